@@ -17,7 +17,8 @@ ENTRY %main (x: f32[8,64], w: f32[64,16], r: f32[8,16]) -> f32[8,16] {
   %x = f32[8,64] parameter(0)
   %w = f32[64,16] parameter(1)
   %r = f32[8,16] parameter(2)
-  %dot.9 = f32[8,16] dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="dot_general"}
+  %dot.9 = f32[8,16] dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="dot_general"}
   ROOT %add.9 = f32[8,16] add(%r, %dot.9), metadata={op_name="add"}
 }
 """
@@ -31,15 +32,19 @@ AFTER = """
 %fused (p: f32[8,32], q: f32[32,16]) -> f32[8,16] {
   %p = f32[8,32] parameter(0)
   %q = f32[32,16] parameter(1)
-  ROOT %convolution.1 = f32[8,16] convolution(%p, %q), dim_labels=bf_io->bf, metadata={op_name="jit(f)/dot_general"}
+  ROOT %convolution.1 = f32[8,16] convolution(%p, %q), dim_labels=bf_io->bf, \
+metadata={op_name="jit(f)/dot_general"}
 }
 
 ENTRY %main (x: f32[8,32], w: f32[32,16], r: f32[8,16]) -> f32[8,16] {
   %x = f32[8,32] parameter(0)
   %w = f32[32,16] parameter(1)
   %r = f32[8,16] parameter(2)
-  %fusion.1 = f32[8,16] fusion(%x, %w), kind=kOutput, calls=%fused, metadata={op_name="jit(f)/dot_general"}
-  %all-reduce.1 = f32[8,16] all-reduce(%fusion.1), channel_id=1, replica_groups=[4,2]<=[8], use_global_device_ids=true, to_apply=%sum, metadata={op_name="jit(f)/dot_general"}
+  %fusion.1 = f32[8,16] fusion(%x, %w), kind=kOutput, calls=%fused, \
+metadata={op_name="jit(f)/dot_general"}
+  %all-reduce.1 = f32[8,16] all-reduce(%fusion.1), channel_id=1, replica_groups=[4,2]<=[8], \
+use_global_device_ids=true, to_apply=%sum, \
+metadata={op_name="jit(f)/dot_general"}
   ROOT %add.1 = f32[8,16] add(%r, %all-reduce.1), metadata={op_name="jit(f)/add"}
 }
 """
@@ -60,7 +65,9 @@ def test_a_matmul_in_a_fusion_is_what_its_sum_is_made_for(read_text: ReadText) -
 
 
 def test_without_a_counterpart_it_is_named_as_partitioned(read_text: ReadText) -> None:
-    lone = BEFORE.replace("dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "add(%r, %r)")
+    lone = BEFORE.replace(
+        "dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "add(%r, %r)"
+    )
     cause = _cause(read_text(lone.replace("dot_general", "other")), read_text(AFTER))
     assert (cause.kind, cause.grade) == (CauseKind.PARTIAL_SUM, Grade.MATCHED)
     assert "`convolution.1` (convolution)" in cause.detail

@@ -88,7 +88,8 @@ ENTRY %main (x: f32[8,4], w: f32[4,4], r: f32[8,4]) -> f32[8,4] {
   %x = f32[8,4]{1,0} parameter(0)
   %w = f32[4,4]{1,0} parameter(1)
   %r = f32[8,4]{1,0} parameter(2)
-  %dot.1 = f32[8,4]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/dot_general"}
+  %dot.1 = f32[8,4]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/dot_general"}
   %add.1 = f32[8,4]{1,0} add(%r, %dot.1), metadata={op_name="jit(f)/add"}
   ROOT %out = f32[8,4]{1,0} negate(%add.1), metadata={op_name="jit(f)/neg"}
 }
@@ -106,8 +107,10 @@ ENTRY %main (x: f32[8,4], w: f32[4,4], r: f32[8,4]) -> f32[8,4] {
   %x = f32[8,4]{1,0} parameter(0)
   %w = f32[4,4]{1,0} parameter(1)
   %r = f32[8,4]{1,0} parameter(2)
-  %convolution.1 = f32[8,4]{1,0} convolution(%x, %w), dim_labels=bf_io->bf, metadata={op_name="jit(f)/dot_general"}
-  %all-reduce.1 = f32[8,4]{1,0} all-reduce(%convolution.1), to_apply=%sum, metadata={op_name="jit(f)/dot_general"}
+  %convolution.1 = f32[8,4]{1,0} convolution(%x, %w), dim_labels=bf_io->bf, \
+metadata={op_name="jit(f)/dot_general"}
+  %all-reduce.1 = f32[8,4]{1,0} all-reduce(%convolution.1), to_apply=%sum, \
+metadata={op_name="jit(f)/dot_general"}
   %copy.1 = f32[8,4]{1,0} copy(%r)
   %add.7 = f32[8,4]{1,0} add(%copy.1, %all-reduce.1), metadata={op_name="jit(f)/add"}
   ROOT %out = f32[8,4]{1,0} negate(%add.7), metadata={op_name="jit(f)/neg"}

@@ -85,7 +85,7 @@ def test_collectives_are_listed_with_their_shardings(unpacked: Unpack) -> None:
         "dimension 1 in 4 parts along model, each part on 2 devices",
         131072,
     ]
-    assert any(" · " in str(row[1]) for row in rows if row[8] == "partial sums")
+    assert any(" · " in str(row[1]) for row in rows if row[8] == "partial results")
 
 
 def analyzed_record(files: ModuleFiles) -> ModuleRecord:

@@ -18,6 +18,8 @@ CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _COMBINABLE = (*CONTRACTIONS, "reduce", "gather", "scatter", "reduce-window", "select-and-scatter")
 """Opcodes of which each device can have a partial result."""
 _MOST_LINES = 2_000
+_Line = tuple[Computation, Instruction, int | None]
+"""A value: an instruction in its computation, and the element where only that is read."""
 
 
 class PartialOp(Struct, frozen=True):
@@ -59,7 +61,7 @@ def find_partial_op(
         return None
     single = len(names) == 1
     op_name = (body.metadata.op_name if single else "") or op_name_of(value, module)
-    waiting = deque([(home, value, None)])
+    waiting: deque[_Line] = deque([(home, value, None)])
     seen: set[tuple[str, str, int | None]] = set()
     while waiting and len(seen) < _MOST_LINES:
         place, line, element = waiting.popleft()
@@ -75,9 +77,6 @@ def find_partial_op(
 def size_of_group(module: HloModule, body: Instruction) -> int | None:
     """Return the number of devices that combine their results."""
     return group_size(module, body.opcode.removesuffix("-start"), body)[0]
-
-
-_Line = tuple[Computation, Instruction, int | None]
 
 
 def _before(module: HloModule, at: _Line, *, is_inside: bool) -> Iterator[_Line]:

@@ -31,15 +31,15 @@ class ShardingPair(Struct, frozen=True):
     """The sharding of a value before and after a collective."""
 
     value: str
-    """The instruction before partitioning that has these shardings, or the op of a partial sum."""
+    """The instruction before partitioning that has these shardings, or the op of partial results."""
     from_: str
-    """As XLA writes it; of a partial sum those of the operands."""
+    """As XLA writes it; of partial results those of the operands."""
     to: str | None
     """None where it does not follow from the snapshots."""
     to_reason: str | None
     """Why it is None."""
     meaning: str
-    """`resharding`, `partial sums` (the first is of the operands) or `with halo`."""
+    """`resharding`, `partial results` (the first is of the operands) or `with halo`."""
     grade: Grade
 
 

@@ -99,7 +99,7 @@ def _origins(
         Column("Cause"),
         Column("Grade", "text", "exact if the snapshots show it"),
         Column("Value", "code", "before partitioning"),
-        Column("Sharding before", "code", "of a partial sum those of the operands"),
+        Column("Sharding before", "code", "of partial results those of the operands"),
         Column("Sharding after", "code"),
         Column("First in", "text", "the first snapshot that has it"),
     )

@@ -129,7 +129,7 @@ def _changes(changes: Sequence[ShardingChange]) -> Table:
 def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | None) -> Table:
     columns = (
         Column("Collective", "code", "of the final module", of="instruction"),
-        Column("From", "text", "sharding before SPMD partitioning; of a partial sum, operands"),
+        Column("From", "text", "sharding before SPMD partitioning; of partial results, operands"),
         Column("To"),
         Column("Sent per device", "bytes", "per execution; see Algorithm on Collectives"),
         Column("Modeled µs", "float", "one execution, by link bandwidth; not measured"),
@@ -167,7 +167,7 @@ def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | Non
 
 
 def _pair_words(written: str, mesh: MeshRecord | None) -> str:
-    """Return a sharding in words; a partial sum has those of several operands."""
+    """Return a sharding in words; partial results have those of several operands."""
     return " · ".join(words_along(text, mesh) for text in written.split(" · "))
 
 
