@@ -31,7 +31,7 @@ class ShardingPair(Struct, frozen=True):
     """The sharding of a value before and after a collective."""
 
     value: str
-    """The instruction before partitioning that has these shardings, or the op of partial results."""
+    """The instruction before partitioning with these shardings, or the op of partial results."""
     from_: str
     """As XLA writes it; of partial results those of the operands."""
     to: str | None
