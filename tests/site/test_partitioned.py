@@ -50,6 +50,21 @@ def test_it_fits_a_narrow_screen(visitor: Any, opened: Callable[[str], Page], na
     assert visitor.outside() == []
 
 
+_SIZES = """() => [...document.querySelectorAll("main svg.xr-chart text")]
+  .filter((text) => text.getBoundingClientRect().height && text.textContent.trim())
+  .map((text) => [parseFloat(getComputedStyle(text).fontSize), text.ownerSVGElement.getScreenCTM()])
+  .map(([size, scale]) => size * scale.a)
+"""
+
+
+@pytest.mark.parametrize("tab", ["", "?cost", "?memory"])
+def test_text_of_charts_can_be_read_on_a_narrow_screen(visitor: Any, site: Path, tab: str) -> None:
+    page = visitor.open(f"{site.as_uri()}/m/module_0001.jit_fsdp_step.html{tab}")
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.locator("main svg.xr-chart text").first.wait_for(state="attached")
+    assert min(page.evaluate(_SIZES), default=11) >= 11
+
+
 def test_the_panel_of_a_collective_says_why_it_is_there(visitor: Any, site: Path) -> None:
     """With its grade, what it takes, and the way to its row among the origins."""
     address = f"{site.as_uri()}/m/module_0001.jit_fsdp_step.html"
