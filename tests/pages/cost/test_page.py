@@ -5,6 +5,7 @@ from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.pages.cost.page import cost_page, cost_parts, per_device
+from xlareport.pages.cost.tables import cost_tables
 from xlareport.pages.module.files import module_parts
 
 
@@ -49,3 +50,14 @@ def test_what_is_recomputed_beside_matmuls_is_about(unpacked: Unpack) -> None:
     assert "1.50 kFLOP in matmuls and convolutions, the rest an estimate" in note
     [(_, note)] = told(2000, 0)
     assert "none in matmuls and convolutions" in note
+
+
+def test_the_count_of_instructions_says_what_it_leaves_out(unpacked: Unpack) -> None:
+    _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    tables = cost_tables(cost)
+    columns = {column.title: at for at, column in enumerate(tables["opcodes"].columns)}
+    opcodes = {row[0]: row[columns["Instructions"]] for row in tables["opcodes"].rows}
+    assert "parameter" not in opcodes
+    assert opcodes["constant"]
+    for name in ("opcodes", "computations", "scopes"):
+        assert "without parameters" in tables[name].columns[columns["Instructions"]].help

@@ -380,7 +380,7 @@ def _reordered(matching: Matching) -> Iterator[Change]:
                 after=Place(alignment.after.name, alignment.after.instructions[there].name),
                 grade=Grade.EXACT,
                 reason="stands at another place in the schedule",
-                details=(f"from position {here + 1:,} to {there + 1:,}",),
+                details=(f"from position {here:,} to {there:,}",),
                 scope=scope(line) or alignment.before.name,
                 opcodes=(line.opcode, line.opcode),
                 kinds=(Kind.REORDERED,),

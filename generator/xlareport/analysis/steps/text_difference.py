@@ -36,7 +36,7 @@ class DiffLine(Struct):
     renumbered: bool = False
     """Only numbers in names changed."""
     places: tuple[int, int] | None = None
-    """Of `<` and `>`, the positions in the computation before and after, from 1."""
+    """Of `<` and `>`, the positions in the computation before and after, from 0."""
 
 
 class Hunk(Struct, frozen=True):
@@ -163,7 +163,7 @@ def _moved(matching: Matching, alignment: Alignment, before: int, after: int) ->
     if matching.after.attributes.get("is_scheduled") != "true":
         return line
     sign = "<" if after < before else ">"
-    return DiffLine(sign, line.text, line.other, places=(before + 1, after + 1))
+    return DiffLine(sign, line.text, line.other, places=(before, after))
 
 
 def _pair(

@@ -141,6 +141,8 @@ def _uncounted(cost: CostReport) -> Table:
 _FUSION_WHOLE = "a fusion counts as a whole"
 _FUSIONS = {"Opcode": "the time of a fusion is divided among its instructions by FLOPs"}
 
+_COUNTED = "fused ones included; without parameters and what reductions, scatters and sorts apply"
+
 
 def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
     columns = (
@@ -150,7 +152,7 @@ def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
         Column("FLOPs", "flops"),
         Column("Transcendentals", "int", "such as exp and tanh, element by element"),
         Column("Bytes accessed", "bytes"),
-        Column("Instructions", "int"),
+        Column("Instructions", "int", _COUNTED),
         Column("Unknown", "int", "instructions with unknown cost"),
     )
     rows: list[list[Cell]] = [
