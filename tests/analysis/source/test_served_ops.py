@@ -196,3 +196,32 @@ def test_a_result_that_a_fusion_moves_serves_the_op_of_its_value() -> None:
     served = serve_ops(module)
     assert main_op(served["main", "first-copy"]) == "jit(f)/ema/add"
     assert dict(served["main", "fusion"]) == {"jit(f)/ema/add": 0.5, "jit(f)/lion/sub": 0.5}
+
+
+WRAPPED = b"""HloModule jit_f, is_scheduled=true
+
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+%async (p: f32[8]) -> f32[4] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %scatter = f32[4]{0} reduce-scatter(%p), dimensions={0}, to_apply=%sum
+}
+
+ENTRY %main (a: f32[8]) -> f32[4] {
+  %a = f32[8]{0} parameter(0)
+  %t = f32[8]{0} tanh(%a), metadata={op_name="jit(f)/tanh"}
+  %start = ((f32[8]), f32[4]) async-start(%t), calls=%async
+  ROOT %done = f32[4]{0} async-done(%start)
+}
+"""
+
+
+def test_a_collective_without_op_name_in_an_async_computation_works_for_its_operand() -> None:
+    module = TextReader().read(WRAPPED, "a.txt")
+    assert module is not None
+    names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
+    assert names["async", "scatter"] == names["main", "done"] == "jit(f)/tanh"

@@ -28,6 +28,8 @@ _COMBINED = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 """Collectives that a pass combines, with a tuple as result."""
 _MOVES = frozenset({"bitcast", "convert", "copy", "reshape"})
 _ELEMENT = "get-tuple-element"
+_WRAPPERS = frozenset({"async-start", "fusion"})
+"""Instructions whose operands are the parameters of what they call."""
 _MOST_MOVES = 8
 """Moves in a row between the result of a fusion and its concatenate."""
 
@@ -63,14 +65,17 @@ class _Served:
         self._fusions: dict[str, InstructionKey] = {}
 
     def add_by_operands(self, computation: Computation) -> None:
-        """Enter instructions by their own op_name or their operands; record callers of fusions."""
+        """Enter instructions by their own op_name or their operands; record callers of fusions.
+
+        What an asynchronous instruction runs counts as fused into it.
+        """
         home = computation.name
         for instruction in computation.instructions:
             key = home, instruction.name
             read = [self.ops.get((home, name), ()) for name in instruction.operand_names]
             if instruction.opcode != "parameter":
                 self.ops[key] = self._own(computation, instruction, read)
-            if instruction.opcode == "fusion":
+            if instruction.opcode in _WRAPPERS:
                 for _, name in instruction.called:
                     self._fusions[name] = key
                     fused = self._module.by_name.get(name)
