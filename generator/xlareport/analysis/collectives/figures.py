@@ -103,6 +103,11 @@ def count_body_bytes(module: HloModule, collective: Collective) -> int | None:
     body = home.by_name.get(collective.body[1]) if home else None
     if home is None or body is None:
         return None
+    return count_bytes_of(home, body)
+
+
+def count_bytes_of(home: Computation, body: Instruction) -> int | None:
+    """Return the bytes of the larger of operands and result of a collective instruction."""
     return count_data_bytes(_site(home, body))
 
 

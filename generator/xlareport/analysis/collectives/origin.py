@@ -87,10 +87,15 @@ class CollectiveCause(Struct, frozen=True):
     """Why there is no sharding pair; empty if there is one."""
 
 
-def explain_cause(step: PartitioningStep, collective: Collective, devices: int) -> CollectiveCause:
-    """Return why partitioning put a collective in, by the snapshots before and after it."""
+def explain_cause(
+    step: PartitioningStep, collective: Collective, devices: int, member: Instruction | None = None
+) -> CollectiveCause:
+    """Return why partitioning put a collective in, by the snapshots before and after it.
+
+    `member` is one of a combined collective, see `split_operands`.
+    """
     home = step.after.by_name[collective.body[0]]
-    body = home.by_name[collective.body[1]]
+    body = member or home.by_name[collective.body[1]]
     chain = chain_back(home, body)
     source = chain[-1] if chain else body
     if collective.kind in REDUCING_COLLECTIVES:
@@ -185,11 +190,12 @@ def _explain_reduction(
     group = size_of_group(step.after, body)
     parts = 1
     if partial is not None and (wanting is None or wanting.grade is Grade.GUESSED):
-        known = partial.counterpart(step)
-        wanting = known or wanting
-        parts = partial.count_cuts(known, group) if known else 1
+        wanting = partial.counterpart(step)
+        if wanting is None:
+            return _of_partial(partial)
+        parts = partial.count_cuts(wanting, group)
     if wanting is None:
-        return _of_partial(partial) if partial else _of_unknown(source)
+        return _of_unknown(source)
     place, op = wanting.home, wanting.instruction
     operands = tuple(step.operands(place, op))
     kind, cuts = _kind_of_sum(step, place, op)

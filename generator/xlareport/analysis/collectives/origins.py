@@ -1,14 +1,16 @@
 """The origins of collectives, and of the collectives that were merged into a combined one."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.collectives.events import Passes
-from xlareport.analysis.collectives.figures import count_body_bytes
+from xlareport.analysis.collectives.figures import count_bytes_of
 from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.operand_members import split_operands
 from xlareport.analysis.collectives.origin import CauseKind, CollectiveCause, explain_cause
 from xlareport.analysis.collectives.partitioning import PartitioningStep, ShardedValue
 from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveOrigin
@@ -17,7 +19,7 @@ from xlareport.analysis.collectives.trail import Ancestor, CollectiveTrails, Tra
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.shardings.partitioning import partitioning_into
 from xlareport.analysis.source.locations import op_name_of, place_of
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.program import ParsedModule
 
@@ -56,8 +58,9 @@ class Origins:
     def members(self, collective: Collective, trail: Trail | None) -> tuple[CollectiveMember, ...]:
         """Return the collectives that were merged into one: first snapshot and cause of each."""
         if trail is None:
-            return (self._lone(collective),)
-        return tuple(self._member(ancestor, trail) for ancestor in trail.beginnings[:_MOST_MEMBERS])
+            return tuple(self._lone(collective))[:_MOST_MEMBERS]
+        members = (self._of_ancestor(ancestor, trail) for ancestor in trail.beginnings)
+        return tuple(islice(chain.from_iterable(members), _MOST_MEMBERS))
 
     def of_row(
         self, members: Sequence[CollectiveMember]
@@ -79,39 +82,43 @@ class Origins:
         origin = replace(first.origin, detail=detail, grade=grade if known else None)
         return origin, first.sharding, first.sharding_reason
 
-    def _lone(self, collective: Collective) -> CollectiveMember:
-        """Return a collective of the only snapshot."""
+    def _lone(self, collective: Collective) -> Iterator[CollectiveMember]:
+        """Yield the members of a collective of the only snapshot."""
         final = self._module.final
         module = final.hlo if final else HloModule("", "", ())
         if final is not None and final.stage.name in _PROGRAM_NAMES:
-            return self._member_of(
-                module, collective, self._by_user(0, Grade.EXACT), None, _BY_USER
+            origin = self._by_user(0, Grade.EXACT)
+            yield _member_of(module, collective, origin, _NoPair(_BY_USER))
+            return
+        for body in _bodies(module, collective):
+            yield _member_of(
+                module, collective, _unknown(None, _NO_PROGRAM), _NoPair(_NO_PROGRAM), body
             )
-        return self._member_of(module, collective, _unknown(None, _NO_PROGRAM), None, _NO_PROGRAM)
 
-    def _member(self, ancestor: Ancestor, trail: Trail) -> CollectiveMember:
+    def _of_ancestor(self, ancestor: Ancestor, trail: Trail) -> Iterator[CollectiveMember]:
+        """Yield the members of a collective of an earlier snapshot: those of the program whole."""
         stage, collective = ancestor.stage, ancestor.collective
         module = self._modules[stage]
+        if stage == 0 and self._passes.name(0) in _PROGRAM_NAMES:
+            origin = self._by_user(0, trail.grade)
+            yield _member_of(module, collective, origin, _NoPair(_BY_USER))
+            return
+        for body in _bodies(module, collective):
+            origin, pair = self._explained(stage, collective, body, trail)
+            yield _member_of(module, collective, origin, pair, body)
+
+    def _explained(
+        self, stage: int, collective: Collective, body: Instruction, trail: Trail
+    ) -> tuple[CollectiveOrigin, "ShardingPair | _NoPair"]:
+        """Return the origin of a member of a collective, and its shardings or why there are none."""
         if stage == 0:
-            if self._passes.name(0) in _PROGRAM_NAMES:
-                return self._member_of(
-                    module, collective, self._by_user(0, trail.grade), None, _BY_USER
-                )
-            label = self._passes.label(0)
-            return self._member_of(module, collective, _unknown(label, None), None, _NO_PROGRAM)
+            return _unknown(self._passes.label(0), None), _NoPair(_NO_PROGRAM)
         step = self._step(stage)
         if step is None:
-            return self._member_of(
-                module, collective, self._by_pass(stage, trail), None, _MADE_LATER
-            )
-        cause = explain_cause(step, collective, self._devices)
-        return self._member_of(
-            module,
-            collective,
-            self._by_partitioner(stage, cause, trail),
-            cause.sharding,
-            cause.sharding_reason,
-        )
+            return self._by_pass(stage, trail), _NoPair(_MADE_LATER)
+        cause = explain_cause(step, collective, self._devices, body)
+        origin = self._by_partitioner(stage, cause, trail)
+        return origin, cause.sharding or _NoPair(cause.sharding_reason)
 
     @property
     def _modules(self) -> Sequence[HloModule]:
@@ -159,29 +166,44 @@ class Origins:
         shown = absent and step is not None and step.is_propagated
         return Grade.EXACT if shown and cause.grade is Grade.EXACT else Grade.MATCHED
 
-    def _member_of(
-        self,
-        module: HloModule,
-        collective: Collective,
-        origin: CollectiveOrigin,
-        sharding: ShardingPair | None,
-        reason: str,
-    ) -> CollectiveMember:
-        home = module.by_name[collective.body[0]]
-        body = home.by_name[collective.body[1]]
-        where = place_of(body, module)
-        return CollectiveMember(
-            instruction=collective.instruction,
-            stage=origin.stage,
-            kind=collective.kind,
-            shape=body.shape.text,
-            data_bytes=count_body_bytes(module, collective),
-            op_name=op_name_of(body, module),
-            source=where.short if where else "",
-            origin=origin,
-            sharding=sharding,
-            sharding_reason="" if sharding else reason,
-        )
+
+class _NoPair(Struct, frozen=True):
+    """Why the shardings before and after a collective are not known."""
+
+    reason: str
+
+
+def _bodies(module: HloModule, collective: Collective) -> tuple[Instruction, ...]:
+    """Return the collective of each operand of a collective; itself if it has one."""
+    home = module.by_name[collective.body[0]]
+    return split_operands(module, home, home.by_name[collective.body[1]])
+
+
+def _member_of(
+    module: HloModule,
+    collective: Collective,
+    origin: CollectiveOrigin,
+    pair: ShardingPair | _NoPair,
+    member: Instruction | None = None,
+) -> CollectiveMember:
+    """Return a collective, or the member of one operand, which has the name of that operand."""
+    home = module.by_name[collective.body[0]]
+    whole = home.by_name[collective.body[1]]
+    body = member or whole
+    where = place_of(body, module)
+    is_part = len(body.operands) < len(whole.operands)
+    return CollectiveMember(
+        instruction=body.operand_names[0] if is_part else collective.instruction,
+        stage=origin.stage,
+        kind=collective.kind,
+        shape=body.shape.text,
+        data_bytes=count_bytes_of(home, body),
+        op_name=op_name_of(body, module),
+        source=where.short if where else "",
+        origin=origin,
+        sharding=None if isinstance(pair, _NoPair) else pair,
+        sharding_reason=pair.reason if isinstance(pair, _NoPair) else "",
+    )
 
 
 def makes_none(name: str) -> bool:

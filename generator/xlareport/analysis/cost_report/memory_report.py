@@ -223,7 +223,7 @@ class _ReportBuilder:
 
     def _origin(self, key: BufferKey) -> InstructionOrigin:
         """Return the origin of a value; of loop state, that of what the loop writes there."""
-        origin = self._origins.find(key[0])
+        origin = self._origins.find_value(*key)
         if origin.op_name or key not in self._writers:
             return origin
         return replace(self._origins.find(self._writers[key]), instruction=origin.instruction)

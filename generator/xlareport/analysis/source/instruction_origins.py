@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from xlareport.analysis.source.combined_ops import is_combined, member_op_names
 from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
 from xlareport.analysis.source.served_ops import main_op, serve_ops
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -21,12 +23,24 @@ class InstructionOrigin(Struct, frozen=True):
 class InstructionOrigins:
     """The origins of the instructions of one module, by name."""
 
-    def __init__(self, origins: Mapping[str, InstructionOrigin]) -> None:
+    def __init__(
+        self,
+        origins: Mapping[str, InstructionOrigin],
+        members: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        """Keep them; `members` has the op_names of the members of combined collectives."""
         self._origins = origins
+        self._members = members or {}
 
     def find(self, name: str) -> InstructionOrigin:
         """Return the origin of an instruction; an empty one for an unknown name."""
         return self._origins.get(name, _UNKNOWN)
+
+    def find_value(self, name: str, index: tuple[int, ...]) -> InstructionOrigin:
+        """Return the origin of a value; an element of a combined collective has its member's op."""
+        origin, members = self.find(name), self._members.get(name, ())
+        op_name = members[index[-1]] if index and index[-1] < len(members) else ""
+        return replace(origin, op_name=op_name) if op_name else origin
 
 
 _UNKNOWN = InstructionOrigin()
@@ -48,7 +62,12 @@ def find_origins(module: HloModule) -> InstructionOrigins:
             op_name = main_op(served.get((computation.name, instruction.name), ()))
             place = place or places.get(op_name)
         origins[instruction.name] = InstructionOrigin(instruction, op_name, place)
-    return InstructionOrigins(origins)
+    members = {
+        instruction.name: member_op_names(module, computation, instruction)
+        for computation, instruction in pairs
+        if is_combined(instruction)
+    }
+    return InstructionOrigins(origins, members)
 
 
 def _places_by_op(

@@ -2,6 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from xlareport.analysis.source.combined_ops import (
+    element_op_names,
+    is_combined,
+    listed_op_names,
+)
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import split_merged
 from xlareport.hlo.graph import callees_first
@@ -90,11 +95,16 @@ class _Served:
         op_name = op_name_of(instruction, self._module) or self._moved(instruction)
         members = self._combined(computation, instruction, read)
         results = self._results(instruction)
-        if results:
-            self._members[computation.name, instruction.name] = [ops for _, ops in results]
+        members_of = [ops for _, ops in results] or self._of_start(computation, instruction)
+        if members_of:
+            self._members[computation.name, instruction.name] = members_of
         own = ((op_name, 1.0),) if op_name else ()
+        listed = listed_op_names(instruction, [main_op(ops) for _, ops in members])
         elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
-        if own and any(ops != own for ops in elements.values()):
+        if listed and is_combined(instruction):
+            sizes = (size for size, _ in members)
+            members = [(size, ((name, 1.0),)) for size, name in zip(sizes, listed, strict=True)]
+        elif own and any(ops != own for ops in elements.values()):
             members = [(size, elements.get(at, own)) for at, (size, _) in enumerate(members)]
         elif not _are_merged(members, op_name):
             members = []
@@ -110,6 +120,12 @@ class _Served:
         if is_element:
             return self._element(computation, instruction, read)
         return _divide(results) or next(filter(None, read), ())
+
+    def _of_start(self, computation: Computation, done: Instruction) -> list[OpShares]:
+        """Return the ops of the members that a done ends; empty of other instructions."""
+        is_done = done.opcode.endswith("-done") and bool(done.operand_names)
+        start = done.operand_names[0] if is_done else ""
+        return self._members.get((computation.name, start), [])
 
     def _results(self, fusion: Instruction) -> list[tuple[int, OpShares]]:
         """Return bytes and ops of the results of a fusion of several; empty of others."""
@@ -150,15 +166,10 @@ class _Served:
         On TPUs a combined collective has the op_name of its first member, its elements have their
         own. Those of one that the program wrote have its op_name.
         """
-        ops: dict[int, OpShares] = {}
         if instruction.opcode not in _COMBINED:
-            return ops
-        for user in computation.users.get(instruction.name, ()):
-            number = parse_whole_number(user.attributes.get("index", ""))
-            name = op_name_of(user, self._module) if user.opcode == _ELEMENT else ""
-            if number is not None and name:
-                ops[number] = ((name, 1.0),)
-        return ops
+            return {}
+        names = element_op_names(self._module, computation, instruction)
+        return {number: ((name, 1.0),) for number, name in names.items()}
 
     def _combined(
         self, computation: Computation, instruction: Instruction, read: list[OpShares]

@@ -1,0 +1,61 @@
+"""The framework op of each member of a combined collective."""
+
+from collections.abc import Sequence
+
+from xlareport.analysis.source.locations import op_name_of
+from xlareport.analysis.source.scopes import split_merged
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+
+def is_combined(instruction: Instruction) -> bool:
+    """Return whether an instruction is a collective of several operands, as combiners make them."""
+    kind = instruction.opcode.removesuffix("-start")
+    return kind in COMBINED_COLLECTIVES and len(instruction.operand_names) > 1
+
+
+def member_op_names(
+    module: HloModule, computation: Computation, instruction: Instruction
+) -> tuple[str, ...]:
+    """Return the op_name of each member, in the order of operands; empty where it is not known.
+
+    GPU and CPU combiners list the op_names of all members. On TPUs a combined collective has that
+    of its first member, and its elements have their own. Else a member is of its operand's op.
+    """
+    if not is_combined(instruction):
+        return ()
+    operands = (computation.by_name.get(name) for name in instruction.operand_names)
+    given = [op_name_of(operand, module) if operand else "" for operand in operands]
+    listed = listed_op_names(instruction, given)
+    if listed:
+        return listed
+    elements = element_op_names(module, computation, instruction)
+    own = instruction.metadata.op_name
+    if any(name != own for name in elements.values()):
+        return tuple(elements.get(at, name or own) for at, name in enumerate(given))
+    return tuple(name or (own if at == 0 else "") for at, name in enumerate(given))
+
+
+def listed_op_names(instruction: Instruction, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the op_names that a combined collective lists, if it has one for each member.
+
+    Where its operands are of these ops themselves, they tell the order.
+    """
+    listed = split_merged(instruction.metadata.op_name)
+    if len(listed) < 2 or len(listed) != len(given):
+        return ()
+    return tuple(given) if set(given) == set(listed) else listed
+
+
+def element_op_names(
+    module: HloModule, computation: Computation, instruction: Instruction
+) -> dict[int, str]:
+    """Return the op_names that the elements of a collective's result have, by their indexes."""
+    names: dict[int, str] = {}
+    for user in computation.users.get(instruction.name, ()):
+        number = parse_whole_number(user.attributes.get("index", ""))
+        name = op_name_of(user, module) if user.opcode == "get-tuple-element" else ""
+        if number is not None and name:
+            names[number] = name
+    return names
