@@ -59,7 +59,7 @@ def test_what_the_user_did_not_write_is_known(dump: str, unpacked: Callable[[str
     for record in records_of(unpacked(dump)):
         assert record["time_us"] is not None
         assert record["exposed_us"] is not None
-        if record["origin"]["cause"] != "written by the user":
+        if record["origin"]["cause"] != "in the program":
             assert record["origin"]["after"]
             assert record["sharding"] is not None
             assert record["sharding"]["to"]
@@ -80,7 +80,7 @@ def test_without_passes_the_reason_says_so(unpacked: Callable[[str], Path], tmp_
     for record in records_of(dump):
         assert record["merged_by"] is None
         assert "no snapshots between" in record["merged_by_reason"]
-        if record["origin"]["cause"] != "written by the user":
+        if record["origin"]["cause"] != "in the program":
             assert record["origin"]["after"] is None
             assert record["origin"]["after_reason"]
             assert record["origin"]["grade"] != "exact"

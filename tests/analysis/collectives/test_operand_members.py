@@ -49,7 +49,9 @@ def test_each_operand_has_shape_op_and_line_of_its_own(read_text: ReadText) -> N
 
 
 def test_one_operand_is_the_collective_itself(read_text: ReadText) -> None:
-    lone = TPU.replace("(f32[], f32[64,16]) all-reduce(%loss, %gradient)", "f32[] all-reduce(%loss)")
+    lone = TPU.replace(
+        "(f32[], f32[64,16]) all-reduce(%loss, %gradient)", "f32[] all-reduce(%loss)"
+    )
     (member,) = _members(read_text(lone))
     assert member.name == "all-reduce.1"
     assert member.metadata.source_line == 3

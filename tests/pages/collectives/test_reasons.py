@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.pages.collectives.test_page import report_of
 
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveRow
 from xlareport.pages.collectives.reasons import cause_words, reason_words
 from xlareport.records.shardings import AxisRecord, MeshRecord
 from xlareport.runtime.english import plain
@@ -49,3 +49,32 @@ def test_shardings_are_in_words_along_the_mesh(row: CollectiveRow) -> None:
     mesh = MeshRecord((AxisRecord("tp", 8),), tuple(range(8)), "", named=True)
     said = cause_words(replace(row.origin, detail=detail), pair, mesh)
     assert said == "Reshards x from dimension 1 in 8 parts along tp to replicated."
+
+
+def test_a_combined_collective_names_its_largest_ops(row: CollectiveRow) -> None:
+    member = replace(_member(row), data_bytes=4)
+    names = ("jvp(gat_0)/psum", "transpose(jvp(gat_1))/psum", "transpose(jvp(gat_2))/psum")
+    members = tuple(
+        replace(member, op_name=f"jit(f)/{name}", data_bytes=size)
+        for size, name in enumerate(names, 1)
+    )
+    several = replace(row, members=members)
+    assert reason_words(several, ()).startswith("Backward gat_2/psum, gat_1/psum and 1 more. ")
+    assert reason_words(replace(row, members=members[:2]), ()).startswith(
+        "Backward gat_1/psum, forward gat_0/psum. "
+    )
+
+
+def _member(row: CollectiveRow) -> CollectiveMember:
+    return CollectiveMember(
+        instruction="a",
+        stage=None,
+        kind="all-reduce",
+        shape="f32[]",
+        data_bytes=4,
+        op_name="",
+        source="",
+        origin=row.origin,
+        sharding=None,
+        sharding_reason="",
+    )

@@ -69,7 +69,7 @@ class CauseKind(StrEnum):
     """A value is wanted in another sharding than it has."""
     HALO = "halo exchange"
     """A windowed op needs the edges of the neighboring devices' parts."""
-    USER = "written by the user"
+    USER = "in the program"
     COMPILER = "made by a pass"
 
 

@@ -18,7 +18,9 @@ from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.collectives.trail import Ancestor, CollectiveTrails, Trail
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.shardings.partitioning import partitioning_into
+from xlareport.analysis.source.inlined_op_names import whole_op_name
 from xlareport.analysis.source.locations import op_name_of, place_of
+from xlareport.analysis.source.scopes import Phase, phase_of, split_path
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.program import ParsedModule
@@ -27,7 +29,12 @@ PROGRAM = "before_optimizations"
 _PROGRAM_NAMES = frozenset({PROGRAM, "before_optimization"})
 _NO_PROGRAM = "the dump has no snapshot of the program before optimization"
 _IN_PROGRAM = "the program has it"
-_BY_USER = "written by the user: the program itself moves the data"
+_BY_USER = "in the program: it moves the data itself"
+_OF_PROGRAM = "The program has it: shard_map, psum or another collective of the framework."
+_OF_AUTODIFF = (
+    "The program has it: JAX made it when it differentiated a shard_map, for a collective of the "
+    "forward pass or an argument that all devices share."
+)
 _BETWEEN = "the dump has no snapshot between {before} and {after}"
 _NOT_FOLLOWED = "first seen after {}, which only rearranges collectives that are there"
 _REARRANGING = ("async-collective", "async_collective", "combiner", "scheduler")
@@ -87,7 +94,7 @@ class Origins:
         final = self._module.final
         module = final.hlo if final else HloModule("", "", ())
         if final is not None and final.stage.name in _PROGRAM_NAMES:
-            origin = self._by_user(0, Grade.EXACT)
+            origin = self._by_user(module, collective, Grade.EXACT)
             yield _member_of(module, collective, origin, _NoPair(_BY_USER))
             return
         for body in _bodies(module, collective):
@@ -100,7 +107,7 @@ class Origins:
         stage, collective = ancestor.stage, ancestor.collective
         module = self._modules[stage]
         if stage == 0 and self._passes.name(0) in _PROGRAM_NAMES:
-            origin = self._by_user(0, trail.grade)
+            origin = self._by_user(module, collective, trail.grade)
             yield _member_of(module, collective, origin, _NoPair(_BY_USER))
             return
         for body in _bodies(module, collective):
@@ -132,9 +139,13 @@ class Origins:
             self._steps[stage] = PartitioningStep(step, matching) if step and matching else None
         return self._steps[stage]
 
-    def _by_user(self, stage: int, grade: Grade) -> CollectiveOrigin:
-        detail = "The program has it: shard_map, psum or another collective of the framework."
-        first = _Appearance(self._passes.label(stage), None, _IN_PROGRAM)
+    def _by_user(self, module: HloModule, collective: Collective, grade: Grade) -> CollectiveOrigin:
+        """Return the origin of a collective of the program: its author, or JAX differentiating."""
+        home = module.by_name[collective.body[0]]
+        op_name = whole_op_name(module, home, home.by_name[collective.body[1]])
+        is_derived = phase_of(op_name) is Phase.BACKWARD and "shard_map" in split_path(op_name)
+        detail = _OF_AUTODIFF if is_derived else _OF_PROGRAM
+        first = _Appearance(self._passes.label(0), None, _IN_PROGRAM)
         return _known(first, CauseKind.USER, detail, grade)
 
     def _by_pass(self, stage: int, trail: Trail) -> CollectiveOrigin:
@@ -198,7 +209,7 @@ def _member_of(
         kind=collective.kind,
         shape=body.shape.text,
         data_bytes=count_bytes_of(home, body),
-        op_name=op_name_of(body, module),
+        op_name=whole_op_name(module, home, body) or op_name_of(body, module),
         source=where.short if where else "",
         origin=origin,
         sharding=None if isinstance(pair, _NoPair) else pair,

@@ -1,5 +1,7 @@
 """Why a collective is there, in the words of the program: scope, phase, axes of the mesh."""
 
+from collections import Counter
+
 from xlareport.analysis.collectives.rows import CollectiveOrigin, CollectiveRow
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.source.scopes import (
@@ -11,24 +13,51 @@ from xlareport.analysis.source.scopes import (
     split_path,
 )
 from xlareport.records.shardings import MeshRecord, words_along
-from xlareport.runtime.english import capitalize, plain
+from xlareport.runtime.english import capitalize, first_few, plain
+
+_MOST_PLACES = 2
+"""Ops of a combined collective that a cell names."""
 
 
 def reason_words(row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None) -> str:
     """Return a cell: scope and phase of the framework's op, the axes of its groups, and the cause.
 
-    Of a combined collective that is the op of the largest part.
+    Of a combined collective these are the ops of the largest parts.
     """
     return _reason(row, axes, cause_words(row.origin, row.sharding, mesh))
 
 
 def _reason(row: CollectiveRow, axes: tuple[str, ...], cause: str) -> str:
-    where = _scope_words(_op_name(row))
+    where = _places(row)
     along = f"along mesh axis {axes[0]}" if len(axes) == 1 else ""
     if len(axes) > 1:
         along = f"along mesh axes {', '.join(axes)}"
     place = ", ".join(filter(None, (where, along if where else capitalize(along))))
-    return f"{place}. {cause}" if place else cause
+    return f"{place}. {capitalize(cause)}" if place else capitalize(cause)
+
+
+def _places(row: CollectiveRow) -> str:
+    """Return the ops of a collective with their phases, of a combined one the largest ones."""
+    if not row.members:
+        names = split_merged(row.op_name)
+        return _scope_words(names[0]) if len(names) == 1 else ""
+    sizes: Counter[str] = Counter()
+    for member in row.members:
+        sizes[_scope_words(member.op_name)] += member.data_bytes or 0
+    sizes.pop("", None)
+    places = [place for place, _ in sizes.most_common()]
+    return first_few(_run_on(places[:_MOST_PLACES]), _MOST_PLACES, len(places))
+
+
+def _run_on(places: list[str]) -> list[str]:
+    """Return places as one list: a phase stands where it changes, as a capital at the start."""
+    result, last = places[:1], places[0].partition(" ")[0] if places else ""
+    for place in places[1:]:
+        phase, _, path = place.partition(" ")
+        other = f"{phase.lower()} {path}" if path else place
+        result.append(path if path and phase == last else other)
+        last = phase
+    return result
 
 
 def cause_words(
@@ -59,14 +88,6 @@ def _sharding_words(written: str, mesh: MeshRecord | None) -> str:
     """Return a sharding as a part of a sentence: without its explanation, several in brackets."""
     words = words_along(written, mesh).partition(":")[0]
     return f"({words})" if "," in words else words
-
-
-def _op_name(row: CollectiveRow) -> str:
-    """Return the op_name of a collective, of the largest part where it combines several."""
-    if row.members:
-        return max(row.members, key=lambda member: member.data_bytes or 0).op_name
-    names = split_merged(row.op_name)
-    return names[0] if len(names) == 1 else ""
 
 
 def _scope_words(op_name: str) -> str:

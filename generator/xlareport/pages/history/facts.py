@@ -101,11 +101,12 @@ def _reason(row: CollectiveRow, mesh: MeshRecord | None) -> str:
     cause = f"{origin.cause.value}. " if origin.cause else ""
     detail = coded_reason_words(row, find_group_axes(group_ids(row), mesh), mesh)
     by = f" First seen after {origin.after}." if origin.after else ""
-    return _shortened(f"{cause[:1].upper()}{cause[1:]}{_sentence(detail)}{by}")
+    return _shortened(f"{cause[:1].upper()}{cause[1:]}{_ended(detail)}{by}")
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) or not text else '.'}"
+def _ended(text: str) -> str:
+    """Return a sentence with its stop; it may begin with an op_name, which keeps its letters."""
+    return f"{text}{'' if text.endswith(('.', '?')) or not text else '.'}"
 
 
 def _sent(row: CollectiveRow) -> str:
