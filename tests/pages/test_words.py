@@ -4,6 +4,7 @@ from msgspec.structs import replace
 from tests.pages.records_of_modules import module, report, stage
 
 from xlareport.analysis.modules.links import ModuleLink
+from xlareport.analysis.modules.module_role import ModuleRole
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.pages.coverage.page import coverage_page
@@ -133,3 +134,10 @@ def test_ids_that_repeat_under_other_names_tell_of_several_processes() -> None:
     later = replace(other, timestamp=7)
     said = [advice.words for advice in coverage_page(report(one, later), [], [], "").advice]
     assert not any("several processes or runs" in words for words in said)
+
+
+def test_modules_for_autotuning_are_parts_of_no_other_compilation() -> None:
+    pieces = [keyed(key, ModuleRole.AUTOTUNING) for key in ("b", "c")]
+    assert many(report(keyed("a", "main"), *pieces)) == (
+        "3 modules: 1 program, 2 modules extracted for autotuning."
+    )

@@ -165,6 +165,7 @@ def wrapping(function: EagerFunction) -> str:
 _PARTS = {
     "helper": ("helper", "helpers"),
     "eager": ("eager op (dispatched outside jit)", "eager ops (dispatched outside jit)"),
+    "tuning": ("module extracted for autotuning", "modules extracted for autotuning"),
     "piece": (
         "module extracted from another compilation",
         "modules extracted from other compilations",
@@ -175,7 +176,7 @@ _PART: Mapping[str, str] = {
     ModuleRole.MAIN: "program",
     ModuleRole.EAGER_OP: "eager",
     ModuleRole.TRANSFER: "eager",
-    ModuleRole.AUTOTUNING: "piece",
+    ModuleRole.AUTOTUNING: "tuning",
     ModuleRole.PART: "piece",
     ModuleRole.UNKNOWN: "unknown",
 }

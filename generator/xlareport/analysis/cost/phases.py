@@ -130,11 +130,15 @@ def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]
     }
 
 
+IN_A_LOOP = "(in a loop, no layer named)"
+"""What a loop over layers does outside of named scopes."""
+
+
 def key_by_layer(module: HloModule) -> OpKey:
     """Return a key that names the layer of an op, `layer_3`, empty where no scope is named.
 
     That is the scope as far as the first level with a number, else its first level. Levels of
-    control flow and the texts of einsums are left out; what is only in a loop is `while/body`.
+    control flow and the texts of einsums are left out; what is only in a loop is so named.
     """
     operations = _operations(module)
 
@@ -165,7 +169,7 @@ def layer_of(op_name: str, operations: OperationNames = _NO_OPERATIONS) -> str:
     numbered = (place for place, level in enumerate(levels) if _NUMBERED.search(level))
     if levels:
         return "/".join(levels[: next(numbered, 0) + 1])
-    return "while/body" if _LOOP.search(op_name) else ""
+    return IN_A_LOOP if _LOOP.search(op_name) else ""
 
 
 def _operations(module: HloModule) -> OperationNames:
