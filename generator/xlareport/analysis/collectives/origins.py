@@ -117,7 +117,7 @@ class Origins:
     def _explained(
         self, stage: int, collective: Collective, body: Instruction, trail: Trail
     ) -> tuple[CollectiveOrigin, "ShardingPair | _NoPair"]:
-        """Return the origin of a member of a collective, and its shardings or why there are none."""
+        """Return the origin of a member, and its shardings or why there are none."""
         if stage == 0:
             return _unknown(self._passes.label(0), None), _NoPair(_NO_PROGRAM)
         step = self._step(stage)
