@@ -234,3 +234,29 @@ def test_a_convert_that_passes_a_chain_of_moves_leaves_the_moves_as_they_are(rea
         account = step(read(before), read(after), "convert-mover")
         assert "moved 1 transpose and 2 reshapes past" in account.headline
         assert "removed" not in account.headline
+
+
+_NARROW_DOT = """
+ENTRY %main (a: bf16[8,16], b: bf16[16,32]) -> f32[8,32] {
+  %a = bf16[8,16]{1,0} parameter(0)
+  %b = bf16[16,32]{1,0} parameter(1)
+  %product = bf16[8,32]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %wide.1 = f32[8,32]{1,0} convert(%product)
+  ROOT %root = f32[8,32]{1,0} tanh(%wide.1)
+}
+"""
+_WIDE_DOT = """
+ENTRY %main (a: bf16[8,16], b: bf16[16,32]) -> f32[8,32] {
+  %a = bf16[8,16]{1,0} parameter(0)
+  %b = bf16[16,32]{1,0} parameter(1)
+  %left = f32[8,16]{1,0} convert(%a)
+  %right = f32[16,32]{1,0} convert(%b)
+  %product = f32[8,32]{1,0} dot(%left, %right), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %root = f32[8,32]{1,0} tanh(%product)
+}
+"""
+
+
+def test_a_convert_of_an_operand_is_not_that_of_the_product_moved(read: Read) -> None:
+    matching = match(read(_NARROW_DOT), read(_WIDE_DOT))
+    assert all("past %" not in pairing.reason for pairing in matching.pairings)

@@ -121,3 +121,10 @@ def test_names_and_scopes_that_are_very_long_are_shortened_in_their_middle() -> 
     headline = told(one)[0]
     assert name not in headline
     assert "`a_inference_train_step_xxxxx…" in headline
+
+
+def test_what_only_seems_to_be_removed_may_have_been_rewritten() -> None:
+    sure = change(Kind.REMOVED, grade=Grade.MATCHED)
+    guess = change(Kind.REMOVED, "add.2", grade=Grade.GUESSED)
+    assert "`algsimp` removed 1 add;" in told(sure)[0]
+    assert "`algsimp` removed or rewrote 2 adds;" in told(sure, guess)[0]

@@ -104,11 +104,22 @@ def swapped(search: Search) -> None:
     for link in [link for link in search.links if link.before in beside]:
         node, other = link.before, link.after
         for move, moved in (*_lowered(search, node, other), *_raised(search, node, other)):
-            if is_free(move) and is_free(moved):
+            if is_free(move) and is_free(moved) and _can_pass(move, node):
                 reason = f"past %{node.instruction.name}"
                 alike = move.instruction.opcode == moved.instruction.opcode
                 if search.link(move, moved, Grade.MATCHED, reason) and alike:
                     search.links[-1].relation = Relation.SWAPPED
+
+
+def _can_pass(move: Node, passed: Node) -> bool:
+    """Return whether a move can change places with an instruction and keep its value.
+
+    A convert of a matmul's result, and one of its operand, are of different values.
+    """
+    return move.instruction.opcode != "convert" or passed.instruction.opcode not in _CONTRACTING
+
+
+_CONTRACTING = frozenset({"convolution", "dot"})
 
 
 def _beside_moves(side: Side) -> set[Node]:

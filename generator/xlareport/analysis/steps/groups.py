@@ -9,7 +9,7 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
-from xlareport.knowledge.grades import doubt
+from xlareport.knowledge.grades import Grade, doubt
 
 _EXAMPLES = 3
 _NAME = re.compile(r"%[\w.\-]+")
@@ -41,6 +41,8 @@ class ChangeGroup(Struct, frozen=True):
     """How many different instructions before were changed; one can become several."""
     results: int = 0
     """How many different instructions after came of it; several can become one."""
+    guesses: int = 0
+    """How many of the changes are only guessed."""
 
     @property
     def repetition(self) -> str:
@@ -94,6 +96,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         target=members[0].target,
         sources=_different(member.before for member in members),
         results=_different(member.after for member in members),
+        guesses=sum(member.grade is Grade.GUESSED for member in members),
     )
 
 

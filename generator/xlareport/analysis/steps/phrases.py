@@ -18,6 +18,8 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     if kind in _WITH_RESULT:
         return _WITH_RESULT[kind](groups)
     verb, side = _VERBS[kind]
+    if kind is Kind.REMOVED and any(group.guesses for group in groups):
+        verb = "removed or rewrote"
     adjective = "dead" if kind is Kind.DEAD else ""
     message = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
     if kind in _TOGETHER:
