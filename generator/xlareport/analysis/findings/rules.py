@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from xlareport.analysis.findings.accumulated_reductions import accumulated_reductions
 from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.copied_state import copied_state
@@ -77,6 +78,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     split_products,
     same_tiles,
     small_collectives,
+    accumulated_reductions,
     looped_collectives,
     chained_collectives,
     gathered_once,

@@ -1,0 +1,193 @@
+"""Reduction in every iteration of a loop that only sums.
+
+An all-reduce or reduce-scatter is in the body of a loop of known trip count, its results are only
+added to the state of the loop, and the body reads these sums for nothing else: gradient
+accumulation over microbatches. One reduction of the sum after the loop sends the bytes of one
+iteration. The same holds where an inner loop, as over layers, first stacks the results. The gain is
+the exposed time, by link bandwidth, of all iterations but one. The finding appears if a device
+sends 1 MiB or more less. Rounding changes: the sum over devices and that over iterations change
+places.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.cost.loops import Loops
+from xlareport.analysis.cost.sizes import measure_data
+from xlareport.analysis.findings.finding import (
+    MEBIBYTE,
+    MOST_PLACES,
+    Case,
+    Finding,
+    join_names,
+)
+from xlareport.analysis.findings.linear_flow import Flow, Tracks, follow
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime import units
+
+LEAST_BYTES = MEBIBYTE
+"""That each device would send less, in all."""
+_KINDS = frozenset({"all-reduce", "reduce-scatter"})
+_FORMS = frozenset({"synchronous", "start and done"})
+
+
+class _Loop(Struct, frozen=True):
+    """A loop, where it is, and its body."""
+
+    place: Computation
+    instruction: Instruction
+    body: Computation
+    trips: int
+
+
+class _Saving(Struct, frozen=True):
+    """What one reduction after the loop saves of a collective."""
+
+    figures: CollectiveFigures
+    loop: _Loop
+    """The outermost that sums."""
+    bytes: float
+    seconds: float
+
+
+def accumulated_reductions(case: Case) -> Iterator[Finding]:
+    """Report reductions inside a loop of which only the sum over its iterations is used."""
+    candidates = [
+        figures
+        for figures in case.collectives
+        if figures.collective.kind in _KINDS
+        and figures.collective.form in _FORMS
+        and (figures.executions or 0) > 1
+        and _is_sum(case.module, figures)
+    ]
+    loops = _list_loops(case.module) if candidates else {}
+    savings = [saving for figures in candidates if (saving := _saving(case, figures, loops))]
+    savings.sort(key=lambda saving: (-saving.bytes, saving.figures.collective.key))
+    if sum(saving.bytes for saving in savings) >= LEAST_BYTES:
+        yield _finding(savings)
+
+
+def _is_sum(module: HloModule, figures: CollectiveFigures) -> bool:
+    line = module.find(*figures.collective.body)
+    applied = module.by_name.get(dict(line.called).get("to_apply", "")) if line else None
+    return bool(applied and applied.root and applied.root.opcode == "add")
+
+
+def _list_loops(module: HloModule) -> Mapping[str, _Loop]:
+    """Return the loops of known trip count by the name of their body."""
+    counts, loops = Loops(module), {}
+    for place in module.computations:
+        for instruction in place.instructions:
+            if instruction.opcode == "while":
+                body = module.by_name.get(dict(instruction.called).get("body", ""))
+                trips = counts.trip_count(place, instruction).count
+                if body is not None and trips is not None:
+                    loops[body.name] = _Loop(place, instruction, body, trips)
+    return loops
+
+
+def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) -> _Saving | None:
+    """Return what is saved outside of all loops that sum what a collective reduces."""
+    collective = figures.collective
+    line = case.module.find(collective.computation, collective.done or collective.instruction)
+    loop = loops.get(collective.computation)
+    if line is None or loop is None:
+        return None
+    parts = line.shape.elements or (line.shape,)
+    weights = {f"value {number}": measure_data(part) for number, part in enumerate(parts)}
+    paths = [(number,) for number in range(len(parts))] if line.shape.elements else [()]
+    seeds: dict[str, Flow] = {
+        line.name: {path: frozenset({label}) for path, label in zip(paths, weights, strict=True)}
+    }
+    outermost, shares = loop, dict.fromkeys(weights, 1.0)
+    while loop is not None:
+        reached, summed = _carried(case.module, loop, seeds)
+        for label in summed:
+            shares[label] /= loop.trips
+        outermost = loop if summed and loop.trips > 1 else outermost
+        flow: dict[tuple[int, ...], frozenset[str]] = {}
+        for label, numbers in reached.items():
+            for number in numbers:
+                flow[number,] = flow.get((number,), frozenset()) | {label}
+        seeds = {loop.instruction.name: flow}
+        loop = loops.get(loop.place.name) if flow else None
+    whole = sum(weights.values())
+    saved = sum(size * (1 - shares[label]) for label, size in weights.items())
+    part = saved / whole if whole else 0.0
+    sent = (figures.wire_bytes or 0) * figures.counted
+    return (
+        _Saving(figures, outermost, sent * part, figures.exposed_seconds * part) if part else None
+    )
+
+
+def _carried(
+    module: HloModule, loop: _Loop, seeds: Mapping[str, Flow]
+) -> tuple[Mapping[str, frozenset[int]], frozenset[str]]:
+    """Return the elements of the state that each value reaches alone, and which values are summed.
+
+    Such an element is read for nothing but itself: not by other instructions of the body, not by
+    the condition.
+    """
+    tracks = Tracks(module, spent={str(number) for number in _read_by_condition(module, loop)})
+    (state,) = loop.body.parameters
+    own: Flow = {(number,): frozenset({str(number)}) for number in range(len(state.shape.elements))}
+    root = follow(loop.body, {**seeds, state.name: own}, tracks)
+    values = frozenset().union(*(labels for flow in seeds.values() for labels in flow.values()))
+    reached = {}
+    for value in values - tracks.spent:
+        numbers = frozenset(path[0] for path, labels in root.items() if value in labels)
+        if numbers and _keeps(root, values, numbers, tracks):
+            reached[value] = numbers
+    return reached, frozenset(reached) & frozenset(tracks.added - tracks.stacked)
+
+
+def _keeps(root: Flow, values: frozenset[str], numbers: frozenset[int], tracks: Tracks) -> bool:
+    """Return whether elements of the state hold their own earlier values and reach no other."""
+    names = {str(number) for number in numbers}
+    inside = all(
+        str(path[0]) in labels and labels - values <= names
+        for path, labels in root.items()
+        if path[0] in numbers
+    )
+    outside = any(labels & names for path, labels in root.items() if path[0] not in numbers)
+    return inside and not outside and not names & tracks.spent
+
+
+def _read_by_condition(module: HloModule, loop: _Loop) -> Iterator[int]:
+    condition = module.by_name.get(dict(loop.instruction.called).get("condition", ""))
+    for instruction in condition.instructions if condition else ():
+        number = instruction.attributes.get("index", "")
+        if instruction.opcode == "get-tuple-element" and number.isdecimal():
+            yield int(number)
+
+
+def _finding(savings: list[_Saving]) -> Finding:
+    first = savings[0]
+    sent = sum((saving.figures.wire_bytes or 0) * saving.figures.counted for saving in savings)
+    seconds = sum(saving.seconds for saving in savings)
+    names = join_names(saving.figures.collective.instruction for saving in savings)
+    kinds = sorted({saving.figures.collective.kind for saving in savings})
+    return Finding(
+        rule="accumulated-reductions",
+        title="Reduction in every iteration of a loop that only sums",
+        places=tuple(saving.figures.collective.key for saving in savings[:MOST_PLACES]),
+        occurrences=len(savings),
+        evidence=(
+            f"{names}: {units.byte_size(sent)} sent per device and module execution, of which one "
+            f"{' or '.join(kinds)} of the sum after the loop saves "
+            f"{units.byte_size(round(sum(saving.bytes for saving in savings)))} and "
+            f"{units.seconds(seconds)} of exposed time. `{first.loop.instruction.name}` runs "
+            f"{first.loop.trips:,} times and only adds their results to its state, which its body "
+            f"reads for nothing else."
+        ),
+        suggestion=(
+            "Accumulate the gradients of each device and reduce once: a `shard_map` around the "
+            "loop with a `psum` after it, or an unreduced sharding of the state. The state then "
+            "needs the memory of unreduced gradients, which is more where they were sharded."
+        ),
+        grade="matched",
+        weight=seconds,
+        seconds=seconds,
+    )
