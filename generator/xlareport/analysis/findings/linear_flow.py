@@ -6,10 +6,10 @@ from msgspec import Struct, field
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
-Labels = frozenset[str]
-Flow = Mapping[tuple[int, ...], Labels]
+FollowedValues = frozenset[str]
+Flow = Mapping[tuple[int, ...], FollowedValues]
 """The values that reach each element of a result, by its path; () for an array."""
-_NOTHING: Labels = frozenset()
+_NOTHING: FollowedValues = frozenset()
 _MOVES = frozenset(
     {
         "bitcast",
@@ -133,5 +133,5 @@ def _all_linear(place: Computation, instruction: Instruction, operands: list[Flo
     )
 
 
-def _labels(operands: list[Flow]) -> Labels:
+def _labels(operands: list[Flow]) -> FollowedValues:
     return _NOTHING.union(*(labels for flow in operands for labels in flow.values()))
