@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.effects import copied_seconds
@@ -163,3 +164,10 @@ ENTRY %main (k: f32[1024,1024], x: f32[8]) -> f32[1024,1024] {
     assert {*seconds} == {"copy of cache['k']", "copy of x", "tanh"}
     comparison = cast("Any", SimpleNamespace(base=sides[0], head=sides[1]))
     assert copied_seconds(comparison) == seconds["copy of cache['k']"] > 0
+
+
+def test_sums_that_differ_in_their_rounding_alone_are_no_change_of_time() -> None:
+    base, head = operation("add", seconds=0.1 + 0.2), operation("add", seconds=0.3)
+    assert base.seconds != head.seconds
+    assert OperationChange(base.key, base, head).seconds == 0.0
+    assert OperationChange(base.key, base, operation("add")).seconds == pytest.approx(0.7)

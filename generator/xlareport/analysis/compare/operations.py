@@ -7,6 +7,7 @@ same; an instruction without op_name is counted with its operand.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from math import isclose
 
 from msgspec import Struct
 
@@ -188,8 +189,10 @@ class OperationChange(Struct, frozen=True):
 
     @property
     def seconds(self) -> float:
-        """By how much the estimate grew."""
-        return (self.head.seconds if self.head else 0.0) - (self.base.seconds if self.base else 0.0)
+        """By how much the estimate grew; 0 where the sums differ in their rounding alone."""
+        base = self.base.seconds if self.base else 0.0
+        head = self.head.seconds if self.head else 0.0
+        return 0.0 if isclose(base, head) else head - base
 
     @property
     def bytes(self) -> int:
