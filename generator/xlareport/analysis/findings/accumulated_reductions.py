@@ -29,6 +29,8 @@ from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
 """That each device would send less, in all."""
+_DEEPEST = 20
+"""Loops around a collective that are followed."""
 _KINDS = frozenset({"all-reduce", "reduce-scatter"})
 _FORMS = frozenset({"synchronous", "start and done"})
 
@@ -83,7 +85,7 @@ def _list_loops(module: HloModule) -> Mapping[str, _Loop]:
             if instruction.opcode == "while":
                 body = module.by_name.get(dict(instruction.called).get("body", ""))
                 trips = counts.trip_count(place, instruction).count
-                if body is not None and trips is not None:
+                if body is not None and trips is not None and len(body.parameters) == 1:
                     loops[body.name] = _Loop(place, instruction, body, trips)
     return loops
 
@@ -102,7 +104,9 @@ def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) 
         line.name: {path: frozenset({label}) for path, label in zip(paths, weights, strict=True)}
     }
     outermost, shares = loop, dict.fromkeys(weights, 1.0)
-    while loop is not None:
+    for _ in range(_DEEPEST):
+        if loop is None:
+            break
         reached, summed = _carried(case.module, loop, seeds)
         for label in summed:
             shares[label] /= loop.trips

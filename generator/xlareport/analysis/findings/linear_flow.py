@@ -28,6 +28,10 @@ _MOVES = frozenset(
 _SUMS = frozenset({"add", "subtract"})
 _SCALES = frozenset({"multiply", "divide"})
 _DEEPEST = 8
+_LONGEST = 100
+"""Moves in a row that are followed."""
+_MOST_STEPS = 1_000_000
+"""Limit on instructions that are looked at, those of a computation once for each call."""
 _CALLS = frozenset({"fusion", "call"})
 
 
@@ -37,6 +41,8 @@ class Tracks(Struct):
     module: HloModule
     depth: int = 0
     """Of calls and fusions around the computation that is followed."""
+    steps: int = 0
+    """Instructions looked at."""
     spent: set[str] = field(default_factory=set)
     """Those that something other than a sum or a move reads."""
     added: set[str] = field(default_factory=set)
@@ -60,7 +66,9 @@ def follow(place: Computation, seeds: Mapping[str, Flow], tracks: Tracks) -> Flo
 def is_plain(place: Computation, name: str) -> bool:
     """Return whether a value is a constant, or moves of it: the same on each device."""
     instruction = place.by_name.get(name)
-    while instruction is not None and instruction.opcode in _MOVES:
+    for _ in range(_LONGEST):
+        if instruction is None or instruction.opcode not in _MOVES:
+            break
         instruction = place.by_name.get(next(iter(instruction.operand_names), ""))
     return instruction is not None and instruction.opcode == "constant"
 
@@ -113,7 +121,8 @@ def _called(instruction: Instruction, operands: list[Flow], tracks: Tracks) -> F
     module = tracks.module
     body = module.by_name.get(dict(instruction.called).get("calls", ""))
     body = body or module.by_name.get(dict(instruction.called).get("to_apply", ""))
-    if body is None or len(body.parameters) != len(operands):
+    tracks.steps += len(body.instructions) if body else 0
+    if body is None or len(body.parameters) != len(operands) or tracks.steps > _MOST_STEPS:
         tracks.spent |= _labels(operands)
         return {}
     seeds = {
