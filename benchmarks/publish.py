@@ -1,26 +1,42 @@
 """Writes the tables of recorded scores into the guide's page: `python benchmarks/publish.py`.
 
+The table of readings by hand is counted from `tests/labels/readings.tsv`.
+
 With `--check` it writes nothing; the exit status is 1 if the page does not show what was recorded.
 """
 
+import csv
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from record import Row, recorded
 
-_PAGE = Path(__file__).resolve().parent.parent / "site_src/guide/matching.md"
+_ROOT = Path(__file__).resolve().parent.parent
+_PAGE = _ROOT / "site_src/guide/matching.md"
+_READINGS = _ROOT / "tests/labels/readings.tsv"
+_FIRST_ROUND = 19
+"""The first round of readings that the guide counts: those before led to most of the rules."""
 _END = "<!-- end of scores -->"
-_BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "all": "**all**"}
+_BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "all": "All"}
+_SNAPSHOTS = {"every snapshot": "all", "both ends alone": "first and final only"}
+_KINDS = {"account": "step", "history": "history"}
+_GRADES: Mapping[str, Callable[[Mapping[str, str]], bool]] = {
+    "exact": lambda row: row["grade"] == "exact",
+    "matched": lambda row: row["grade"] == "matched",
+    "guessed": lambda row: row["grade"] == "guessed",
+    "all": lambda _: True,
+}
 _ByPlace = dict[tuple[str | int, str | int, str | int], Row]
 _STEPS = {
-    "steps": "Steps that change something",
-    "count": "of these, the count of instructions is not what was added less what was removed",
-    "nothing": "of these, said to change nothing, and do",
+    "steps": "Steps with changes",
+    "count": "Steps whose change in instruction count is not added minus removed",
+    "nothing": "Steps reported as unchanged that are not",
     "histories": "Modules with histories",
-    "gone": "heavy instructions said to be gone though the last snapshot has their op_name",
-    "made": "heavy instructions said to be the program's that the first snapshot does not have",
-    "holds": "fusions graded exact with other sources than held, or that omit what went into them",
+    "gone": "Heavy instructions reported as removed though the final snapshot has their op_name",
+    "made": "Heavy instructions attributed to the program that the first snapshot does not have",
+    "holds": "Fusions graded exact with a wrong or an incomplete list of sources",
 }
 
 
@@ -40,6 +56,7 @@ def published(page: str) -> str:
         "op_names": _op_names(recorded("op_names")),
         "steps": _steps(recorded("steps"), recorded("steps_of_test_data")),
         "rewrites": _rewrites(recorded("rewrites")),
+        "readings": _readings(),
     }
     for section, lines in tables.items():
         head, mark, tail = page.partition(f"<!-- scores: {section} -->\n")
@@ -49,28 +66,29 @@ def published(page: str) -> str:
 
 
 def _trails(rows: Sequence[Row]) -> list[str]:
+    """Return a row for each input of the matcher; a cell has the shares right back and forward."""
     by_place = {(row["seen"], row["backend"], row["direction"]): row for row in rows}
-    shown = dict.fromkeys((row["seen"], row["backend"]) for row in sorted(rows, key=_order))
-    head = ["The matcher saw", "Backend", "Back: right", "wrong", "Forward: right", "wrong"]
-    cells = [
-        [str(seen), _BACKENDS[str(backend)], *_ended(by_place, seen, backend)]
-        for seen, backend in shown
-    ]
+    seen = dict.fromkeys(str(row["seen"]) for row in sorted(rows, key=_order))
+    head = ["op_names", "Snapshots", *_BACKENDS.values(), "Wrong"]
+    cells = [[*_input(name), *_ended(by_place, name)] for name in seen]
     return _table(head, cells) if rows else []
 
 
-def _order(row: Row) -> tuple[bool, bool, bool, str | int]:
+def _input(seen: str) -> tuple[str, str]:
+    names, _, snapshots = seen.partition(", ")
+    return names.removesuffix(" op_names"), _SNAPSHOTS[snapshots]
+
+
+def _order(row: Row) -> tuple[bool, bool]:
     seen = str(row["seen"])
-    alone, total = "alone" in seen, row["backend"] == "all"
-    return alone, not seen.startswith("shared"), total, row["backend"]
+    return "alone" in seen, not seen.startswith("shared")
 
 
-def _ended(by_place: _ByPlace, seen: str | int, backend: str | int) -> Iterable[str]:
-    for direction in ("back", "forward"):
-        row = by_place[seen, backend, direction]
-        asked = sum(int(row[key]) for key in ("right", "wrong", "lost"))
-        yield f"{row['right']:,} of {asked:,}, {_share(row, 'right', 'wrong', 'lost')}"
-        yield f"{row['wrong']:,}"
+def _ended(by_place: _ByPlace, seen: str) -> Iterable[str]:
+    for backend in _BACKENDS:
+        pair = [by_place[seen, backend, direction] for direction in ("back", "forward")]
+        yield " / ".join(_share(row, "right", "wrong", "lost") for row in pair)
+    yield " / ".join(f"{row['wrong']:,}" for row in pair)
 
 
 def _op_names(rows: Sequence[Row]) -> list[str]:
@@ -121,6 +139,27 @@ _KNOWN_REWRITES = (
     "of correct matches of a grade. *Recall* is the share of true matches that were found. "
     "Unchanged lines are not counted: a pure reordering has nothing to find."
 )
+
+
+def _readings() -> list[str]:
+    """Return the verdicts of the later rounds, by what was read and by its grade."""
+    with _READINGS.open(encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file, delimiter="\t")]
+    head = ["Read", "Grade", "Count", "Right", "Vague", "Misleading", "Wrong"]
+    later = [row for row in rows if int(row["round"]) >= _FIRST_ROUND]
+    cells = [
+        [name, grade, *_verdicts(row for row in later if row["kind"] == kind and fits(row))]
+        for kind, name in _KINDS.items()
+        for grade, fits in _GRADES.items()
+    ]
+    return _table(head, cells)
+
+
+def _verdicts(rows: Iterable[Mapping[str, str]]) -> list[str]:
+    counts = Counter(row["verdict"] for row in rows)
+    count = counts.total()
+    right = f"{counts['right']:,} ({100 * counts['right'] / count:.1f}%)"
+    return [f"{count:,}", right, *(str(counts[key]) for key in ("vague", "misleading", "wrong"))]
 
 
 def _share(row: Row, part: str, *others: str) -> str:

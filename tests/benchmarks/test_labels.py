@@ -1,6 +1,7 @@
 """The tables of verdicts in tests/labels are well-formed."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ from xlareport.knowledge.grades import Grade
 LABELS = Path(__file__).parents[1] / "labels"
 TABLES = ("accounts.tsv", "histories.tsv")
 REVIEWED = (*TABLES, "readings.tsv", "findings.tsv")
-READINGS = {"account": "accounts of steps", "history": "histories"}
+READINGS = {"account": "accounts", "history": "histories"}
 VERDICTS = {"right", "vague", "not known", "misleading", "wrong"}
 
 
@@ -70,20 +71,25 @@ def test_readings_name_where_they_were_drawn_what_was_read_and_its_evidence() ->
     assert len({*drawn}) == len(drawn)
 
 
-def test_the_guide_counts_the_readings() -> None:
-    guide = (LABELS.parents[1] / "site_src/guide/matching.md").read_text()
+def test_the_readme_counts_the_readings_of_each_round() -> None:
+    readme = (LABELS / "README.md").read_text()
     rows = rows_of("readings.tsv")
     for number, kind in {(row["round"], row["kind"]) for row in rows}:
         own = [row for row in rows if (row["round"], row["kind"]) == (number, kind)]
         verdicts = Counter(row["verdict"] for row in own)
         surely = sum(row["verdict"] == "wrong" and row["grade"] == Grade.EXACT for row in own)
-        cells = [
-            f"{verdicts['right']} ({verdicts['right'] / len(own):.1%})",
-            *(verdicts[verdict] for verdict in ("vague", "misleading", "wrong")),
-            surely,
-        ]
-        told = " | ".join(map(str, (number, READINGS[kind], len(own), *cells)))
-        assert f"| {told} |" in guide
+        counts = [verdicts[verdict] for verdict in ("right", "vague", "misleading", "wrong")]
+        cells = [f"round {number}, {READINGS[kind]}", len(own), *counts, surely]
+        assert f"| {' | '.join(map(str, cells))} |" in readme
+
+
+def test_the_summary_of_the_guide_has_the_rates_of_its_table() -> None:
+    guide = (LABELS.parents[1] / "site_src/guide/matching.md").read_text()
+    rate = re.compile(r"^\| (step|history) \| (exact|matched) \|.*?\((\d+\.\d)%\)", re.MULTILINE)
+    rates = {(kind, grade): round(float(share)) for kind, grade, share in rate.findall(guide)}
+    for grade in ("exact", "matched"):
+        steps, histories = rates["step", grade], rates["history", grade]
+        assert f"| {steps}% of step descriptions, {histories}% of histories |" in guide
 
 
 def test_each_public_dump_has_an_address_a_commit_a_half_and_a_reason() -> None:

@@ -127,7 +127,7 @@ def test_the_worked_example_of_the_guide(rows_of: Rows) -> None:
     }
     found = {name: (row.figures.data_bytes, row.figures.wire_bytes) for name, row in rows.items()}
     assert found == expected
-    guide = (PACKAGE.parents[1] / "site_src" / "guide" / "cost-and-memory.md").read_text("utf-8")
+    guide = (PACKAGE.parents[1] / "site_src" / "guide" / "collectives.md").read_text("utf-8")
     for data, wire in expected.values():
         assert f"{data:,} |" in guide or f"| {data:,}" in guide
         assert f"= {wire:,} |" in guide

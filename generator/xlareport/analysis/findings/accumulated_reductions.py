@@ -1,12 +1,13 @@
-"""Reduction in every iteration of a loop that only sums.
+"""Reduction in each iteration that could follow the loop.
 
-An all-reduce or reduce-scatter is in the body of a loop of known trip count, its results are only
-added to the state of the loop, and the body reads these sums for nothing else: gradient
-accumulation over microbatches. One reduction of the sum after the loop sends the bytes of one
-iteration. The same holds where an inner loop, as over layers, first stacks the results. The gain is
-the exposed time, by link bandwidth, of all iterations but one. The finding appears if a device
-sends 1 MiB or more less. Rounding changes: the sum over devices and that over iterations change
-places.
+A loop of known trip count executes an all-reduce or a reduce-scatter. The loop only adds the
+results to its state and does not read these sums otherwise, as in gradient accumulation over
+microbatches. One reduction of the sum after the loop sends the bytes of one iteration. The rule
+also covers an inner loop, as over layers, that first stacks the results.
+
+The gain is the exposed time, by link bandwidth, of all iterations but one. The finding appears if a
+device sends at least 1 MiB less. Rounding changes, because the sums over devices and over
+iterations change places.
 """
 
 from collections.abc import Iterator, Mapping
@@ -175,7 +176,7 @@ def _finding(savings: list[_Saving]) -> Finding:
     kinds = sorted({saving.figures.collective.kind for saving in savings})
     return Finding(
         rule="accumulated-reductions",
-        title="Reduction in every iteration of a loop that only sums",
+        title="Reduction in each iteration that could follow the loop",
         places=tuple(saving.figures.collective.key for saving in savings[:MOST_PLACES]),
         occurrences=len(savings),
         evidence=(

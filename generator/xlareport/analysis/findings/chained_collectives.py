@@ -1,12 +1,13 @@
 """Chain of small collectives.
 
-Collectives of at most 256 KiB each depend on one another in one computation, and so cannot be
-combined: reductions of tensor parallelism after each product of a decoding step, for example. Their
-bytes take less than 2 µs by link bandwidth, so that their latency weighs more. The gain is latency,
-at an assumed 2 µs for each execution: no roofline time and no modeled time of a collective counts
-it. The finding appears if 16 or more run in sequence and their latency is 5% or more of the time of
-the module. The rule does not apply to CPU, nor to modules without a schedule, nor to what runs 256
-times or more, which is *Small collective in every iteration of a loop*.
+Collectives of at most 256 KiB each depend on one another in one computation, so they cannot be
+combined. An example is the reduction after each matmul of a decoding step with tensor parallelism.
+Their bytes take less than 2 µs by link bandwidth, so latency dominates. The gain is latency, at an
+assumed 2 µs for each execution. Roofline time and modeled times do not include it.
+
+The finding appears if 16 or more run in sequence and their latency is 5% or more of the time of the
+module. Collectives that run 256 times or more are reported as *Small collective in every iteration
+of a loop* instead. The rule does not apply to CPU or to modules without a schedule.
 """
 
 from collections import defaultdict

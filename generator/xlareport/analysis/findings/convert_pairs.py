@@ -1,9 +1,9 @@
 """Convert round-trip.
 
-A float is converted and converted back, and the intermediate value has no other use. Unfused, it
-accesses memory; fused, it costs almost nothing, but still rounds. Converts without an op_name are
-those of the compiler: where a backend computes a narrow type in a wide one, it rounds after each
-operation, as the program's type does.
+A float is converted and converted back, and the intermediate value has no other use. Unfused, this
+accesses memory. Fused, it costs almost nothing, but still rounds. Converts without an op_name come
+from the compiler: a backend that computes a narrow type in a wide one rounds after each operation,
+as the program's type does.
 """
 
 from collections.abc import Iterable, Iterator

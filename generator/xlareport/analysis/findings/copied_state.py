@@ -1,9 +1,9 @@
-"""Donated input copied all the same.
+"""Donated input still copied.
 
-Copies take 2% or more of the roofline time together, and each is the new value of an argument that
+Copies take 2% or more of the roofline time together. Each copies the new value of an argument that
 is aliased with an output, or the old value of such an argument. The new value could not be written
-in place: its producer writes it in another order or together with others, or the old value is read
-later. Donation saves memory then, but no access.
+in place, because its producer writes it in another order or together with others, or because the
+old value is read later. Donation then saves memory, but no memory access.
 """
 
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _finding(
     updated = sum(is_new for _, _, is_new in copies)
     return Finding(
         rule="copied-state",
-        title="Donated inputs copied all the same",
+        title="Donated inputs still copied",
         places=tuple((entry.name, name) for _, name, _ in copies[:MOST_PLACES]),
         occurrences=len(copies),
         evidence=(

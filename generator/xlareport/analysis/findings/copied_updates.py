@@ -1,7 +1,7 @@
 """dynamic-update-slice not in place.
 
 A copy takes 2% or more of the roofline time, and its only use is a `dynamic-update-slice` of at
-most half of it. The buffer had another use after the update, or is an argument that was not
+most half of it. The buffer has another use after the update, or it is an argument that was not
 donated.
 """
 

@@ -1,10 +1,10 @@
-"""Scatter into zeros that are read whole.
+"""Scatter into a dense buffer of zeros.
 
-A scatter adds updates to a buffer of zeros that is at least twice as large as the updates, as the
-gradient of an embedding lookup does, and later instructions read the whole buffer. Filling it and
-reading it take 5% or more of the roofline time, as far as they do not depend on the updates. An
-optimizer that updates the touched rows alone needs no such buffer, and saves at most the time of
-all that reads it, which updates every row.
+A scatter adds updates to a buffer of zeros that is at least twice as large as the updates, and
+later instructions read the whole buffer. The gradient of an embedding lookup does this. Filling the
+buffer, and reading it independently of the updates, takes 5% or more of the roofline time. An
+optimizer that updates only the touched rows needs no such buffer. It saves at most the time of all
+instructions that read the buffer, because they update every row.
 """
 
 from collections.abc import Iterable, Iterator
@@ -53,7 +53,7 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
             most = _most(case, computation, size, readers) + case.time_of_bytes(size) * cost.counted
             yield Finding(
                 rule="dense-gradients",
-                title="Scatter into zeros that are read whole",
+                title="Scatter into a dense buffer of zeros",
                 places=tuple(
                     (computation.name, line.name) for line in (instruction, scatter.zeros, *readers)
                 ),

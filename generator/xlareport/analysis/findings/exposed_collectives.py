@@ -1,9 +1,9 @@
 """Exposed (non-overlapped) collective, of any cause.
 
-Collectives of one kind that the rule above does not tell are exposed for 3% or more of the roofline
-time, for one reason: compute depends on them, there is no compute to overlap them, or small ones
-are synchronous or scheduled apart from independent compute. The finding names the longest with its
-reason. What it can save is the exposed time, by link bandwidth. The rule does not apply to CPU, nor
+Collectives of one kind, not covered by the previous rule, are exposed for 3% or more of the
+roofline time for one reason: compute depends on them, there is no compute to overlap them, or small
+ones are synchronous or scheduled apart from independent compute. The finding names the longest one
+with its reason. The gain is the exposed time, by link bandwidth. The rule does not apply to CPU or
 to modules without a schedule.
 """
 

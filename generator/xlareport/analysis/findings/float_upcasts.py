@@ -1,7 +1,7 @@
 """bf16 matmul computed in f32.
 
-All matmuls of an op_name have operands of 16 bits in the program, and operands of 32 bits after
-optimizations: the backend does not support the narrow type, and `float-normalization` converted
+All matmuls of an op_name have 16-bit operands in the program and 32-bit operands after
+optimizations. The backend does not support the narrow type, and `float-normalization` converted
 them.
 """
 

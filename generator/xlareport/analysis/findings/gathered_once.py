@@ -1,10 +1,10 @@
 """All-gather with a single consumer.
 
-An all-gather that sends 1 MiB or more per device has one consumer. That consumer may be able to
-work on the shards: the remedy goes by what it is, a dot, a convolution or a gather. No sharding
-changes an all-gather that the program itself has (`jax.lax.all_gather` in a `shard_map`): the
-remedy says so. Copies, transposes and converts of the result are no consumers: what uses theirs is.
-Other all-gathers of the same operand over the same groups are named: one of them is enough.
+An all-gather that sends 1 MiB or more per device has one consumer, which may be able to work on the
+shards. The remedy depends on the consumer: a dot, a convolution or a gather. If the program itself
+has the all-gather (`jax.lax.all_gather` in a `shard_map`), no sharding changes it, and the remedy
+says so. Copies, transposes and converts are looked through. Other all-gathers of the same operand
+over the same groups are named, because one of them is enough.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,17 +1,20 @@
 """Involuntary full rematerialization.
 
-The SPMD partitioner knows no short way between two shardings of a value, gathers the whole value on
-each device and slices another part out of it. XLA warns of it in its log: `Involuntary full
-rematerialization`. The finding reads the snapshot right after the partitioner: all-gathers of one
-value, then a dynamic-slice at an offset by `partition-id`, and no copy or other operation of the
-program in between. That snapshot needs the dump of the passes (`--xla_dump_hlo_pass_re=.*`; GPU
-dumps always have `after_spmd_partitioner`). Without it the final module is read, with the shardings
-that the program has before optimizations: a value whose part the program itself asks for
-(`with_sharding_constraint`) is left out, the grade is *matched*, and what later passes hide is
-missing. Warnings of a log (`*.log`, `stderr`) that lies in the dump are added, *matched* by
-op_name. Weights that are gathered for their use (FSDP) and values that the program replicates with
+The SPMD partitioner has no direct path between two shardings of a value. It gathers the whole value
+on each device and slices another part out of it. XLA warns of this in its log: `Involuntary full
+rematerialization`.
+
+The finding reads the snapshot right after the partitioner and looks for all-gathers of one value,
+followed by a dynamic-slice at an offset by `partition-id`, with no copy or other operation of the
+program in between. That snapshot needs the dump of the passes (`--xla_dump_hlo_pass_re=.*`); GPU
+dumps always have `after_spmd_partitioner`. Otherwise the final module is read, with the shardings
+from before optimizations, and the grade is *matched*. Values whose part the program itself asks for
+(`with_sharding_constraint`) are then omitted, and cases that later passes hide are missed. Warnings
+of a log in the dump (`*.log`, `stderr`) are added, *matched* by op_name.
+
+Weights that are gathered for their use (FSDP) and values that the program replicates with
 `with_sharding_constraint` are not reported. In 488 random programs for eight CPU devices (jax
-0.10.2) it found the 41 that XLA warned of, and no other.
+0.10.2), the rule found exactly the 41 that XLA warned of.
 """
 
 import re

@@ -1,9 +1,9 @@
 """Layout-only copy.
 
 A copy, a transpose, or a fusion of only these is not fused and takes 2% or more of the roofline
-time. Producer and consumer need different layouts. What keeps the order of the elements in memory
-is not reported: dimensions of one element may stand anywhere in a layout. Smaller ones are one
-finding where they take as much together.
+time. Producer and consumer need different layouts. Smaller ones are one finding if they take as
+much together. Copies that keep the order of the elements in memory are not reported: a dimension of
+one element may be anywhere in a layout.
 """
 
 from collections.abc import Iterator, Sequence

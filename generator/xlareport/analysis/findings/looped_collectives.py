@@ -1,10 +1,9 @@
 """Small collective in every iteration of a loop.
 
 A collective of at most 256 KiB is executed 256 times or more. Its bytes take less than 2 µs by link
-bandwidth, so that its latency weighs more. The gain is latency, at an assumed 2 µs for each
-execution: no roofline time and no modeled time of a collective counts it. The finding appears if it
-is 5% or more of the time of the module. The rule does not apply to CPU,
-nor to modules without a schedule.
+bandwidth, so latency dominates. The gain is latency, at an assumed 2 µs for each execution.
+Roofline time and modeled times do not include it. The finding appears if it is 5% or more of the
+time of the module. The rule does not apply to CPU or to modules without a schedule.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """Out of device memory.
 
-The TPU compiler ran out of memory: it then writes `oom_intermediate_module` or
-`oom_top_memory_consuming_instructions`. The tab *Memory* shows the buffers live at peak, what holds
-them, and what was rematerialized.
+The TPU compiler ran out of memory and wrote `oom_intermediate_module` or
+`oom_top_memory_consuming_instructions`. The tab *Memory* shows the buffers live at peak, how long
+they are held, and what was rematerialized.
 """
 
 from collections.abc import Iterator

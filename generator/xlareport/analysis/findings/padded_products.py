@@ -1,10 +1,10 @@
 """Matmul dimensions padded to the MXU.
 
 TPU only. The MXU multiplies blocks of 128 x 128 up to v5p and of 256 x 256 from v6e on. A matmul is
-padded to multiples of that in the contracted dimension and in one other, and to multiples of 8 in
+padded to multiples of that in the contracting dimension and in one other, and to multiples of 8 in
 the third; the cheaper choice counts. A convolution counts as the matmul of its patches. The finding
 appears if the padded multiply-adds take longer than the roofline time, and 2% or more of the
-module. What libtpu really executes is in an LLO dump: [MXU padding](findings.md#tpu-padding-waste).
+module. An LLO dump has what libtpu really executes: [MXU padding](findings.md#tpu-padding-waste).
 """
 
 from collections.abc import Iterator

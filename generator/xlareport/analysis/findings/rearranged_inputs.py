@@ -1,9 +1,9 @@
 """Input converted or rearranged in each execution.
 
-An instruction of the entry computation, or a fusion, reads nothing but inputs, and concatenates,
-pads or converts them: weights that are joined for one matmul, or converted from int8, for example.
-It takes 3% or more of the roofline time. Inputs that the program may update, because they are
-donated or an output has their shape, are left out: a training step has to convert them anew.
+An instruction of the entry computation, or a fusion, reads only inputs, and concatenates, pads or
+converts them. Examples are weights that are joined for one matmul, or converted from int8. It takes
+3% or more of the roofline time. Inputs that the program may update are omitted, because a training
+step must convert them every time: donated inputs, and those with the shape of an output.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,10 @@
 """Donated input rebuilt by a loop.
 
 A loop reads the slices of a donated input and writes as many new ones into a second buffer of the
-same shape, which becomes the output that has the memory of the input: what `jax.lax.scan` makes of
-a cache that is both its `xs` and its `ys`. The second buffer is 1% or more of the peak, or its
-copies take 2% or more of the roofline time. An array in the loop's carry is updated in place.
+same shape. That buffer becomes the output that is aliased with the input. `jax.lax.scan` does this
+with a cache that is both its `xs` and its `ys`. An array in the loop's carry is updated in place.
+The finding appears if the second buffer is 1% or more of the peak, or its copies take 2% or more of
+the roofline time.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """Recompilation.
 
-One function was compiled several times; the finding lists the shapes, types and static arguments
-that differ. That it is one function is a guess from its name, source lines and operations. Eager
-ops are not counted here; *Execution graph* lists them.
+One function was compiled several times. The finding lists the shapes, types and static arguments
+that differ. Name, source lines and operations show that it is one function, so this is a guess.
+Eager ops do not count; *Execution graph* lists them.
 """
 
 from collections.abc import Sequence

@@ -1,15 +1,16 @@
 """Producer not fused into its consumer.
 
 GPU only, and only if the dump has `priority_fusion_dump`: the fusion pass rejected the fusion. The
-finding quotes its reason and lists the current consumers. It is reported where writing the results
-of the producers and reading them in each consumer takes 3% or more of the roofline time; that is
-what fusing saves at most, launches aside. Results that a loop, a collective or the caller needs too
-are written in any case: only reading them counts. Collectives are no consumers. Custom fusions
-(Triton) and library calls take in only what was assigned to them before: with one of them as the
-producer or as all consumers nothing can be saved by this pass, and the finding says so without a
-saving. Operands that a scatter updates in place, and its results, are in memory in any case, and
-not reported. The dump of the pass uses names from before the final module; they are followed
-through the fusions.
+finding quotes the reason of the pass and lists the current consumers. It appears if writing the
+results of the producers and reading them in each consumer takes 3% or more of the roofline time.
+That is the most that fusing can save, apart from launches.
+
+Results that a loop, a collective or the caller also needs are written in any case, so only reading
+them counts. Collectives do not count as consumers. Custom fusions (Triton) and library calls
+contain only what was assigned to them earlier. If the producer or all consumers are of this kind,
+the pass cannot save anything, and the finding states no saving. Operands that a scatter updates in
+place, and its results, are in memory in any case and are not reported. The names of the log are
+followed through the fusions to the final module.
 """
 
 from collections import defaultdict

@@ -1,9 +1,9 @@
 """Repeated all-gathers.
 
-Two or more all-gathers of one computation send the same operand over the same groups, and the
-repeats send 64 KiB or more per device and 5% or more of what all collectives send. With
-jax.checkpoint, or where gathered parameters are dropped between the forward and the backward pass,
-that is meant: it saves memory.
+Two or more all-gathers of one computation send the same operand over the same groups. The repeats
+send 64 KiB or more per device, and 5% or more of the bytes of all collectives. With
+`jax.checkpoint`, or if gathered parameters are freed between forward and backward pass, this is
+intended: it saves memory.
 """
 
 from collections import defaultdict

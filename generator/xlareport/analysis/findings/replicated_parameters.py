@@ -1,8 +1,8 @@
 """Large replicated parameters.
 
 In a program of several partitions, parameters of 1 MiB or more have `sharding={replicated}` and
-total 16 MiB or more: each device holds them whole. Data parallelism is the usual reason. Sharding
-them saves memory and costs an all-gather.
+total 16 MiB or more, so each device holds all of them. Data parallelism is the usual reason.
+Sharding them saves memory and costs an all-gather.
 """
 
 from collections.abc import Iterator

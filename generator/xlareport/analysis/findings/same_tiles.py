@@ -1,9 +1,9 @@
 """One GEMM tile for all shapes.
 
-GPU only: all Triton GEMMs of three or more result shapes have the same tile in their backend
-config. That is what the compiler chooses without autotuning, as when it compiles ahead of time.
-GEMMs that have together less than 5% of the module's roofline time, which assumes good tiles, are
-left out; *Kernels* names their tile.
+GPU only. All Triton GEMMs, of three or more result shapes, have the same tile in their
+backend_config. The compiler does this without autotuning, as in ahead-of-time compilation. GEMMs
+that together take less than 5% of the module's roofline time, which assumes good tiles, are
+omitted; *Kernels* shows their tile.
 """
 
 import re

@@ -1,10 +1,9 @@
 """Serial loop of short iterations.
 
 An innermost while loop has a trip count of 256 or more, and an iteration takes less than a kernel
-launch: 2 µs on a GPU; 0.2 µs on a CPU and on a TPU, which runs loops without launches, so that
-what an iteration costs there beside its work is not known. The `op_name` tells whether the program
-has the loop, or the compiler expanded an operation into it, such as a scatter or the gradient of
-max pooling.
+launch: 2 µs on a GPU, 0.2 µs on a CPU or TPU. A TPU runs loops without launches, so the overhead of
+an iteration is not known there. The `op_name` shows whether the program has the loop, or whether
+the compiler expanded an operation into it, such as a scatter or the gradient of max pooling.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,9 @@
 """Slice copied before a matmul.
 
-In a loop, a dynamic-slice, or a fusion that only slices, writes parts of larger arrays to the
-device memory, and only matmuls read them: the stacked weights of a scan over layers, for
-example. The slices take 2% or more of the roofline time. A product that reads the part in place
-needs no copy. Slices into another memory space, such as the VMEM of a TPU, are prefetches and are
-not reported.
+In a loop, a dynamic-slice, or a fusion that only slices, writes parts of larger arrays to device
+memory, and only matmuls read them. The stacked weights of a scan over layers are an example. The
+slices take 2% or more of the roofline time. A matmul that reads the part in place needs no copy.
+Slices into another memory space, such as the VMEM of a TPU, are prefetches and are not reported.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
 """Fusion below 10% of the roofline.
 
-TPU only, where the compiler writes its estimated cycles. A fusion takes 2% or more of them, and its
-share of the roofline time is less than a tenth of that share; all its inputs and outputs count as
-HBM accesses. The clock rate is not in the dump, so shares are compared; the fusion is below 10% of
+TPU only, if the compiler writes its estimated cycles. A fusion takes 2% or more of the cycles, and
+its share of the roofline time is less than a tenth of that. All its inputs and outputs count as HBM
+accesses. The dump does not have the clock rate, so shares are compared: the fusion is below 10% of
 the roofline even if all others reach it.
 """
 

@@ -1,7 +1,7 @@
 """Small collectives not combined.
 
-Four or more collectives of one kind, group and type, of at most 256 KiB each, do not depend on one
-another. The gain assumes 2 µs of latency for each. The rule does not apply to CPU.
+Four or more collectives of one kind, group and type, of at most 256 KiB each, are independent of
+one another. The gain assumes 2 µs of latency for each. The rule does not apply to CPU.
 """
 
 from collections import defaultdict

@@ -1,10 +1,10 @@
 """Split-K matmul with costly partial sums.
 
-A matmul is computed in parts along the contracting dimension, which a reduce adds up. The finding
-appears if writing and reading the parts takes longer than the unsplit matmul by the roofline, and
-2% or more of the module. Where the backend config gives the tile and the multiprocessors of the
-device are known, the unsplit matmul is slowed by the multiprocessors that its output tiles leave
-idle; else the finding says that this is not counted.
+A matmul is computed in parts along the contracting dimension, and a reduce adds them. The finding
+appears if writing and reading the parts takes longer than the roofline time of the unsplit matmul,
+and 2% or more of the module. If the tile (in the backend_config) and the number of multiprocessors
+are known, the time of the unsplit matmul includes multiprocessors that would be idle. Otherwise the
+finding says that this is not counted.
 """
 
 from collections.abc import Iterator, Sequence

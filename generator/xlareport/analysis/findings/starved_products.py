@@ -1,7 +1,7 @@
 """Memory-bound matmul.
 
-A matmul, fused or not, is capped below 10% of the device's peak FLOP/s, because its operational
-intensity is low.
+The low operational intensity of a matmul, fused or not, limits it to less than 10% of the device's
+peak FLOP/s.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
 """Tile padding waste.
 
 TPUs store arrays in tiles. An array takes at least 1.5 times the bytes of its data, and the padding
-is 1 MiB or more. Only padding in device memory counts as memory to save, and of that what is in use
-at the peak, where live ranges tell it; of arrays in VMEM the finding says so. Make the two most
-minor dimensions multiples of the tile.
+is 1 MiB or more. Make the two most minor dimensions multiples of the tile. Only padding in device
+memory counts as memory to save; if live ranges are known, only padding that is in use at the peak.
+For arrays in VMEM the finding says so.
 """
 
 from collections.abc import Hashable, Iterator

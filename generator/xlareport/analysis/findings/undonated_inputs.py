@@ -1,9 +1,9 @@
 """Undonated inputs (could alias outputs).
 
-An input and an output have the same type, dimensions and layout, the input is neither aliased nor
-donated, and such inputs total 1 MiB or more. Parameters and optimizer state are the usual case. Use
+An input and an output have the same type, dimensions and layout, and the input is neither aliased
+nor donated. Such inputs total 1 MiB or more. Parameters and optimizer state are the usual case. Use
 `donate_argnums`. Do not donate an input that the caller reuses. Outputs that are gradients do not
-count: what they are gradients of is needed to apply them.
+count, because their parameters are needed to apply them.
 """
 
 from collections.abc import Iterator

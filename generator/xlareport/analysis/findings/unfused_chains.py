@@ -1,7 +1,7 @@
 """Unfused elementwise chain.
 
-Three or more elementwise instructions form a chain of single uses, and none is fused with the next.
-If a flag disables a fusion pass, the finding names it.
+Three or more elementwise instructions form a chain, each with a single use, and none is fused with
+the next. If a flag disables a fusion pass, the finding names it.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""Last execution of a collective in a loop not used.
+"""Unused last collective of a loop.
 
 A loop of known trip count executes a collective whose result only the next iteration reads, and
-nothing reads it after the loop: one execution in each run of the loop is for nothing, as in a ring
-that sends its blocks once more behind the last step. Together these send 1 MiB or more per device
-and 5% or more of what all collectives send.
+nothing reads it after the loop. So one execution in each run of the loop is unnecessary, as in a
+ring that sends its blocks once more after the last step. Together these send 1 MiB or more per
+device, and 5% or more of the bytes of all collectives.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ def unread_collectives(case: Case) -> Iterator[Finding]:
     names = join_names(figures.collective.instruction for figures, _ in unread)
     yield Finding(
         rule="unread-collectives",
-        title="Last execution of a collective in a loop not used",
+        title="Unused last collective of a loop",
         places=tuple(figures.collective.key for figures, _ in unread[:MOST_PLACES]),
         occurrences=len(unread),
         evidence=(

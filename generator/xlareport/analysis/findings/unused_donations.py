@@ -1,7 +1,7 @@
 """Donated inputs without an alias.
 
-The caller donated inputs, but no output aliases them. The usual reason is a new value of another
-type or shape.
+The caller donated inputs, but no output is aliased with them. The usual reason is that the new
+value has another type or shape.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
 """Exposed (non-overlapped) collective.
 
 A collective of 1 MiB or more is synchronous, or its done directly follows its start, and the same
-computation has compute that is independent of it. The finding names that compute. What it can save
-is the exposed time of the collective, by link bandwidth. The rule does not apply to CPU, where
-ready instructions run in any order, nor to modules without a schedule.
+computation has independent compute. The finding names that compute. The gain is the exposed time of
+the collective, by link bandwidth. The rule does not apply to modules without a schedule, or to CPU,
+where ready instructions run in any order.
 """
 
 from collections.abc import Iterator

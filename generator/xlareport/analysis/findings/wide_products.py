@@ -1,9 +1,9 @@
 """f32 matmul of upcast bf16 inputs.
 
 The program converts both operands of a dot from 16 to 32 bits. Multiply in the narrow type and set
-`preferred_element_type` for a wide accumulator, unless the accuracy is wanted. Dots of two vectors
-are left out, and those without a contracting dimension or that are elementwise operations in the
-end: no matrix unit computes them.
+`preferred_element_type` for a wide accumulator, unless you need the accuracy. Dots that no matrix
+unit computes are omitted: dots of two vectors, dots without a contracting dimension, and dots that
+become elementwise operations.
 """
 
 from collections.abc import Iterator
