@@ -1429,6 +1429,14 @@ var xlareport = (() => {
       const root2 = this.index.roots[computation];
       return root2 === null || root2 === void 0 ? null : this.first[computation] + root2;
     }
+    /**
+     * @param {number} computation
+     * @returns {number[]} the places of its instructions
+     */
+    members(computation) {
+      const [, count] = this.index.computations[computation];
+      return Array.from({ length: count }, (_, at) => this.first[computation] + at);
+    }
     /** @param {number} place */
     calls(place) {
       return this.index.calls[place] ?? [];
@@ -5073,6 +5081,7 @@ var xlareport = (() => {
   var MICRO = 1e6;
   var HALVES = /-(start|update|done)$/;
   var NO_WORK = /* @__PURE__ */ new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
+  var CALLERS = /* @__PURE__ */ new Set(["while", "conditional", "call"]);
   var InstructionFacts = class {
     /**
      * @param {Stored} stored
@@ -5136,7 +5145,7 @@ var xlareport = (() => {
     /** @param {number} place of an instruction; the cost of what an `async-start` runs is its cost */
     cost(place) {
       const body = this.wrapped(place);
-      const { flops, bytes, share } = this.figures[body] ?? { flops: null, bytes: null, share: null };
+      const { flops, bytes, share } = this.counted(body);
       const { seconds } = this.stored;
       if (share === null && flops === null && bytes === null) return null;
       const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} \xB5s` : "";
@@ -5146,7 +5155,29 @@ var xlareport = (() => {
         bytes !== null && `${format.bytes(bytes)} accessed`
       ].filter(Boolean);
       const whose = body === place ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
-      return row2("Cost", "cost#heaviest-instructions", `${words2.join("; ")}. Estimate, all executions.`, ...whose);
+      const inside = CALLERS.has(this.graph.opcode(body)) ? " of all that it runs" : "";
+      const estimate = `${words2.join("; ")}. Estimate, all executions${inside}.`;
+      return row2("Cost", "cost#heaviest-instructions", estimate, ...whose);
+    }
+    /**
+     * @param {number} place
+     * @param {number} levels of calls that are followed
+     * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional or call with those of what it calls
+     */
+    counted(place, levels = DEEPEST) {
+      const { graph } = this;
+      const { flops = null, bytes = null, share = null } = this.figures[place] ?? {};
+      const called3 = levels && CALLERS.has(graph.opcode(place)) ? graph.calls(place) : [];
+      const inner = called3.flatMap(([, computation]) => graph.members(computation)).map((member) => this.counted(member, levels - 1));
+      const own2 = { flops, bytes, share };
+      return inner.reduce(
+        (total, part2) => ({
+          flops: plus(total.flops, part2.flops),
+          bytes: plus(total.bytes, part2.bytes),
+          share: plus(total.share, part2.share)
+        }),
+        own2
+      );
     }
     /**
      * @param {number} place
@@ -5185,6 +5216,9 @@ var xlareport = (() => {
       ];
     }
   };
+  function plus(first, second) {
+    return first === null || second === null ? first ?? second : first + second;
+  }
   function factRow([title2, words2, part2, grade, text]) {
     const folded = text ? element("details.xr-own-words", null, element("summary", null, "XLA's own text"), ...sentence(text)) : null;
     return row2(title2, part2, ...sentence(words2), " ", gradeChip(grade), folded);

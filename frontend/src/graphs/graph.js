@@ -111,6 +111,15 @@ export class Graph {
     return root === null || root === undefined ? null : this.first[computation] + root;
   }
 
+  /**
+   * @param {number} computation
+   * @returns {number[]} the places of its instructions
+   */
+  members(computation) {
+    const [, count] = this.index.computations[computation];
+    return Array.from({ length: count }, (_, at) => this.first[computation] + at);
+  }
+
   /** @param {number} place */
   calls(place) {
     return this.index.calls[place] ?? [];

@@ -22,6 +22,9 @@ const HALVES = /-(start|update|done)$/;
 /** Opcodes of which no compiler asks whether to fuse them. */
 const NO_WORK = new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
 
+/** Opcodes of which the cost is that of the computations they call. */
+const CALLERS = new Set(["while", "conditional", "call"]);
+
 /** @typedef {import("../../types/payloads").Fact} Fact */
 /** @typedef {import("../../types/payloads").Facts} Stored */
 /** @typedef {import("../graphs/graph.js").Graph} Graph */
@@ -97,7 +100,7 @@ export class InstructionFacts {
   /** @param {number} place of an instruction; the cost of what an `async-start` runs is its cost */
   cost(place) {
     const body = this.wrapped(place);
-    const { flops, bytes, share } = this.figures[body] ?? { flops: null, bytes: null, share: null };
+    const { flops, bytes, share } = this.counted(body);
     const { seconds } = this.stored;
     if (share === null && flops === null && bytes === null) return null;
     const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} µs` : "";
@@ -107,7 +110,32 @@ export class InstructionFacts {
       bytes !== null && `${format.bytes(bytes)} accessed`,
     ].filter(Boolean);
     const whose = body === place ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
-    return row("Cost", "cost#heaviest-instructions", `${words.join("; ")}. Estimate, all executions.`, ...whose);
+    const inside = CALLERS.has(this.graph.opcode(body)) ? " of all that it runs" : "";
+    const estimate = `${words.join("; ")}. Estimate, all executions${inside}.`;
+    return row("Cost", "cost#heaviest-instructions", estimate, ...whose);
+  }
+
+  /**
+   * @param {number} place
+   * @param {number} levels of calls that are followed
+   * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional or call with those of what it calls
+   */
+  counted(place, levels = DEEPEST) {
+    const { graph } = this;
+    const { flops = null, bytes = null, share = null } = this.figures[place] ?? {};
+    const called = levels && CALLERS.has(graph.opcode(place)) ? graph.calls(place) : [];
+    const inner = called
+      .flatMap(([, computation]) => graph.members(computation))
+      .map((member) => this.counted(member, levels - 1));
+    const own = { flops, bytes, share };
+    return inner.reduce(
+      (total, part) => ({
+        flops: plus(total.flops, part.flops),
+        bytes: plus(total.bytes, part.bytes),
+        share: plus(total.share, part.share),
+      }),
+      own,
+    );
   }
 
   /**
@@ -150,6 +178,15 @@ export class InstructionFacts {
       this.isUnfused(place, facts) && row("Fusion", "", ...sentence(this.stored.fusion)),
     ];
   }
+}
+
+/**
+ * @param {number | null} first
+ * @param {number | null} second
+ * @returns {number | null} the sum of what is known of two figures; null where neither is
+ */
+function plus(first, second) {
+  return first === null || second === null ? (first ?? second) : first + second;
 }
 
 /** @param {Fact} fact */

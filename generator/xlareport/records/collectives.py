@@ -120,6 +120,10 @@ class CollectiveRecord(Struct, frozen=True):
     exposed_us: float | None
     """time_us minus the roofline time of the overlapping work, at least 0."""
     exposed_us_reason: str | None
+    hideable_us: float | None
+    """Upper bound of what more overlap hides: exposed_us, or the roofline time of independent work
+    that does not run meanwhile if that is less."""
+    hideable_us_reason: str | None
     is_validated: bool
     """Whether the times were compared with a trace; always false in this version."""
     overlaps: tuple[str, ...] | None
@@ -219,6 +223,8 @@ class _Times(TypedDict):
     time_us_reason: str
     exposed_us: float | None
     exposed_us_reason: str | None
+    hideable_us: float | None
+    hideable_us_reason: str | None
     is_validated: bool
     overlaps: tuple[str, ...] | None
     overlaps_reason: str | None
@@ -235,6 +241,8 @@ def _times(row: CollectiveRow, *, is_scheduled: bool) -> _Times:
         time_us_reason=time.reason,
         exposed_us=None if exposed is None else exposed * 1e6,
         exposed_us_reason=hidden if exposed is None else None,
+        hideable_us=None if overlap.hideable_seconds is None else overlap.hideable_seconds * 1e6,
+        hideable_us_reason=hidden if exposed is None else None,
         is_validated=False,
         overlaps=None if overlap.between is None else overlap.between[:_MOST_NAMES],
         overlaps_reason=None if overlap.between is not None else "it runs synchronously",

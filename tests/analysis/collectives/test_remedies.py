@@ -13,7 +13,7 @@ from xlareport.report import BuildOptions, read_one_module
 
 
 def overlap(reason: WaitReason | None, exposed: float = 1e-6) -> Overlap:
-    return Overlap((), (), 0.0, exposed, reason, "", ())
+    return Overlap((), (), 0.0, exposed, exposed, reason, "", (), ())
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.figures import CollectiveFigures, sum_hideable
 from xlareport.analysis.collectives.rows import CollectiveRow
-from xlareport.analysis.collectives.schedule import WaitReason
+from xlareport.analysis.collectives.schedule import Schedule, WaitReason
+from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.devices import devices
 
 ReadText = Callable[[str], HloModule]
 Rows = Callable[[str, str], dict[str, CollectiveRow]]
@@ -72,6 +74,51 @@ def test_why_nothing_hides_it(
     assert only.overlap.reason_detail
     assert only.overlap.work_seconds == 0
     assert only.overlap.exposed_seconds == only.time.seconds
+
+
+SMALL = "f32[64,64]"
+SHORT = entry(
+    f"e = {SMALL} parameter(2)",
+    f"c = {SMALL} dot(e, e), {DOT}",
+    f"s = {BIG} all-reduce-start(a), {ALL}",
+    f"d = {BIG} all-reduce-done(s)",
+    f"ROOT r = ({BIG}, {SMALL}) tuple(d, c)",
+)
+
+
+@pytest.mark.parametrize("text", [SHORT, SCHEDULER, NO_WORK, HIDDEN])
+def test_no_more_is_hidden_than_there_is_independent_work(
+    text: str, read_text: ReadText, measured: Measure
+) -> None:
+    """HIDDEN has no more than what already runs meanwhile."""
+    module = read_text(text)
+    (only,) = measured(module, "nvidia-h100").values()
+    schedule = Schedule(module, count_cost(module), devices()["nvidia-h100"])
+    work = 0.0
+    if text not in (NO_WORK, HIDDEN):
+        work = schedule.seconds(module.by_name["e"], "c")
+        assert work
+    exposed = only.overlap.exposed_seconds
+    assert exposed is not None
+    assert only.overlap.hideable_seconds == min(exposed, work)
+
+
+def test_work_beside_several_collectives_counts_once(
+    read_text: ReadText, measured: Measure
+) -> None:
+    text = entry(
+        f"e = {SMALL} parameter(2)",
+        f"c = {SMALL} dot(e, e), {DOT}",
+        f"x = {BIG} all-reduce(a), {ALL}",
+        f"y = {BIG} all-reduce(b), {ALL}",
+        f"ROOT r = ({BIG}, {BIG}, {SMALL}) tuple(x, y, c)",
+    )
+    module = read_text(text)
+    both = measured(module, "nvidia-h100")
+    schedule = Schedule(module, count_cost(module), devices()["nvidia-h100"])
+    work = schedule.seconds(module.by_name["e"], "c")
+    assert [figures.hideable_seconds for figures in both.values()] == [work, work]
+    assert sum_hideable(schedule, both.values()) == work
 
 
 def test_short_work_that_is_independent_is_told(read_text: ReadText, measured: Measure) -> None:

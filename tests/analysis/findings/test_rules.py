@@ -359,6 +359,16 @@ def test_collectives_are_counted_among_those_of_their_kind(case_of: MakeCase) ->
     assert found.seconds_together > found.seconds
 
 
+def test_a_collective_hides_no_more_than_the_work_beside_it_takes(case_of: MakeCase) -> None:
+    case = case_of(gather("all-gather", FREE))
+    (found,) = waiting(case)
+    exposed = sum(figures.exposed_seconds for figures in case.collectives)
+    work = case.least(case.cost.instructions["e", "m"])
+    assert found.seconds == pytest.approx(work)
+    assert work < exposed
+    assert "of it, by the roofline time of the independent work." in found.evidence
+
+
 def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) -> None:
     case = case_of(gather("all-gather", FREE))
     (unknown,) = waiting(case)
@@ -401,6 +411,7 @@ def test_exposed_collectives_tell_their_time_and_why(case_of: MakeCase) -> None:
     assert exposed.seconds
     assert exposed.seconds == pytest.approx(exposed.weight)
     assert exposed.seconds_together == pytest.approx(exposed.seconds)
+    assert exposed.evidence.endswith("The upper bound of the gain is that nothing is sent.")
 
 
 def test_a_refused_fusion_saves_no_more_than_the_traffic_of_its_result(case_of: MakeCase) -> None:

@@ -225,3 +225,44 @@ def test_a_collective_without_op_name_in_an_async_computation_works_for_its_oper
     assert module is not None
     names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
     assert names["async", "scatter"] == names["main", "done"] == "jit(f)/tanh"
+
+
+CARRIED = b"""HloModule jit_f, is_scheduled=true
+
+%body (s: (s32[], bf16[8,8], bf16[8,8])) -> (s32[], bf16[8,8], bf16[8,8]) {
+  %s = (s32[], bf16[8,8], bf16[8,8]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %w = bf16[8,8]{1,0} get-tuple-element(%s), index=1
+  %x = bf16[8,8]{1,0} get-tuple-element(%s), index=2
+  %d = bf16[8,8]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/while/body/dot_general"}
+  ROOT %t = (s32[], bf16[8,8], bf16[8,8]) tuple(%i, %w, %d)
+}
+
+%condition (c: (s32[], bf16[8,8], bf16[8,8])) -> pred[] {
+  %c = (s32[], bf16[8,8], bf16[8,8]) parameter(0)
+  %j = s32[] get-tuple-element(%c), index=0
+  %n = s32[] constant(4)
+  ROOT %less = pred[] compare(%j, %n), direction=LT
+}
+
+ENTRY %main (a: f32[8,8], b: bf16[8,8]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = bf16[8,8]{1,0} parameter(1)
+  %zero = s32[] constant(0)
+  %narrow = bf16[8,8]{1,0} convert(%a)
+  %start = (s32[], bf16[8,8], bf16[8,8]) tuple(%zero, %narrow, %b)
+  %loop = (s32[], bf16[8,8], bf16[8,8]) while(%start), condition=%condition, body=%body
+  %e = bf16[8,8]{1,0} get-tuple-element(%loop), index=2
+  ROOT %wide = f32[8,8]{1,0} convert(%e)
+}
+"""
+
+
+def test_a_value_that_a_loop_carries_serves_the_op_that_reads_or_computes_it_there() -> None:
+    """As a convert of a weight that left the loop, and one of the loop's result."""
+    module = TextReader().read(CARRIED, "a.txt")
+    assert module is not None
+    names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
+    assert names["main", "narrow"] == "jit(f)/while/body/dot_general"
+    assert names["main", "wide"] == "jit(f)/while/body/dot_general"

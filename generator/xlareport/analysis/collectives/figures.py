@@ -1,6 +1,7 @@
 """Figures of collectives: bytes, groups, executions, modeled time, hidden and exposed time."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -52,6 +53,11 @@ class CollectiveFigures(Struct, frozen=True):
         """Of all executions that the totals count; 0 where it is not known."""
         return (self.overlap.exposed_seconds or 0.0) * self.counted
 
+    @property
+    def hideable_seconds(self) -> float:
+        """Upper bound of what overlap hides in all counted executions; 0 where it is not known."""
+        return (self.overlap.hideable_seconds or 0.0) * self.counted
+
 
 def measure_collectives(
     module: HloModule, cost: ModuleCost, device: Device
@@ -62,6 +68,32 @@ def measure_collectives(
         return ()
     schedule = Schedule(module, cost, device)
     return tuple(_figures(module, collective, every, schedule) for collective in every)
+
+
+def sum_hideable(schedule: Schedule, collectives: Iterable[CollectiveFigures]) -> float:
+    """Return the seconds of all executions that more overlap hides at most.
+
+    Work that could run beside several collectives of a computation counts once.
+    """
+    homes: dict[str, list[CollectiveFigures]] = defaultdict(list)
+    for figures in collectives:
+        homes[figures.collective.computation].append(figures)
+    return sum(
+        min(
+            sum(figures.hideable_seconds for figures in together),
+            _apart_seconds(schedule, schedule.module.by_name[home], together),
+        )
+        for home, together in homes.items()
+    )
+
+
+def _apart_seconds(
+    schedule: Schedule, home: Computation, collectives: Sequence[CollectiveFigures]
+) -> float:
+    """Return the seconds of all executions of the work that could run beside collectives."""
+    names = {name for figures in collectives for name in figures.overlap.apart}
+    counted = max(figures.counted for figures in collectives)
+    return sum(schedule.seconds(home, name) for name in sorted(names)) * counted
 
 
 def _figures(

@@ -9,6 +9,7 @@ from xlareport.analysis.collectives.figures import (
     CollectiveFigures,
     groups_text,
     measure_collectives,
+    sum_hideable,
 )
 from xlareport.analysis.collectives.origins import Origins
 from xlareport.analysis.collectives.remedies import (
@@ -17,6 +18,7 @@ from xlareport.analysis.collectives.remedies import (
     find_sync_step,
 )
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport, TrailEvent
+from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.options import CostOptions, choose_device
@@ -63,6 +65,7 @@ def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
         is_scheduled=hlo.attributes.get("is_scheduled") == "true",
         device_name=device.name,
         bound=_bound(every, given.cost),
+        hideable_seconds=sum_hideable(Schedule(hlo, given.cost, device), every),
         interconnect_source=links.source if links else "",
     )
 

@@ -102,5 +102,7 @@ class CollectivesReport(Struct, frozen=True):
     device_name: str
     bound: str
     """What the sums over all executions are: see `name_bound`."""
+    hideable_seconds: float
+    """Upper bound of what more overlap hides in one execution of the module."""
     interconnect_source: str
     """Where the bandwidth of the model is from; empty where there is none."""

@@ -61,11 +61,16 @@ class Overlap(Struct, frozen=True):
 
     None if the time is not modeled or the module is not scheduled.
     """
+    hideable_seconds: float | None
+    """Upper bound of what more overlap hides: the exposed seconds, or the roofline time of `apart`
+    where that is less. None where `exposed_seconds` is."""
     reason: WaitReason | None
     """Why no more is hidden; None if enough is hidden or the order means nothing."""
     reason_detail: str
     independent: tuple[str, ...]
     """Work of its computation that is independent of it, the longest first."""
+    apart: tuple[str, ...]
+    """The part of `independent` that does not run meanwhile."""
 
 
 class Schedule(Struct, frozen=True):
@@ -93,21 +98,25 @@ class Schedule(Struct, frozen=True):
             line.name for line in between or () if line.name not in names and _works(line)
         )
         pieces = [name for name in collective.parts[1:-1] if collective.form == ASYNC_FUSIONS]
-        hidden = sum(self._seconds(home, name) for name in (*working, *pieces))
+        hidden = sum(self.seconds(home, name) for name in (*working, *pieces))
         is_sync = collective.is_sync or between is None
         hidden = 0.0 if is_sync else hidden
         exposed = max(0.0, seconds - hidden) if seconds is not None and self._is_ordered else None
         independent = self._independent(home, collective, names)
-        work = _Work(hidden, tuple(independent), is_apart=between is not None)
+        apart = _apart(independent, between if hidden else None)
+        apart_seconds = sum(self.seconds(home, name) for name in apart)
+        work = _Work(hidden, apart, apart_seconds, is_async=between is not None)
         reason, detail = self._reason(home, collective, seconds, work)
         return Overlap(
             between=None if between is None or collective.is_sync else (*pieces, *working),
             together=tuple(line.name for line in between or () if line.name in starts),
             work_seconds=hidden,
             exposed_seconds=exposed,
+            hideable_seconds=None if exposed is None else min(exposed, apart_seconds),
             reason=reason,
             reason_detail=detail,
-            independent=tuple(independent),
+            independent=independent,
+            apart=apart,
         )
 
     @property
@@ -123,7 +132,8 @@ class Schedule(Struct, frozen=True):
         between = home.instructions[begin + 1 : min(end, begin + 1 + MOST_BETWEEN)]
         return [line for line in between if line.name not in collective.parts]
 
-    def _seconds(self, home: Computation, name: str) -> float:
+    def seconds(self, home: Computation, name: str) -> float:
+        """Return the roofline time of one execution, of a loop with its body; 0 of collectives."""
         cost = self.cost.instructions.get((home.name, name))
         least = estimate_time(cost, self.device) if cost and not cost.fused else None
         own = least.seconds if least and cost and not cost.wire_bytes else 0.0
@@ -144,7 +154,9 @@ class Schedule(Struct, frozen=True):
                     total += least.seconds * cost.counted
         return total / max(1, own.counted if own else 1)
 
-    def _independent(self, home: Computation, collective: Collective, names: set[str]) -> list[str]:
+    def _independent(
+        self, home: Computation, collective: Collective, names: set[str]
+    ) -> tuple[str, ...]:
         """Return work that neither feeds a collective nor needs it, the longest first.
 
         Loop counters, keys of random numbers and other scalars take no time and are none.
@@ -158,9 +170,9 @@ class Schedule(Struct, frozen=True):
             and _works(instruction)
             and instruction.opcode not in KINDS
             and not _is_scalar(home, instruction)
-            and (seconds := self._seconds(home, instruction.name)) >= _LEAST_SECONDS
+            and (seconds := self.seconds(home, instruction.name)) >= _LEAST_SECONDS
         }
-        return sorted(times, key=lambda name: (-times[name], name))
+        return tuple(sorted(times, key=lambda name: (-times[name], name)))
 
     def _reason(
         self,
@@ -174,11 +186,10 @@ class Schedule(Struct, frozen=True):
             return None, ""
         if work.hidden >= seconds:
             return None, ""
-        apart = self._apart(home, collective, work)
-        if sum(self._seconds(home, name) for name in apart) < ENOUGH * seconds:
+        if work.apart_seconds < ENOUGH * seconds:
             return self._without_work(home, collective, seconds, work)
-        names = ", ".join(f"`{name}`" for name in apart[:3])
-        if collective.is_sync or not work.is_apart:
+        names = ", ".join(f"`{name}`" for name in work.apart[:3])
+        if collective.is_sync or not work.is_async:
             how = (
                 "its backend_config has is_sync"
                 if collective.is_sync
@@ -199,11 +210,11 @@ class Schedule(Struct, frozen=True):
         """Distinguish work that depends on the collective from no work at all."""
         bound = _bound(home, collective) - set(collective.parts)
         times = {
-            name: self._seconds(home, name)
+            name: self.seconds(home, name)
             for name in sorted(bound)
             if name in home.by_name and self._computes(home, home.by_name[name])
         }
-        apart = sum(self._seconds(home, name) for name in self._apart(home, collective, work))
+        apart = work.apart_seconds
         already = ""
         if work.hidden:
             already = "What is independent of it runs meanwhile, and is shorter. "
@@ -228,12 +239,6 @@ class Schedule(Struct, frozen=True):
         )
         return WaitReason.DEPENDENCE, detail
 
-    def _apart(self, home: Computation, collective: Collective, work: "_Work") -> list[str]:
-        """Return independent work that does not overlap with it, the longest first."""
-        between = self._between(home, collective) if work.hidden else None
-        meanwhile = {line.name for line in between or ()}
-        return [name for name in work.independent if name not in meanwhile]
-
     def _computes(self, home: Computation, instruction: Instruction) -> bool:
         """Return whether an instruction computes; a copy, or a slice and its offset, moves data."""
         if instruction.opcode in CONTROL_FLOW:
@@ -249,8 +254,10 @@ class _Work(Struct, frozen=True):
     """The work that could hide a collective."""
 
     hidden: float
-    independent: tuple[str, ...]
-    is_apart: bool
+    apart: tuple[str, ...]
+    """Independent work that does not run meanwhile, the longest first."""
+    apart_seconds: float
+    is_async: bool
     """Whether different instructions begin and end it."""
 
 
@@ -260,6 +267,12 @@ def _little(seconds: float, which: str) -> str:
         return f"Its computation has no {which} compute."
     took = f"{units.seconds(seconds)}, under {units.share(ENOUGH)} of its time"
     return f"The {which} compute of its computation takes {took}."
+
+
+def _apart(independent: Sequence[str], between: Sequence[Instruction] | None) -> tuple[str, ...]:
+    """Return independent work that does not overlap with a collective, the longest first."""
+    meanwhile = {line.name for line in between or ()}
+    return tuple(name for name in independent if name not in meanwhile)
 
 
 def _is_scalar(home: Computation, instruction: Instruction) -> bool:

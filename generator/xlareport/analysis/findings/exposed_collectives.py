@@ -3,8 +3,9 @@
 Collectives of one kind, not covered by the previous rule, are exposed for 3% or more of the
 roofline time for one reason: compute depends on them, there is no compute to overlap them, or small
 ones are synchronous or scheduled apart from independent compute. The finding names the longest one
-with its reason. The gain is the exposed time, by link bandwidth. The rule does not apply to CPU or
-to modules without a schedule.
+with its reason. The upper bound of the gain is the exposed time, by link bandwidth; where overlap is
+the remedy, it is the roofline time of the independent compute if that is less. The rule does not
+apply to CPU or to modules without a schedule.
 """
 
 from collections import defaultdict
@@ -18,6 +19,7 @@ from xlareport.analysis.findings.waiting_collectives import (
     list_waiting,
     sum_exposed,
     words_of_all,
+    words_of_bound,
 )
 from xlareport.runtime import units
 
@@ -40,6 +42,7 @@ _REMEDIES = {
         "has the cause of each."
     ),
 }
+_NOTHING_SENT = " The upper bound of the gain is that nothing is sent."
 
 
 def exposed_collectives(case: Case) -> Iterator[Finding]:
@@ -70,6 +73,8 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
         count = f"{len(exposed)} of {units.plural(alike, kind)}"
     seconds = sum(figures.exposed_seconds for figures in exposed)
     of_all = words_of_all(case, kind, seconds)
+    is_fewer = reason in _REMEDIES
+    bound = seconds if is_fewer else case.sum_hideable(exposed)
     longest = f"`{first.collective.instruction}`"
     if len(exposed) > 1:
         longest = f"The longest is {longest}, {units.seconds(first.exposed_seconds)}"
@@ -81,7 +86,8 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
         evidence=(
             f"{count}: {units.seconds(seconds)}{of_all} exposed per module execution, "
             f"{units.share(case.share(seconds))} of its roofline time. "
-            f"{longest}: {_as_clause(first.overlap.reason_detail)}"
+            f"{longest}: {_as_clause(first.overlap.reason_detail)} "
+            f"{words_of_bound(case, exposed)}{_NOTHING_SENT if is_fewer else ''}"
         ),
         suggestion=_REMEDIES.get(reason)
         or advise_scheduling(
@@ -92,8 +98,8 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             is_async=reason is WaitReason.SCHEDULER,
         ),
         grade="matched",
-        weight=seconds,
-        seconds=seconds,
+        weight=bound,
+        seconds=bound,
         seconds_together=sum_exposed(case, kind),
     )
 

@@ -6,7 +6,12 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
+from xlareport.analysis.collectives.figures import (
+    CollectiveFigures,
+    measure_collectives,
+    sum_hideable,
+)
+from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
@@ -100,6 +105,10 @@ class Case(Struct, frozen=True, dict=True):
     def collectives(self) -> tuple[CollectiveFigures, ...]:
         """The collectives of the optimized snapshot in figures."""
         return measure_collectives(self.module, self.cost, self.device)
+
+    def sum_hideable(self, collectives: Iterable[CollectiveFigures]) -> float:
+        """Return the seconds of all executions that more overlap hides at most."""
+        return sum_hideable(Schedule(self.module, self.cost, self.device), collectives)
 
     @cached_property
     def occupancy(self) -> Occupancy | None:

@@ -1,12 +1,13 @@
 """Exposed (non-overlapped) collective.
 
 A collective of 1 MiB or more is synchronous, or its done directly follows its start, and the same
-computation has independent compute. The finding names that compute. The gain is the exposed time of
-the collective, by link bandwidth. The rule does not apply to modules without a schedule, or to CPU,
-where ready instructions run in any order.
+computation has independent compute. The finding names that compute. The upper bound of the gain is
+the exposed time of the collectives, by link bandwidth, or the roofline time of that compute if it
+is less. The rule does not apply to modules without a schedule, or to CPU, where ready instructions
+run in any order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.remedies import advise_scheduling
@@ -86,7 +87,7 @@ def _finding(
 ) -> Finding:
     kind = exposed[0].collective.kind
     sent = sum(map(_sent, exposed))
-    seconds = sum(figures.exposed_seconds for figures in exposed)
+    hideable = case.sum_hideable(exposed)
     why = "synchronous" if is_synchronous else "done directly after start"
     first = exposed[0]
     return Finding(
@@ -98,7 +99,7 @@ def _finding(
             f"{_count(len(exposed), len(alike), kind)}, {why}: at least {units.byte_size(sent)} "
             f"sent per device and module execution, {_time(case, exposed, alike)}. "
             f"Independent of `{first.collective.instruction}`: "
-            f"{join_names(first.overlap.independent)}."
+            f"{join_names(first.overlap.independent)}. {words_of_bound(case, exposed)}"
         ),
         suggestion=advise_scheduling(
             case.backend,
@@ -108,8 +109,8 @@ def _finding(
             is_async=not is_synchronous,
         ),
         grade="matched",
-        weight=seconds,
-        seconds=seconds,
+        weight=hideable,
+        seconds=hideable,
         seconds_together=sum_exposed(case, kind),
     )
 
@@ -118,6 +119,20 @@ def sum_exposed(case: Case, kind: str) -> float:
     """Return the exposed seconds of all collectives of a kind, whatever exposes them."""
     return sum(
         figures.exposed_seconds for figures in case.collectives if figures.collective.kind == kind
+    )
+
+
+def words_of_bound(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
+    """Return a sentence on what more overlap hides at most, and what limits it."""
+    hideable = case.sum_hideable(exposed)
+    if not hideable:
+        return "More overlap hides none of it: no independent work is left."
+    whole = sum(figures.exposed_seconds for figures in exposed)
+    if units.seconds(hideable) == units.seconds(whole):
+        return f"More overlap hides at most all of it, {units.seconds(hideable)}."
+    return (
+        f"More overlap hides at most {units.seconds(hideable)} of it, by the roofline time of the "
+        "independent work."
     )
 
 

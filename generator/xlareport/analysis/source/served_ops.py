@@ -8,6 +8,7 @@ from xlareport.analysis.source.combined_ops import (
     listed_op_names,
 )
 from xlareport.analysis.source.locations import op_name_of
+from xlareport.analysis.source.loop_values import LoopValues
 from xlareport.analysis.source.scopes import split_merged
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
@@ -46,14 +47,19 @@ def serve_ops(module: HloModule) -> Mapping[InstructionKey, OpShares]:
     """Return the op_names that instructions work for, by computation and instruction.
 
     An instruction without op_name, such as a convert that a pass added, works for the op of its
-    operand, also through parameters of fusions; if the operand has none, for that of its user. A
-    collective that was combined works for the ops of all its operands.
+    operand, also through parameters of fusions; if the operand has none, for that of its user, also
+    in the body of a loop that carries the value; else for that of the loop's result. A collective
+    that was combined works for the ops of all its operands.
     """
     order = callees_first(module)
     callers_first = module.computations if order is None else order[::-1]
     served = _Served(module)
     for computation in callers_first:
         served.add_by_operands(computation)
+    for computation in callers_first:
+        served.add_by_users(computation)
+    for computation in reversed(callers_first):
+        served.add_by_loops(computation)
     for computation in callers_first:
         served.add_by_users(computation)
     return served.ops
@@ -68,6 +74,7 @@ class _Served:
         self._members: dict[InstructionKey, list[OpShares]] = {}
         """Of combined instructions, the ops of each operand."""
         self._fusions: dict[str, InstructionKey] = {}
+        self._loops = LoopValues(module)
 
     def add_by_operands(self, computation: Computation) -> None:
         """Enter instructions by their own op_name or their operands; record callers of fusions.
@@ -219,6 +226,32 @@ class _Served:
             if instruction is computation.root and home in self._fusions:
                 using.append(self.ops[self._fusions[home]])
             self.ops[home, instruction.name] = next(filter(None, using), ())
+
+    def add_by_loops(self, computation: Computation) -> None:
+        """Enter the remaining instructions by what reads or computes their values in loops."""
+        home = computation.name
+        for instruction in reversed(computation.instructions):
+            if self.ops.get((home, instruction.name)) or instruction.opcode in _BUNDLES:
+                continue
+            read = self._loops.readers(computation, instruction.name)
+            reading = (
+                self._used_for(reader.computation.name, reader.instruction, reader.operand)
+                for reader in read
+            )
+            ops = next(filter(None, reading), ()) or self._computed_in_loop(
+                computation, instruction
+            )
+            self.ops[home, instruction.name] = ops
+
+    def _computed_in_loop(self, computation: Computation, instruction: Instruction) -> OpShares:
+        """Return the op of the element of a loop's result that an instruction reads."""
+        makers = (
+            maker
+            for name in instruction.operand_names
+            for maker in self._loops.makers(computation, name)
+        )
+        known = (self.ops.get((place.name, name), ()) for place, name in makers)
+        return next(filter(None, known), ())
 
     def _used_for(self, home: str, user: Instruction, name: str) -> OpShares:
         """Return the ops for which a user reads a value; in a fusion, those of its readers."""

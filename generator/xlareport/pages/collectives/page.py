@@ -126,4 +126,7 @@ def _figures(report: CollectivesReport) -> list[Figure]:
         exposed = sum(collective.exposed_seconds for _, collective in known)
         note = "not overlapped with other work; estimate"
         figures.append(Figure("Exposed", units.seconds(exposed), note))
+        most = units.seconds(report.hideable_seconds)
+        note = "upper bound: exposed time or independent work not run meanwhile, the lesser"
+        figures.append(Figure("Hideable", most, note))
     return figures

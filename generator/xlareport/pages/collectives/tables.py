@@ -174,11 +174,15 @@ def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     return Table(columns, cells)
 
 
+_LESSER = "exposed time, or roofline time of independent work not run meanwhile, the lesser"
+
+
 def _overlap(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
         Column("Hidden µs", "float", "of all executions: modeled time less the exposed time"),
         Column("Exposed µs", "float", "of all executions: modeled time that nothing hides"),
+        Column("Hideable µs", "float", f"upper bound of all executions: {_LESSER}"),
         Column("Work meanwhile µs", "float", "of all executions: roofline time, hiding or not"),
         Column("Form"),
         Column("Ends with", "code", of="instruction"),
@@ -197,6 +201,7 @@ def _overlap_cells(row: CollectiveRow) -> list[Cell]:
         collective.instruction,
         _of_all(row, _hidden(row)),
         _of_all(row, overlap.exposed_seconds),
+        _of_all(row, overlap.hideable_seconds),
         _of_all(row, overlap.work_seconds),
         f"{collective.form}{thread}{sync}",
         collective.done,

@@ -1,0 +1,115 @@
+"""Values on their way through the state of loops: what reads them there, and what computed them."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+_MOST_VALUES = 2_000
+"""Limit on the values that are followed from one."""
+_DEEPEST = 8
+"""Of loops and of tuples in tuples."""
+_ELEMENT = "get-tuple-element"
+_BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
+
+_Path = tuple[int, ...]
+_Followed = tuple[Computation, str, _Path]
+"""A value, or an element of a tuple, by its computation and name."""
+
+
+class Reading(Struct, frozen=True):
+    """An instruction that reads a value, behind tuples and loops."""
+
+    computation: Computation
+    instruction: Instruction
+    operand: str
+    """The name by which it reads the value."""
+
+
+class LoopValues:
+    """The values that loops of one module carry."""
+
+    def __init__(self, module: HloModule) -> None:
+        """Index the loops by the names of their bodies."""
+        self._module = module
+        self._loops = {
+            body.name: (computation, instruction)
+            for computation in module.computations
+            for instruction in computation.instructions
+            if (body := self._body(instruction)) is not None
+        }
+
+    def _body(self, loop: Instruction) -> Computation | None:
+        """Return the body of a loop; None of other instructions."""
+        if loop.opcode != "while":
+            return None
+        return self._module.by_name.get(dict(loop.called).get("body", ""))
+
+    def readers(self, computation: Computation, name: str) -> Iterator[Reading]:
+        """Yield what reads a value as an element of tuples and in the bodies of loops."""
+        waiting: list[_Followed] = [(computation, name, ())]
+        seen: set[tuple[str, str, _Path]] = set()
+        while waiting and len(seen) < _MOST_VALUES:
+            place, value, path = waiting.pop(0)
+            key = place.name, value, path
+            if key in seen or len(path) > _DEEPEST:
+                continue
+            seen.add(key)
+            for user in place.users.get(value, ()):
+                passed = list(self._passed(place, user, value, path))
+                waiting += passed
+                if not passed and not path:
+                    yield Reading(place, user, value)
+            waiting += self._next(place, value, path)
+
+    def _passed(
+        self, place: Computation, user: Instruction, value: str, path: _Path
+    ) -> Iterator[_Followed]:
+        """Yield the values in which a user passes on a value or an element of a tuple."""
+        if user.opcode == "tuple":
+            for number, name in enumerate(user.operand_names):
+                if name == value:
+                    yield place, user.name, (number, *path)
+        elif user.opcode == _ELEMENT:
+            if path and _index(user) == path[0]:
+                yield place, user.name, path[1:]
+        elif user.opcode in _BARRIERS:
+            yield place, user.name, path
+        elif body := self._body(user):
+            for parameter in body.parameters:
+                yield body, parameter.name, path
+
+    def _next(self, place: Computation, value: str, path: _Path) -> Iterator[_Followed]:
+        """Yield the next iteration's state and the loop's result, if a body returns a value."""
+        loop = self._loops.get(place.name)
+        if loop is None or place.root is None or place.root.name != value:
+            return
+        for parameter in place.parameters:
+            yield place, parameter.name, path
+        yield loop[0], loop[1].name, path
+
+    def makers(self, computation: Computation, name: str) -> Sequence[tuple[Computation, str]]:
+        """Return what computes an element of a loop's result: in the body, and before the loop.
+
+        Empty of other values.
+        """
+        element = computation.by_name.get(name)
+        if element is None or element.opcode != _ELEMENT or not element.operand_names:
+            return ()
+        number, loop = _index(element), computation.by_name.get(element.operand_names[0])
+        body = self._body(loop) if loop is not None else None
+        if number is None or loop is None or body is None or body.root is None:
+            return ()
+        before = computation.by_name.get(next(iter(loop.operand_names), ""))
+        sources = ((body, body.root), (computation, before))
+        return tuple(
+            (place, line.operand_names[number])
+            for place, line in sources
+            if line is not None and line.opcode == "tuple" and number < len(line.operand_names)
+        )
+
+
+def _index(element: Instruction) -> int | None:
+    return parse_whole_number(element.attributes.get("index", ""))
