@@ -1,13 +1,16 @@
 """Values that only sums and moves read; instructions that name themselves end the search."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from xlareport.analysis.findings import linear_flow
+from xlareport.analysis.findings.accumulated_reductions import accumulated_reductions
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.linear_flow import Tracks, follow, is_plain
 
+FINDINGS = Path(__file__).parents[2] / "data" / "findings"
 CYCLES = """HloModule m
 
 inner {
@@ -42,3 +45,34 @@ def test_calls_of_calls_end_at_the_limit(
     follow(module.by_name["main"], {"p": {(): frozenset({"p"})}}, tracks)
     assert tracks.spent == {"p"}
     assert tracks.steps < 60
+
+
+NESTED = (FINDINGS / "accumulated-reductions" / "nested_by_hand.having.txt").read_text()
+SELECT = "begun = f32[1024,1024] select(each, nones, c)"
+
+
+@pytest.mark.parametrize(
+    ("begun", "saved"),
+    [
+        (SELECT, "66.0 MiB"),  # 11 of 12 iterations: both loops only sum
+        ("begun = f32[1024,1024] copy(c)", "66.0 MiB"),
+        ("begun = f32[1024,1024] multiply(c, c)", "54.0 MiB"),
+        ("begun = f32[1024,1024] add(c, w)", "54.0 MiB"),
+    ],
+)
+def test_a_sum_goes_on_through_an_inner_loop(
+    begun: str, saved: str, case_of: Callable[..., Case]
+) -> None:
+    (finding,) = accumulated_reductions(case_of(NESTED.replace(SELECT, begun)))
+    assert f"saves {saved} and" in finding.evidence
+
+
+def test_a_sum_that_devices_reset_on_their_own_goes_on_no_further(
+    case_of: Callable[..., Case],
+) -> None:
+    own = "first = pred[] compare(device, origin)"
+    text = NESTED.replace(
+        "  first = pred[] compare(j, origin)", f"  device = u32[] partition-id()\n  {own}"
+    )
+    (finding,) = accumulated_reductions(case_of(text))
+    assert "saves 54.0 MiB and" in finding.evidence

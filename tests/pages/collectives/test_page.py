@@ -37,6 +37,7 @@ def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:
         "On all devices",
         "Modeled time",
         "Exposed",
+        "Hideable",
     ]
     assert set(page.tables) == {"collectives", "origins", "trails", "members", "overlap"}
     assert all(

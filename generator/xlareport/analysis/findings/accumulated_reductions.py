@@ -24,9 +24,16 @@ from xlareport.analysis.findings.finding import (
     Finding,
     join_names,
 )
-from xlareport.analysis.findings.linear_flow import Flow, Tracks, follow
+from xlareport.analysis.findings.linear_flow import (
+    Flow,
+    Tracks,
+    condition_reads,
+    follow,
+    is_plain,
+)
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 LEAST_BYTES = MEBIBYTE
 """That each device would send less, in all."""
@@ -116,7 +123,8 @@ def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) 
         for label, numbers in reached.items():
             for number in numbers:
                 flow[number,] = flow.get((number,), frozenset()) | {label}
-        seeds = {loop.instruction.name: flow}
+        alive = frozenset(reached)
+        seeds = {**_without_others(seeds, alive), loop.instruction.name: flow}
         loop = loops.get(loop.place.name) if flow else None
     whole = sum(weights.values())
     saved = sum(size * (1 - shares[label]) for label, size in weights.items())
@@ -127,6 +135,14 @@ def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) 
     )
 
 
+def _without_others(seeds: Mapping[str, Flow], alive: frozenset[str]) -> Mapping[str, Flow]:
+    """Return seeds with the labels that are followed on."""
+    return {
+        name: {path: labels & alive for path, labels in flow.items()}
+        for name, flow in seeds.items()
+    }
+
+
 def _carried(
     module: HloModule, loop: _Loop, seeds: Mapping[str, Flow]
 ) -> tuple[Mapping[str, frozenset[int]], frozenset[str]]:
@@ -135,10 +151,11 @@ def _carried(
     Such an element is read for nothing but itself: not by other instructions of the body, not by
     the condition.
     """
-    tracks = Tracks(module, spent={str(number) for number in _read_by_condition(module, loop)})
+    spent = {str(number) for number in condition_reads(module, loop.instruction)}
+    tracks = Tracks(module, spent=spent, inside=seeds)
     (state,) = loop.body.parameters
     own: Flow = {(number,): frozenset({str(number)}) for number in range(len(state.shape.elements))}
-    root = follow(loop.body, {**seeds, state.name: own}, tracks)
+    root = follow(loop.body, {**seeds, state.name: own}, tracks, _steady_elements(loop))
     values = frozenset().union(*(labels for flow in seeds.values() for labels in flow.values()))
     reached = {}
     for value in values - tracks.spent:
@@ -160,12 +177,29 @@ def _keeps(root: Flow, values: frozenset[str], numbers: frozenset[int], tracks: 
     return inside and not outside and not names & tracks.spent
 
 
-def _read_by_condition(module: HloModule, loop: _Loop) -> Iterator[int]:
-    condition = module.by_name.get(dict(loop.instruction.called).get("condition", ""))
-    for instruction in condition.instructions if condition else ():
-        number = instruction.attributes.get("index", "")
-        if instruction.opcode == "get-tuple-element" and number.isdecimal():
-            yield int(number)
+def _steady_elements(loop: _Loop) -> list[str]:
+    """Return the names of the loop's counters in its body: the same on each device."""
+    before = loop.place.by_name.get(next(iter(loop.instruction.operand_names), ""))
+    root = loop.body.root
+    if before is None or root is None or "tuple" not in (before.opcode, root.opcode):
+        return []
+    return [
+        element.name
+        for element in loop.body.instructions
+        if element.opcode == "get-tuple-element"
+        and (number := parse_whole_number(element.attributes.get("index", ""))) is not None
+        and number < min(len(before.operand_names), len(root.operand_names))
+        and is_plain(loop.place, before.operand_names[number])
+        and _counts(loop.body, root.operand_names[number], element.name)
+    ]
+
+
+def _counts(body: Computation, name: str, element: str) -> bool:
+    """Return whether a value is an element of the state plus a constant."""
+    step = body.by_name.get(name)
+    if step is None or step.opcode != "add" or element not in step.operand_names:
+        return False
+    return all(other == element or is_plain(body, other) for other in step.operand_names)
 
 
 def _finding(savings: list[_Saving]) -> Finding:
