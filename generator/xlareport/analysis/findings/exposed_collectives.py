@@ -3,9 +3,9 @@
 Collectives of one kind, not covered by the previous rule, are exposed for 3% or more of the
 roofline time for one reason: compute depends on them, there is no compute to overlap them, or small
 ones are synchronous or scheduled apart from independent compute. The finding names the longest one
-with its reason. The upper bound of the gain is the exposed time, by link bandwidth; where overlap is
-the remedy, it is the roofline time of the independent compute if that is less. The rule does not
-apply to CPU or to modules without a schedule.
+with its reason. The upper bound of the gain is the exposed time, by link bandwidth. Where overlap
+is the remedy, it is the roofline time of the independent compute, if that is less. The rule does
+not apply to CPU or to modules without a schedule.
 """
 
 from collections import defaultdict
