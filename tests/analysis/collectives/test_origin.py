@@ -4,9 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.collectives.origin import CauseKind
+from xlareport.analysis.collectives.find import find_collectives
+from xlareport.analysis.collectives.origin import CauseKind, explain_cause
+from xlareport.analysis.collectives.partitioning import PartitioningStep
 from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.shardings.partitioning import Partitioning
+from xlareport.hlo.model import HloModule
 
+ReadText = Callable[[str], HloModule]
 Rows = Callable[[str, str], dict[str, CollectiveRow]]
 DUMPS = pytest.mark.parametrize("dump", ["sharded-cpu", "sharded-gpu", "sharded-tpu"])
 
@@ -100,3 +106,80 @@ def test_halos_of_two_convolutions_of_one_name_in_two_dimensions(rows_of: Rows) 
         assert (row.origin.cause, row.origin.grade) == (CauseKind.HALO, "exact")
         assert row.origin.detail.startswith(f"`{op}` (convolution) needs the edge")
         assert row.sharding is not None
+
+
+def test_the_edge_is_of_an_operand_before_partitioning(rows_of: Rows) -> None:
+    for row in rows_of("overlapped-cpu", "jit_smoothed").values():
+        assert row.sharding is not None
+        assert f"needs the edge of `{row.sharding.value}` that" in row.origin.detail
+
+
+_TURNED = """
+ENTRY %main (g: f32[16,16], v: f32[16,4]) -> f32[16,4] {
+  %g = f32[16,16] parameter(0), sharding={devices=[4,2]<=[8]}
+  %v = f32[16,4] parameter(1), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}
+  ROOT %dot.9 = f32[16,4] dot(%g, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}, metadata={op_name="f/dot_general"}
+}
+"""
+_TURNED_PARTS = """
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (g: f32[4,8], v: f32[8,4]) -> f32[4,4] {
+  %g = f32[4,8] parameter(0)
+  %v = f32[8,4] parameter(1)
+  %dot.1 = f32[4,4] dot(%g, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="f/dot_general"}
+  ROOT %all-reduce.1 = f32[4,4] all-reduce(%dot.1), channel_id=1, replica_groups=[4,2]<=[8], \
+use_global_device_ids=true, to_apply=%sum, metadata={op_name="f/dot_general"}
+}
+"""
+
+
+def test_as_many_parts_are_combined_as_a_group_has_devices(read_text: ReadText) -> None:
+    before, after = read_text(_TURNED), read_text(_TURNED_PARTS)
+    step = PartitioningStep(Partitioning(before, after), match(before, after))
+    cause = explain_cause(step, find_collectives(after)[0], 8)
+    assert cause.detail.endswith("`dot.9` (dot): its contracting dimension is sharded in 2.")
+
+
+_INDEXED = """
+ENTRY %main (t: f32[64], i: s32[32,1], j: s32[32,1]) -> (f32[32,8], f32[32]) {
+  %t = f32[64] parameter(0), sharding={devices=[8]<=[8]}
+  %i = s32[32,1] parameter(1), sharding={devices=[8,1]<=[8]}
+  %j = s32[32,1] parameter(2), sharding={devices=[8,1]<=[8]}
+  %index.1 = s32[32,1] negate(%i), sharding={devices=[8,1]<=[8]}, metadata={op_name="f/index"}
+  %gather.1 = f32[32] gather(%t, %index.1), offset_dims={}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1}, metadata={op_name="f/gather"}
+  %gather.2 = f32[32] gather(%t, %j), offset_dims={}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1}, metadata={op_name="f/gather"}
+  %gt.1 = f32[32,8] broadcast(%gather.1), dimensions={0}, metadata={op_name="f/gt"}
+  ROOT %r = (f32[32,8], f32[32]) tuple(%gt.1, %gather.2)
+}
+"""
+_INDEXED_PARTS = """
+ENTRY %main (t: f32[8], i: s32[4,1], j: s32[4,1]) -> (f32[32,8], f32[4]) {
+  %t = f32[8] parameter(0)
+  %i = s32[4,1] parameter(1)
+  %j = s32[4,1] parameter(2)
+  %index.5 = s32[4,1] negate(%i), metadata={op_name="f/index"}
+  %all-gather.1 = s32[32,1] all-gather(%index.5), channel_id=1, replica_groups=[1,8]<=[8], \
+dimensions={0}, use_global_device_ids=true, metadata={op_name="f/gather"}
+  %moved.1 = f32[32] convert(%all-gather.1), metadata={op_name="f/gather"}
+  %gt.5 = f32[32,8] broadcast(%moved.1), dimensions={0}, metadata={op_name="f/gt"}
+  %gather.5 = f32[4] gather(%t, %j), offset_dims={}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1}, metadata={op_name="f/gather"}
+  ROOT %r = (f32[32,8], f32[4]) tuple(%gt.5, %gather.5)
+}
+"""
+
+
+def test_a_moved_value_is_for_the_op_of_its_name_that_reads_it(read_text: ReadText) -> None:
+    before, after = read_text(_INDEXED), read_text(_INDEXED_PARTS)
+    step = PartitioningStep(Partitioning(before, after), match(before, after))
+    cause = explain_cause(step, find_collectives(after)[0], 8)
+    assert cause.detail == "Reshards `index.1` for `gather.1` (gather)."

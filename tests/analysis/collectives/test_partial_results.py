@@ -78,3 +78,52 @@ def test_an_op_of_another_name_is_not_taken(read_text: ReadText) -> None:
     module = read_text(other)
     home = module.by_name["main"]
     assert find_partial_op(module, home, home.by_name["all-reduce.1"]) is None
+
+
+TWO_GATHERS = """
+ENTRY %main (t: f32[64,16], i: s32[32,1], j: s32[32,5,1]) -> (f32[32,16], f32[32,5,16]) {
+  %t = f32[64,16] parameter(0), sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}
+  %i = s32[32,1] parameter(1), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}
+  %j = s32[32,5,1] parameter(2), sharding={devices=[4,1,1,2]<=[8] last_tile_dim_replicate}
+  %gather.7 = f32[32,16] gather(%t, %i), offset_dims={1}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1,16}, metadata={op_name="h/gather"}
+  %gather.2 = f32[32,5,16] gather(%t, %j), offset_dims={2}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=2, slice_sizes={1,16}, metadata={op_name="h/gather"}
+  ROOT %r = (f32[32,16], f32[32,5,16]) tuple(%gather.7, %gather.2)
+}
+"""
+MASKED = """
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (t: f32[32,16], i: s32[8,1], j: s32[8,5,1]) -> (f32[8,16], f32[8,5,16]) {
+  %t = f32[32,16] parameter(0)
+  %i = s32[8,1] parameter(1)
+  %j = s32[8,5,1] parameter(2)
+  %z = f32[] constant(0)
+  %zeros = f32[8,5,16] broadcast(%z), dimensions={}
+  %low = s32[] constant(32)
+  %lows = s32[8,5,1] broadcast(%low), dimensions={}
+  %apart = s32[8,5,1] subtract(%j, %lows), metadata={op_name="h/gather"}
+  %bits = pred[8,5,1] compare(%j, %lows), direction=LT, metadata={op_name="h/gather"}
+  %flat = pred[8,5] reshape(%bits), metadata={op_name="h/gather"}
+  %mask = pred[8,5,16] broadcast(%flat), dimensions={0,1}, metadata={op_name="h/gather"}
+  %gather.16 = f32[8,16] gather(%t, %i), offset_dims={1}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1,16}, metadata={op_name="h/gather"}
+  %gather.17 = f32[8,5,16] gather(%t, %apart), offset_dims={2}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=2, slice_sizes={1,16}, metadata={op_name="h/gather"}
+  %select.1 = f32[8,5,16] select(%mask, %zeros, %gather.17), metadata={op_name="h/gather"}
+  %all-reduce.2 = f32[8,5,16] all-reduce(%select.1), channel_id=1, replica_groups=[4,2]<=[8], \
+use_global_device_ids=true, to_apply=%sum, metadata={op_name="h/gather"}
+  ROOT %r = (f32[8,16], f32[8,5,16]) tuple(%gather.16, %all-reduce.2)
+}
+"""
+
+
+def test_of_two_gathers_of_one_name_the_masked_gather_is_meant(read_text: ReadText) -> None:
+    cause = _cause(read_text(TWO_GATHERS), read_text(MASKED))
+    assert (cause.kind, cause.grade) == (CauseKind.PARTIAL_RESULT, Grade.EXACT)
+    assert "`gather.2` (gather)" in cause.detail

@@ -1,14 +1,19 @@
 """Whether an op needs edges of its neighbors' parts: a window moves over a sharded dimension."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.collectives.partitioning import PartitioningStep
+from xlareport.analysis.collectives.partitioning import MOVES, Moved, PartitioningStep
 from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.cost.windows import parse_window
+from xlareport.analysis.cost.wire import KINDS
 from xlareport.hlo.model import Computation, Instruction
 
 _EVERY_PART = 1_000_000_000
 _OVER_WINDOWS = ("reduce-window", "select-and-scatter")
+_EXTENDED = MOVES | {*KINDS, "concatenate", "pad", "select"}
+"""Opcodes with which the partitioner adds edges to a part and masks them."""
+_MOST_LINES = 100
 
 
 def needs_edges(step: PartitioningStep, home: Computation, op: Instruction) -> bool:
@@ -50,3 +55,25 @@ def _shorter(op: Instruction, operands: Sequence[Instruction]) -> Iterator[tuple
             if size is None or other is None or size == other or len(sizes) != len(others):
                 continue
             yield number, (max(size, other) - 1) // abs(size - other)
+
+
+def find_edged(step: PartitioningStep, moved: Moved, op: Instruction) -> str:
+    """Return the operand of an op before partitioning whose edge a collective sends.
+
+    Along a second dimension, the value that is sent has the edges of the first already. Empty if
+    the operand is not known.
+    """
+    waiting = deque(moved.chain)
+    seen: set[str] = set()
+    while waiting and len(seen) < _MOST_LINES:
+        line = waiting.popleft()
+        if line.name in seen:
+            continue
+        seen.add(line.name)
+        known = step.counterpart(moved.home, line)
+        if known is not None and known.instruction.name in op.operand_names:
+            return known.instruction.name
+        if line.opcode in _EXTENDED:
+            operands = (moved.home.by_name.get(name) for name in line.operand_names)
+            waiting.extend(operand for operand in operands if operand is not None)
+    return ""

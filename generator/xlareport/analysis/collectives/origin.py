@@ -6,7 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from xlareport.analysis.collectives.find import Collective
-from xlareport.analysis.collectives.halos import needs_edges
+from xlareport.analysis.collectives.halos import find_edged, needs_edges
 from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
 from xlareport.analysis.collectives.partial_results import (
     CONTRACTIONS,
@@ -109,7 +109,7 @@ def explain_cause(
     wanting = _wanting(step, home, body, source)
     is_edge = collective.kind == "collective-permute" and _is_edge(home, body)
     if wanting is not None and is_edge and _is_shifted(step, wanting, _op_name(body, source)):
-        return _halo(step, wanting, source)
+        return _halo(step, Moved(home, body, tuple(chain)), wanting)
     return _resharding(step, Moved(home, body, tuple(chain)), wanting, devices)
 
 
@@ -140,7 +140,20 @@ def _wanting(
     if known is not None and known.instruction.metadata.op_name == name:
         return known
     named = step.by_op_name(name, _WINDOWED)
-    return known if named is None or named.grade is Grade.GUESSED else named
+    if named is not None and named.grade is Grade.GUESSED:
+        named = _reader(step, home, body, name)
+    return named or known
+
+
+def _reader(
+    step: PartitioningStep, home: Computation, body: Instruction, name: str
+) -> Counterpart | None:
+    """Return the only op of a name that reads the value which a collective moves, if it is one."""
+    links = (step.counterpart(home, link) for link in chain_back(home, body))
+    value = next((link for link in links if link is not None), None)
+    users = value.home.users.get(value.instruction.name, ()) if value else ()
+    every = [user for user in users if user.metadata.op_name == name]
+    return Counterpart(value.home, every[0], Grade.MATCHED) if value and len(every) == 1 else None
 
 
 def _user(
@@ -198,8 +211,8 @@ def _explain_reduction(
         return _of_unknown(source)
     place, op = wanting.home, wanting.instruction
     operands = tuple(step.operands(place, op))
-    kind, cuts = _kind_of_sum(step, place, op)
-    cuts = max(cuts, parts)
+    kind, parted = _kind_of_sum(step, place, op)
+    cuts = group if group in parted and group else max(*parted, parts)
     sharding, reason = _pair_of_sum(step, op, operands)
     proved = cuts > 1 or (kind is CauseKind.PARTIAL_RESULT and bool(operands))
     return CollectiveCause(
@@ -265,8 +278,8 @@ def _cuts_words(cuts: int) -> str:
 
 def _kind_of_sum(
     step: PartitioningStep, place: Computation, op: Instruction
-) -> tuple[CauseKind, int]:
-    """Return the cause, and the number of shards of the operands along contracted dimensions."""
+) -> tuple[CauseKind, Sequence[int]]:
+    """Return the cause, and the number of shards of each operand along contracted dimensions."""
     operands = [place.by_name.get(name) for name in op.operand_names]
     shardings = [step.sharding(operand) if operand else "" for operand in operands]
     try:
@@ -274,13 +287,13 @@ def _kind_of_sum(
             return CauseKind.PARTIAL_SUM, _contracted_cuts(op, shardings)
         if op.opcode == "reduce" and shardings:
             dimensions = parse_integers(op.attributes.get("dimensions", ""))
-            return CauseKind.PARTIAL_REDUCTION, cuts_along(shardings[0], dimensions)
+            return CauseKind.PARTIAL_REDUCTION, (1, cuts_along(shardings[0], dimensions))
     except UncountableError:
         pass
-    return CauseKind.PARTIAL_RESULT, 1
+    return CauseKind.PARTIAL_RESULT, (1,)
 
 
-def _contracted_cuts(op: Instruction, shardings: Sequence[str]) -> int:
+def _contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
     if op.opcode == "convolution":
         labels = op.attributes.get("dim_labels", "")
         left, _, rest = labels.partition("_")
@@ -295,7 +308,7 @@ def _contracted_cuts(op: Instruction, shardings: Sequence[str]) -> int:
         cuts_along(sharding, numbers)
         for sharding, numbers in zip(shardings[:2], dimensions, strict=False)
     ]
-    return max(cuts, default=1)
+    return (1, *cuts)
 
 
 def _pair_of_sum(
@@ -310,17 +323,20 @@ def _pair_of_sum(
     return make_pair(op.name, before, after, "partial results", Grade.EXACT), ""
 
 
-def _halo(step: PartitioningStep, wanting: Counterpart, source: Instruction) -> CollectiveCause:
+def _halo(step: PartitioningStep, moved: Moved, wanting: Counterpart) -> CollectiveCause:
     place, op = wanting.home, wanting.instruction
     operands = tuple(step.operands(place, op))
-    first = operands[0] if operands else None
+    value = find_edged(step, moved, op)
+    named = [operand for operand in operands if operand.instruction == value]
+    first = next(iter(named or operands), None)
     pair = (
         make_pair(first.instruction, first.sharding, first.sharding, "with halo", Grade.EXACT)
         if first
         else None
     )
+    whose = f"`{value}`" if value else "an operand"
     detail = (
-        f"`{op.name}` ({op.opcode}) needs the edge of `{source.name}` that a neighbor holds: its "
+        f"`{op.name}` ({op.opcode}) needs the edge of {whose} that a neighbor holds: this "
         "operand is sharded along a dimension over which the window moves."
     )
     reason = "" if pair else _NOT_WRITTEN

@@ -9,7 +9,7 @@ from msgspec import Struct
 from xlareport.analysis.collectives.partitioning import MOVES, Counterpart, PartitioningStep
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.wire import group_size
+from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -17,6 +17,10 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _COMBINABLE = (*CONTRACTIONS, "reduce", "gather", "scatter", "reduce-window", "select-and-scatter")
 """Opcodes of which each device can have a partial result."""
+_READ_THROUGH = MOVES | {*KINDS, "get-tuple-element", "select"}
+"""Opcodes between an op and a collective. The partitioner masks with a select what a device does
+not hold, and reduces over one mesh axis after the other.
+"""
 _MOST_LINES = 2_000
 _Line = tuple[Computation, Instruction, int | None]
 """A value: an instruction in its computation, and the element where only that is read."""
@@ -87,7 +91,7 @@ def _before(module: HloModule, at: _Line, *, is_inside: bool) -> Iterator[_Line]
         root = fused.root if fused else None
         if fused is not None and root is not None:
             yield from _elements(fused, root, element)
-    elif line.opcode == "get-tuple-element" or line.opcode in MOVES or is_inside:
+    elif line.opcode in _READ_THROUGH or is_inside:
         number = parse_whole_number(line.attributes.get("index", ""))
         operands = (place.by_name.get(name) for name in line.operand_names)
         yield from ((place, operand, number) for operand in operands if operand is not None)
