@@ -74,3 +74,15 @@ def test_slices_of_a_scan_add_up_to_the_buffers(
         assert buffer.trip_count
         assert buffer.iteration_bytes
         assert buffer.bytes == buffer.iteration_bytes * buffer.trip_count
+
+
+def test_what_a_recomputed_loop_saves_is_no_gradient(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    written = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/while/body/update"
+    store = "saved = f32[7,4] dynamic-update-slice(kept, row, i, zero)"
+    named = SCAN.replace(store, f'{store}, metadata={{op_name="{written}"}}')
+    (buffer,) = _stacked(module_of(named))
+    assert buffer.phase == "recomputed"
+    (buffer,) = _stacked(module_of(named.replace("/rematted_computation", "")))
+    assert buffer.phase == "backward"

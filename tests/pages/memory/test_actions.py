@@ -58,7 +58,7 @@ def test_what_the_peak_instruction_works_on_is_not_to_be_recomputed() -> None:
     assert told(logits, gradient) == (
         "3.0 MiB of the peak: `%dot.1` (1.0 MiB, forward logits/dot_general), `%now` (1.0 MiB, "
         "backward loss/mul) are operands or results of the instruction at the peak, `%now`, which "
-        "no recomputation shrinks: compute it in smaller pieces or in a narrower type."
+        "no recomputation shrinks: compute them in smaller pieces or in a narrower type."
     )
 
 
@@ -70,6 +70,27 @@ def test_what_is_recomputed_or_stacked_is_not_to_be_recomputed() -> None:
         "3.0 MiB of the peak: `%fusion.3` (1.0 MiB, recomputed attn/sub) is recomputed already: "
         "compute it in smaller pieces or in a narrower type; `%p{2}` (1.0 MiB, f32[8]) is "
         "gradients that a loop stacks: a narrower type or sharding shrinks them."
+    )
+
+
+def test_what_a_recomputed_loop_saves_is_no_gradient() -> None:
+    saved = replace(row("w", "while", PeakRole.STACKED), index=(2,), stack_phase="recomputed")
+    assert told(saved, row("y", "dot")).startswith(
+        "3.0 MiB of the peak: `%w{2}` (1.0 MiB, f32[8]) is what a recomputed loop of the forward "
+        "pass saves for its backward pass: a narrower type or sharding shrinks them, and a "
+        "checkpoint around several iterations saves fewer"
+    )
+
+
+def test_what_shares_the_memory_of_a_buffer_is_named_without_an_order() -> None:
+    taken_over = {("w", (2,)): ("zeros", "update"), ("y", ()): ("sum",)}
+    rows = row("w", "while"), row("y", "dot")
+    buffers = tuple(((value.instruction, ()), value.size) for value in rows)
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers, taken_over=taken_over)
+    (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
+    assert sentence.endswith(
+        "; `%zeros`, `%update` (in the memory of `%w`), `%sum` (in the memory of `%y`) have to "
+        "shrink as well."
     )
 
 
@@ -86,8 +107,8 @@ def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
     (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
     assert sentence == (
         "3.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8]); shrink "
-        "`%ag.done` (1.0 MiB, f32[8]) (rematerialized, they are sent again); shrink `%while.2` "
-        "(1.0 MiB, f32[8]) (loops carry or fill them)."
+        "`%ag.done` (1.0 MiB, f32[8]) (rematerialized, it is sent to the devices again); shrink "
+        "`%while.2` (1.0 MiB, f32[8]) (loops carry or fill them)."
     )
 
 

@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, is_forward, is_gradient
+from xlareport.analysis.source.locations import op_name_of
+from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 
@@ -42,7 +44,7 @@ class StackedBuffer(Struct, frozen=True):
     trip_count: int | None
     scope: str
     phase: str = ""
-    """`forward` or `backward`, for the pass that stacks it; empty if unknown."""
+    """`forward`, `backward` or `recomputed`, for the pass that stacks it; empty if unknown."""
     stored: str = ""
     """The op_name of the values written into it; empty if unknown."""
 
@@ -117,6 +119,8 @@ def _stored(body: Computation, operand: str, buffer: str) -> str:
 def _phase(store: Instruction, loop: Instruction, module: HloModule) -> str:
     """Return the phase of a slice update, else that of its loop."""
     for instruction in (store, loop):
+        if phase_of(op_name_of(instruction, module)) is Phase.RECOMPUTED:
+            return Phase.RECOMPUTED
         if is_gradient(instruction, module):
             return BACKWARD
         if is_forward(instruction, module):

@@ -99,7 +99,7 @@ class ValueRow(Struct, frozen=True):
     origin: str = ""
     """The op_name of its computation, looking through copies; only set for the same values."""
     stack_phase: str | None = None
-    """`forward` or `backward`, for the loop that stacks it; empty if unknown."""
+    """`forward`, `backward` or `recomputed`, for the loop that stacks it; empty if unknown."""
     occupant: BufferValue | None = None
     """The value that uses this one's memory, which is held, at the peak; only set for those."""
 

@@ -131,7 +131,7 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
             yield words(memory, groups[treatment])
     in_place = taken_over_words(saving)
     if in_place:
-        yield f"in place, {in_place}"
+        yield in_place
     later = len(saving.later)
     if later:
         others = units.plural(later, "value")
@@ -162,21 +162,34 @@ def _working(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     is_single = len(rows) == 1
     part = "is an operand or a result" if is_single else "are operands or results"
     at = f"the instruction at the peak, `%{memory.peak_instruction}`"
-    return f"{_names(rows)} {part} of {at}, which no recomputation shrinks: {_PIECES}"
+    return f"{_names(rows)} {part} of {at}, which no recomputation shrinks: {_pieces(rows)}"
 
 
 def _recomputed(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    return f"{_names(rows)} {'is' if len(rows) == 1 else 'are'} recomputed already: {_PIECES}"
+    return f"{_names(rows)} {'is' if len(rows) == 1 else 'are'} recomputed already: {_pieces(rows)}"
 
 
 def _stacks(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
     phases = {row.stack_phase for row in rows}
-    what = "gradients that a loop stacks" if phases == {BACKWARD} else "what loops stack"
+    what = _STACKS[phases.pop() or ""] if len(phases) == 1 else _STACKS[""]
     verb = "is" if len(rows) == 1 else "are"
-    return f"{_names(rows)} {verb} {what}: a narrower type or sharding shrinks them"
+    return f"{_names(rows)} {verb} {what}"
 
 
-_PIECES = "compute it in smaller pieces or in a narrower type"
+def _pieces(rows: Sequence[ValueRow]) -> str:
+    return f"compute {'it' if len(rows) == 1 else 'them'} in smaller pieces or in a narrower type"
+
+
+_NARROWER = "a narrower type or sharding shrinks them"
+_STACKS = {
+    "": f"what loops stack: {_NARROWER}",
+    FORWARD: f"what loops stack: {_NARROWER}",
+    BACKWARD: f"gradients that a loop stacks: {_NARROWER}",
+    Phase.RECOMPUTED: (
+        "what a recomputed loop of the forward pass saves for its backward pass: "
+        f"{_NARROWER}, and a checkpoint around several iterations saves fewer"
+    ),
+}
 _TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
     PeakRole.ACTIVATION: lambda _, rows: (
         f"recompute {_names(rows)} with jax.checkpoint (activations)"
@@ -186,7 +199,10 @@ _TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
     PeakRole.STACKED: _stacks,
     "computed": lambda _, rows: f"shrink or rematerialize {_names(rows)}",
     "gradient": lambda _, rows: f"shrink {_names(rows)}",
-    "sent": lambda _, rows: f"shrink {_names(rows)} (rematerialized, they are sent again)",
+    "sent": lambda _, rows: (
+        f"shrink {_names(rows)} (rematerialized, {'it is' if len(rows) == 1 else 'they are'} "
+        "sent to the devices again)"
+    ),
     "carried": lambda _, rows: f"shrink {_names(rows)} (loops carry or fill them)",
 }
 """Sentences on the treatment of values, in this order."""

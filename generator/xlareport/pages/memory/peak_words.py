@@ -72,7 +72,7 @@ def saving_words(memory: MemoryReport) -> str:
     )
     why = _why_so_much(freed, saving.peak - saving.reached)
     words = plain(taken_over_words(saving))
-    in_place = f" In place, {words}." if words else ""
+    in_place = f" {words}." if words else ""
     before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
     return (
         f"{before} → {after} without {text}. {these} {units.byte_size(freed)}{why}.{in_place} "
@@ -97,13 +97,14 @@ def _held(memory: MemoryReport) -> str:
 
 
 def taken_over_words(saving: Saving) -> str:
-    """Return which values lie in the memory of the buffers later, and have to shrink as well."""
+    """Return which values lie in the memory of the buffers at other times, and have to shrink."""
     words = [
-        f"`%{name}` takes over the memory of `%{key[0]}`"
+        f"{first_few([f'`%{name}`' for name in names], _NAMED)} (in the memory of `%{key[0]}`)"
         for key, names in saving.taken_over.items()
-        for name in names
     ]
-    return f"{first_few(words, _NAMED)} and has to shrink as well" if words else ""
+    count = sum(map(len, saving.taken_over.values()))
+    has = "has" if count == 1 else "have"
+    return f"{first_few(words, _NAMED)} {has} to shrink as well" if words else ""
 
 
 def _why_so_much(freed: int, saved: int) -> str:
