@@ -78,6 +78,19 @@ def test_everything_knows_its_first_and_last_snapshot(module: ParsedModule) -> N
     assert found.scopes() == ("jit(f)/mlp",)
 
 
+def test_op_names_are_in_the_order_of_the_module_in_every_build(tmp_path: Path) -> None:
+    names = [f"jit(f)/{word}" for word in ("tanh", "add", "dot", "sin", "exp", "log", "neg")]
+    lines = "\n".join(
+        f'  a.{number} = f32[8]{{0}} add(p, p), metadata={{op_name="{name}"}}'
+        for number, name in enumerate([*names, *names])
+    )
+    text = f"HloModule m\n\nENTRY main {{\n  p = f32[8]{{0}} parameter(0)\n{lines}\n}}\n"
+    (tmp_path / "module_0000.m.after_optimizations.txt").write_text(text)
+    module = read_one_module(tmp_path, "module_0000.m", BuildOptions())
+
+    assert list(search_index([module.snapshots[0].hlo]).op_names) == names
+
+
 def test_what_is_too_long_is_left_out(tmp_path: Path) -> None:
     text = FIRST.replace("jit(f)", "x" * 2_000)
     (tmp_path / "module_0000.m.after_optimizations.txt").write_text(text)

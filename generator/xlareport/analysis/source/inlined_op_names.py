@@ -4,7 +4,7 @@ XLA's inliner puts the op_name of the call before them, so the final snapshot ha
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from weakref import WeakKeyDictionary
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -29,10 +29,20 @@ def whole_op_names(
 ) -> tuple[str, ...]:
     """Return the op_names of an instruction, one for each call around it; none without any."""
     op_name = instruction.metadata.op_name
-    if not op_name:
-        return ()
+    return _inside_scopes(_scopes(module).get(computation.name, _NONE), op_name) if op_name else ()
+
+
+def whole_op_names_in(module: HloModule, computation: Computation) -> Sequence[str]:
+    """Return the distinct op_names of the instructions of a computation, in order."""
+    op_names = dict.fromkeys(line.metadata.op_name for line in computation.instructions)
     scopes = _scopes(module).get(computation.name, _NONE)
-    return tuple(dict.fromkeys(join_op_names(scope, op_name) for scope in scopes))
+    every = (_inside_scopes(scopes, op_name) for op_name in op_names if op_name)
+    return [*dict.fromkeys(chain.from_iterable(every))]
+
+
+def _inside_scopes(scopes: Sequence[str], op_name: str) -> tuple[str, ...]:
+    """Return the op_names that an op_name becomes inside of calls with the op_names `scopes`."""
+    return tuple(dict.fromkeys([join_op_names(scope, op_name) for scope in scopes]))
 
 
 def whole_op_name(module: HloModule, computation: Computation, instruction: Instruction) -> str:

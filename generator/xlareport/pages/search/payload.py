@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import forms_in
-from xlareport.analysis.source.inlined_op_names import whole_op_names
+from xlareport.analysis.source.inlined_op_names import whole_op_names_in
 from xlareport.analysis.source.locations import place_of
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.step import StepChange
@@ -166,9 +166,8 @@ def _add_op_names(
     index: SearchIndex, computation: Computation, span: SnapshotSpan, module: HloModule
 ) -> None:
     """Add the framework's ops, in a called computation by the names that inlining makes."""
-    for names in {whole_op_names(module, computation, line) for line in computation.instructions}:
-        for name in names:
-            _widen(index.op_names, name, span)
+    for name in whole_op_names_in(module, computation):
+        _widen(index.op_names, name, span)
 
 
 def _add_source(
