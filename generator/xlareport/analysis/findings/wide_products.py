@@ -26,12 +26,11 @@ LEAST_ELEMENTS = 1 << 14
 def wide_products(case: Case) -> Iterator[Finding]:
     """Report dots whose operands were both converted from a narrow type by the framework."""
     module = case.before or case.module
+    became = case.module if case.is_optimised and case.before is not None else None
     for computation, instruction in _dots(module):
-        if case.is_optimised and case.before is not None and _became_elementwise(case, instruction):
-            continue
         sources = [_source(computation, name) for name in instruction.operand_names[:2]]
         known = [source for source in sources if source is not None]
-        if len(known) < 2:
+        if len(known) < 2 or (became is not None and _is_elementwise_in(became, instruction)):
             continue
         narrow, wide = known[0].shape.element_type, instruction.shape.element_type
         yield Finding(
@@ -75,15 +74,15 @@ def _is_matmul(computation: Computation, dot: Instruction) -> bool:
     return dot.shape.element_count != 1 and any(size != 1 for size in contracted)
 
 
-def _became_elementwise(case: Case, dot: Instruction) -> bool:
+def _is_elementwise_in(module: HloModule, dot: Instruction) -> bool:
     """Return whether its op_name is in the final module, and on no matmul or library call."""
     own = dot.metadata.op_name
     alike = [
         instruction
-        for instruction in case.module.instructions
+        for instruction in module.instructions
         if own and f"/{instruction.metadata.op_name}".endswith(f"/{own}")
     ]
-    return bool(alike) and not any(_multiplies(case.module, line) for line in alike)
+    return bool(alike) and not any(_multiplies(module, line) for line in alike)
 
 
 def _multiplies(module: HloModule, instruction: Instruction) -> bool:
