@@ -24,7 +24,7 @@ from xlareport.dump.source import OpenedFiles
 from xlareport.records.report import DumpRecord, ReportRecord
 from xlareport.runtime.errors import Problem
 from xlareport.snapshots import ParsedSnapshot
-from xlareport.storage.payloads import TextFile, make_payload_file, read_payload
+from xlareport.storage.payloads import TextFile, make_payload_file, read_payload, write_json
 from xlareport.storage.typed_values import fingerprint_type, list_values, read_values
 
 _OF_DUMP = "sketches"
@@ -153,7 +153,7 @@ def _form(kind: type) -> str:
 
 
 def _sealed(key: str, value: Any, texts: Sequence[bytes]) -> TextFile:
-    body = json.dumps(list_values(value), separators=(",", ":"), allow_nan=False)
+    body = write_json(list_values(value))
     return make_payload_file(key, [_form(value.__class__), digest_of(body, texts), body])
 
 

@@ -5,6 +5,7 @@ A payload calls `xlareport.deliver(key, json)` or, when it is large,
 """
 
 import base64
+import codecs
 import gzip
 import json
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.json import Encoder
 
 SHARED = "small"
 """The name of the file of what is small of a module, `m/x/small`: payloads by their names."""
@@ -28,6 +30,13 @@ _MOST_BYTES = 512 << 20
 """Of JSON that is read."""
 _MOST_VALUES = 50_000_000
 _GZIP = 16 + zlib.MAX_WBITS
+_ENCODER = Encoder()
+_ESCAPING = "xlareport-json"
+"""The name of `_escape_json` among Python's error handlers."""
+_EXPONENT = re.compile(rb"e(?<=[0-9]e)-?[0-9]+(?:[,\]}]|\Z)")
+"""A float's exponent. The expression begins with its letter: a search for a character is fast."""
+_SMALL = b"0.0000"
+"""The beginning of a float for which Python writes an exponent, and msgspec does not."""
 _MARKUP, _PLAIN = b"<", b"."
 """The digit of base 85 (RFC 1924) that could begin markup, and what is written for it."""
 _KEY = re.compile(r"[a-z0-9][a-z0-9._~-]*(/[a-z0-9][a-z0-9._~-]*)*\Z", re.IGNORECASE)
@@ -60,8 +69,32 @@ def payload_path(key: str) -> str:
 def make_payload(key: str, value: Any) -> Payload:
     """Return a payload of `value`, anything JSON can hold; a small one is left as JSON."""
     payload_path(key)
-    written = Payload(key, json.dumps(value, separators=(",", ":"), allow_nan=False))
-    return _smaller(written, MOST_SMALL_CHARACTERS)
+    return _smaller(Payload(key, write_json(value)), MOST_SMALL_CHARACTERS)
+
+
+def write_json(value: Any) -> str:
+    """Return a value as Python's `json` writes it, in ASCII; NaN and infinity are null.
+
+    Raises TypeError for what JSON cannot hold.
+    """
+    try:
+        written = _ENCODER.encode(value)
+    except (TypeError, UnicodeEncodeError):  # keys that are not strings, bytes that are not UTF-8
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    if _SMALL in written or _EXPONENT.search(written):
+        return json.dumps(json.loads(written), separators=(",", ":"))
+    text = written.replace(b"\x7f", b"\\u007f").decode()
+    return text if text.isascii() else text.encode("ascii", _ESCAPING).decode()
+
+
+def _escape_json(error: UnicodeError) -> tuple[str, int]:
+    """Return characters that are not ASCII as JSON escapes, and where they end."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error(_ESCAPING, _escape_json)
 
 
 def make_payload_file(key: str, value: Any) -> tuple[str, str]:
