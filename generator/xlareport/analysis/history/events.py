@@ -136,10 +136,11 @@ def events_between(
         yield HistoryEvent(
             stage, Event.CHANGED, places[1], places[:1], places[1:], Grade.EXACT, types
         )
+    elif known is not None and types:
+        event = Event.CHANGED if known.event is Event.RENAMED else known.event
+        yield known._replace(event=event, why=_together(known.why, types))
     elif known is not None:
-        why = _together(known.why, types)
-        renamed = types and known.event is Event.RENAMED
-        yield known._replace(event=Event.CHANGED if renamed else known.event, why=why)
+        yield known
 
 
 def _events_between(

@@ -91,7 +91,7 @@ class SnapshotSequence:
         return link
 
     def _shared(self, link: TrailLink) -> TrailLink:
-        return link._replace(events=tuple(map(self.share, link.events)))
+        return TrailLink(tuple(map(self.share, link.events)), link.following, link.joined)
 
     def share(self, event: HistoryEvent) -> HistoryEvent:
         """Return the first equal event of this sequence: equal events are identical objects."""

@@ -115,8 +115,10 @@ def _since(events: tuple[HistoryEvent, ...], passed: Collection[Place]) -> tuple
 
     Before, it may be that of another instruction, which the subject was combined with.
     """
-    common = [number for number, event in enumerate(events) if event.instruction in passed]
-    return events[common[-1] :] if common else events
+    for number in reversed(range(len(events))):
+        if events[number].instruction in passed:
+            return events[number:]
+    return events
 
 
 def _later(events: Iterable[HistoryEvent], stage: int) -> tuple[HistoryEvent, ...]:

@@ -6,6 +6,7 @@ There are two generations: `source_file` and `source_line` at each instruction, 
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -101,6 +102,7 @@ def find_user_frame(frames: Iterator[SourcePlace]) -> SourcePlace | None:
     return first
 
 
+@lru_cache(maxsize=4_096)
 def is_framework(path: str) -> bool:
     """Return whether a path lies among installed packages rather than in the user's program."""
     return _FRAMEWORK.search(path) is not None

@@ -4,7 +4,7 @@ Both ways: of what the last snapshot contains back to the framework's ops, of th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -115,12 +115,11 @@ def _between(
 ) -> Iterator[Subject]:
     """Yield instructions that stories mention and no subject had: temporary ones."""
     seen: set[Place] = set()
-    homes_in = lru_cache(maxsize=2)(_homes)  # what is after a step is before the next
     for stage, words in mentioned:
         unknown = [name for name in words if not names.knows(name)]
         if not unknown:
             continue
-        homes = [(at, homes_in(snapshots.modules[at])) for at in (stage, stage - 1)]
+        homes = [(at, _homes(snapshots.modules[at], unknown)) for at in (stage, stage - 1)]
         for name in unknown:
             number, home = next(((at, some[name]) for at, some in homes if name in some), (0, ""))
             place = Place(home, name)
@@ -129,11 +128,14 @@ def _between(
                 yield Subject(str(place), number, (place,))
 
 
-def _homes(module: HloModule) -> Mapping[str, str]:
+def _homes(module: HloModule, names: Iterable[str]) -> Mapping[str, str]:
     """Return the first computation with an instruction of each name."""
     homes: dict[str, str] = {}
-    for computation in reversed(module.computations):
-        homes.update(dict.fromkeys(computation.by_name, computation.name))
+    left = set(names)
+    for computation in module.computations:
+        here = left & computation.by_name.keys()
+        homes.update(dict.fromkeys(here, computation.name))
+        left -= here
     return homes
 
 
