@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.hlo.model import HloModule
-from xlareport.pictures.folding import Folding, shape_words
+from xlareport.pictures.folding import Folding, short_shape
 
 MODULE = """
 ENTRY main {
@@ -114,4 +114,4 @@ def test_shapes_are_told_without_layouts(
 ) -> None:
     module = module_of(f"ENTRY e {{\n  ROOT p = {shape} parameter(0)\n}}")
     assert module.entry is not None
-    assert shape_words(module.entry.instructions[0], 26) == words
+    assert short_shape(module.entry.instructions[0].shape, 26) == words

@@ -8,9 +8,10 @@ from typing import cast
 from xlareport.analysis.cost.loops import Loops
 from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import Shape
 from xlareport.knowledge import opcodes
 from xlareport.pictures.drawing import Family, Opening
-from xlareport.pictures.folding import constant_words, shape_words
+from xlareport.pictures.folding import constant_words, short_shape
 from xlareport.pictures.metrics import LONGEST_LINE, shorten
 from xlareport.pictures.style_values import folding_rules
 from xlareport.runtime.units import plural
@@ -19,16 +20,18 @@ _MOST_OPERAND_LINES = 3
 _TOOLTIP_VALUE = 160
 _BOOKKEEPING = folding_rules().bookkeeping
 
-_SHOWN = (
-    "custom_call_target",
-    "dimensions",
-    "direction",
-    "slice",
-    "dynamic_slice_sizes",
-    "window",
-    "replica_groups",
-    "padding",
-    "iota_dimension",
+_SHOWN = dict.fromkeys(
+    (
+        "custom_call_target",
+        "dimensions",
+        "direction",
+        "slice",
+        "dynamic_slice_sizes",
+        "window",
+        "replica_groups",
+        "padding",
+        "iota_dimension",
+    )
 )
 """The attributes worth a line: the first one that an instruction has."""
 
@@ -94,12 +97,16 @@ def _lines(
 
 def shape_line(instruction: Instruction) -> str:
     """Return the last line of a box: the shape, with its layout where that is unusual."""
-    return _laid_out(instruction) or shape_words(instruction, LONGEST_LINE)
+    return _shape_line(instruction.shape)
 
 
-def _laid_out(instruction: Instruction) -> str:
-    """Return the shape with its layout where that is not row-major, and there is room for it."""
-    shape = instruction.shape
+@lru_cache(maxsize=_KEPT)
+def _shape_line(shape: Shape) -> str:
+    return _laid_out(shape) or short_shape(shape, LONGEST_LINE)
+
+
+def _laid_out(shape: Shape) -> str:
+    """Return a shape with its layout where that is not row-major, and there is room for it."""
     usual = ",".join(map(str, reversed(range(len(shape.dimensions)))))
     if shape.elements or shape.layout.strip("{}") in {"", usual}:
         return ""
@@ -210,6 +217,8 @@ def _rank(opcode: str) -> int:
 def attribute_words(instruction: Instruction) -> list[str]:
     """Return the most important attribute as a line; empty if there is none."""
     values = instruction.attributes
+    if _SHOWN.keys().isdisjoint(values):
+        return []
     return [f"{name}={values[name]}" for name in _SHOWN if name in values][:1]
 
 

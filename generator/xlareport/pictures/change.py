@@ -6,6 +6,7 @@ pictures of their own.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import chain, islice
 from typing import TypeAlias
@@ -49,19 +50,19 @@ def _choose(
     computation: Computation,
     naming: Naming,
     shown: Collection[str],
-    ends: Collection[str],
+    ends: AbstractSet[str],
 ) -> dict[str, str]:
     """Return the drawn instructions of a computation, without duplicates.
 
     Only those are named that may be shown: of a name's end, or with a partner of another name.
     """
     result: dict[str, str] = {}
-    home, renamed = computation.name, side.renamed
-    for instruction in computation.instructions:
-        if instruction.name in ends or (home, instruction.name) in renamed:
-            name = naming(Place(home, instruction.name))
-            if name in shown:
-                result.setdefault(name, instruction.name)
+    home = computation.name
+    may_be = ends | side.renamed.get(home, set())
+    for text in [line.name for line in computation.instructions if line.name in may_be]:
+        name = naming(Place(home, text))
+        if name in shown:
+            result.setdefault(name, text)
     return result
 
 

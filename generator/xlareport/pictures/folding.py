@@ -6,8 +6,10 @@ folds fewer parameters; here a parameter has a box only if sharing it is worth a
 
 from collections.abc import Collection
 from copy import copy
+from functools import lru_cache
 
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.shape import Shape
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.style_values import folding_rules
 
@@ -120,10 +122,16 @@ def parameter_words(instruction: Instruction) -> str:
     return f"parameter {instruction.argument} {shape_words(instruction)}"
 
 
-def shape_words(instruction: Instruction, columns: int = _LONGEST_SHAPE) -> str:
-    """Return the shape without layouts, short enough for a box."""
-    elements = instruction.shape.elements
+def shape_words(instruction: Instruction) -> str:
+    """Return the shape without layouts, short enough for a line with other words."""
+    return short_shape(instruction.shape, _LONGEST_SHAPE)
+
+
+@lru_cache(maxsize=1 << 13)
+def short_shape(shape: Shape, columns: int) -> str:
+    """Return a shape without layouts in at most so many columns."""
+    elements = shape.elements
     if not elements:
-        return shorten(instruction.shape.text.partition("{")[0], columns)
+        return shorten(shape.text.partition("{")[0], columns)
     inner = ", ".join(element.text.partition("{")[0] for element in elements[:3])
     return shorten(f"({inner}, … {len(elements)})" if len(elements) > 3 else f"({inner})", columns)

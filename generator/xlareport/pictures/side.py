@@ -1,6 +1,6 @@
 """One side of a step: the changes in a module, and their neighbors."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from xlareport.analysis.matching.facts import facts_of
@@ -20,11 +20,13 @@ class PictureSide:
         self,
         module: HloModule,
         states: Mapping[Place, State],
-        renamed: Collection[tuple[str, str]] = (),
+        renamed: Iterable[tuple[str, str]] = (),
     ) -> None:
         self.module = module
-        self.renamed = renamed
-        """Places that may have the name of an instruction with another name on the other side."""
+        self.renamed: dict[str, set[str]] = {}
+        """Instructions that may be named as one with another name on the other side."""
+        for home, instruction in renamed:
+            self.renamed.setdefault(home, set()).add(instruction)
         self.states: dict[Place, State] = {}
         """Only instructions with a box: a new constant is shown in the box of its user, too."""
         self._foldings: dict[str, Folding] = {}
