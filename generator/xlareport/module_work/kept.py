@@ -7,7 +7,7 @@ xlareport, is not found, and the module is read anew.
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ class KeptModules(Struct, frozen=True):
         listed = [self.program, pictures, list_values(options), list_values(files)]
         result = blake2b(json.dumps(listed).encode(), digest_size=20)
         for artifact in _artifacts(files):
-            result.update(blake2b(artifact.entry.read()).digest())
+            result.update(sha256(artifact.entry.read()).digest())
         return result.hexdigest()
 
     def _restored(self, key: str, files: ModuleFiles) -> ModuleResult | None:
