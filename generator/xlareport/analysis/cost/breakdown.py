@@ -5,7 +5,7 @@ at the instruction that computes; time and bytes accessed of a fusion are divide
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import takewhile
 
 from msgspec import Struct
@@ -100,12 +100,16 @@ def key_by_scope(depth: int) -> OpKey:
     Levels of control flow are left out: in a loop over layers they would hide all others.
     """
 
-    def key(_: Computation, __: Instruction, op_name: str) -> str:
+    @cache  # the instructions of one op have its name
+    def scope(op_name: str) -> str:
         op_names = split_merged(op_name)
         paths = list(dict.fromkeys(_levels(op_name)[:depth] for op_name in op_names))
         if len(paths) == 1:
             return "/".join(paths[0])
         return "/".join((*_shared(paths), SEVERAL))
+
+    def key(_: Computation, __: Instruction, op_name: str) -> str:
+        return scope(op_name)
 
     return key
 

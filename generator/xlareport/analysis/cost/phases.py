@@ -12,7 +12,8 @@ phase of their own.
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Set as AbstractSet
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -72,14 +73,12 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     if not gradients:
         return None
     later = _after_gradients(order, gradients, module)
-
-    marked = any(
-        _FORWARD.search(op_name_of(instruction, module)) for instruction in module.instructions
-    )
+    names = {op_name_of(instruction, module) for instruction in module.instructions}
+    marked = any(map(_FORWARD.search, names))
     unmarked = OTHER if marked else FORWARD
     updates = _update_scopes(module, later)
-    is_partly_marked = marked and _has_unmarked_products_only(module)
-    evaluations = _evaluations(module)
+    is_partly_marked = marked and _has_unmarked_products_only(names)
+    evaluations = _evaluations(names)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
         if "/" not in op_name:
@@ -100,29 +99,27 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     return key
 
 
-def _has_unmarked_products_only(module: HloModule) -> bool:
+def _has_unmarked_products_only(names: AbstractSet[str]) -> bool:
     """Return whether matmuls and convolutions of JAX have op_names, and none of these a mark."""
-    names = {op_name_of(instruction, module) for instruction in module.instructions}
     products = [name for name in names if _PRODUCT.search(name)]
     return bool(products) and not any(
         _FORWARD.search(name) or _is_backward(name) for name in products
     )
 
 
-def _evaluations(module: HloModule) -> Evaluations:
-    names = {op_name_of(instruction, module) for instruction in module.instructions}
+def _evaluations(names: AbstractSet[str]) -> Evaluations:
     passes = {name for name in names if _FORWARD.search(name) or _is_backward(name)}
     return Evaluations(passes, names - passes)
 
 
 def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]:
     """Return the named scopes of instructions that use gradients and are none."""
-    op_names = (
+    op_names = {
         op_name_of(instruction, module)
         for computation in module.computations
         for instruction in computation.instructions
         if instruction.name in later.get(computation.name, ())
-    )
+    }
     return {
         scope_of(op_name)
         for op_name in op_names
@@ -142,8 +139,12 @@ def key_by_layer(module: HloModule) -> OpKey:
     """
     operations = _operations(module)
 
-    def key(_: Computation, __: Instruction, op_name: str) -> str:
+    @cache  # the instructions of one op have its name
+    def layer(op_name: str) -> str:
         return layer_of(op_name, operations)
+
+    def key(_: Computation, __: Instruction, op_name: str) -> str:
+        return layer(op_name)
 
     return key
 

@@ -1,8 +1,12 @@
 """Elements and bytes of shapes, counted as XLA's cost analysis does and as the data lies."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from xlareport.hlo.shape import Shape
+
+KEPT_SHAPES = 1 << 13
+"""Shapes whose sizes are kept: thousands of instructions have a few hundred."""
 
 
 class UncountableError(Exception):
@@ -20,11 +24,13 @@ def iterate_leaves(shape: Shape) -> Iterator[Shape]:
             yield result
 
 
+@lru_cache(maxsize=KEPT_SHAPES)
 def count_elements(shape: Shape) -> int:
     """Return the scalars in a shape. Raises UncountableError where a dimension is unbounded."""
     return sum(_array_elements(leave) for leave in iterate_leaves(shape))
 
 
+@lru_cache(maxsize=KEPT_SHAPES)
 def measure_data(shape: Shape) -> int:
     """Return the logical bytes of all arrays of a shape. Raises UncountableError if unbounded."""
     return sum(_array_bytes(leave) for leave in iterate_leaves(shape))

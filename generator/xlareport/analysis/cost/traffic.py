@@ -6,11 +6,12 @@ the CPU client of jaxlib 0.12.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from msgspec import Struct
 
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import iterate_leaves, measure_data
+from xlareport.analysis.cost.sizes import KEPT_SHAPES, iterate_leaves, measure_data
 from xlareport.analysis.cost.tiling import (
     main_memory_part,
     main_memory_size,
@@ -26,6 +27,7 @@ DYNAMIC_SIZE_BYTES = 4
 """Bytes of each dynamic dimension of an array, in addition to its data."""
 
 
+@lru_cache(maxsize=KEPT_SHAPES)
 def operand_size(shape: Shape) -> int:
     """Return the bytes of an operand: tiles padded, a tuple as its table of pointers only."""
     if shape.element_type == "tuple":
