@@ -5,7 +5,6 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from xlareport.cli import explain as module
 from xlareport.cli.explain import command
 from xlareport.cli.terminal import printable
 
@@ -97,7 +96,8 @@ def test_on_a_terminal_the_parts_are_a_colored_table(monkeypatch: pytest.MonkeyP
         seen.append(Console(record=True, force_terminal=True, width=100, **options))
         return seen[-1]
 
-    monkeypatch.setattr(module, "Console", terminal)
+    monkeypatch.setattr("rich.console.Console", terminal)
+    monkeypatch.setenv("FORCE_COLOR", "1")
     _run(BETWEEN_STEPS)
 
     colored = seen[0].export_text(styles=True, clear=False)

@@ -1,14 +1,13 @@
 """`xlareport explain`: names taken apart, part by part, for people and for scripts."""
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from xlareport.cli.terminal import printable, say_json
+from xlareport.cli.terminal import printable, say, say_json
 from xlareport.dump.tokens import Token
 from xlareport.explain import Explanation, explain_name, suggestions
 
@@ -44,9 +43,9 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         say_json([_record(explanation) for explanation in explained])
     else:
-        console = Console(highlight=False, emoji=False, soft_wrap=True)
+        show = _show_styled if _is_terminal() else _show
         for explanation in explained:
-            _show(console, explanation)
+            show(explanation)
     unknown = [explanation.name for explanation in explained if explanation.is_unknown]
     if unknown:
         click.echo("\n".join([*map(_not_known, unknown), _IN_A_DUMP]), err=True)
@@ -68,38 +67,52 @@ def _record(explanation: Explanation) -> Mapping[str, Any]:
     return {"name": explanation.name, "kind": explanation.kind, **result, "tokens": tokens}
 
 
-def _show(console: Console, explanation: Explanation) -> None:
+def _is_terminal() -> bool:
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def _show(explanation: Explanation) -> None:
+    """Print an explanation as plain lines."""
+    say(f"{explanation.name}  ({explanation.kind})")
+    for sentence in _summary(explanation):
+        say(f"  {sentence}")
+    tokens = _explained(explanation)
+    width = max((len(printable(token.text)) for token in tokens), default=0)
+    for token in tokens:
+        say(f"  {printable(token.text):<{min(width, 40)}}  {token.meaning}")
+    for sentence in explanation.notes:
+        say(f"  {sentence}")
+    say("")
+
+
+def _summary(explanation: Explanation) -> Sequence[str]:
+    return [explanation.summary] if explanation.summary else []
+
+
+def _explained(explanation: Explanation) -> Sequence[Token]:
+    return [token for token in explanation.tokens if token.meaning]
+
+
+def _show_styled(explanation: Explanation) -> None:
+    """Print an explanation in color, its parts as a table."""
+    from rich.console import Console  # rich is slow to import
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, emoji=False, soft_wrap=True)
     title = Text(printable(explanation.name), style="bold")
     console.print(title.append(f"  ({explanation.kind})", style="dim"))
-    _sentences(console, [explanation.summary] if explanation.summary else [])
-    tokens = [token for token in explanation.tokens if token.meaning]
-    if console.is_terminal:
-        console.print(_table(tokens))
-    else:
-        _plain_lines(console, tokens)
-    _sentences(console, explanation.notes)
-    console.print()
-
-
-def _sentences(console: Console, sentences: Sequence[str]) -> None:
-    for sentence in sentences:
+    for sentence in _summary(explanation):
         console.print(Text(f"  {printable(sentence)}"))
-
-
-def _table(tokens: Sequence[Token]) -> Table:
     table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2))
     table.add_column(overflow="fold", max_width=40)
     table.add_column(overflow="fold")
-    for token in tokens:
+    for token in _explained(explanation):
         style = _COLORS.get(token.field, "bold")
         table.add_row(
             Text(f"  {printable(token.text)}", style=style), Text(printable(token.meaning))
         )
-    return table
-
-
-def _plain_lines(console: Console, tokens: Sequence[Token]) -> None:
-    width = max((len(printable(token.text)) for token in tokens), default=0)
-    for token in tokens:
-        text = printable(token.text)
-        console.print(Text(f"  {text:<{min(width, 40)}}  {printable(token.meaning)}"))
+    console.print(table)
+    for sentence in explanation.notes:
+        console.print(Text(f"  {printable(sentence)}"))
+    console.print()

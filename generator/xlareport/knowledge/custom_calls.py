@@ -60,5 +60,11 @@ def backend_of(target: str) -> str | None:
 
 def _fitting(target: str) -> Iterator[CustomCall]:
     for call in all_entries().values():
-        if any(fnmatchcase(target, pattern) for pattern in call.targets):
+        if any(_fits(target, pattern) for pattern in call.targets):
             yield call
+
+
+def _fits(target: str, pattern: str) -> bool:
+    """Return whether a pattern fits; few of them are made regular expressions for that."""
+    beginning = pattern.partition("*")[0].partition("?")[0].partition("[")[0]
+    return target.startswith(beginning) and fnmatchcase(target, pattern)
