@@ -1,7 +1,6 @@
 """Bytes that each device sends in all collectives of a module.
 
-In a collective-permute only the sources of its pairs send, so that the sum over collectives is more
-than any device sends where their sources differ.
+In a collective-permute only the sources of its pairs send, so that devices may send different sums.
 """
 
 from collections import Counter
@@ -17,9 +16,11 @@ class SentBytes(Struct, frozen=True):
 
     most: int
     """By the device that sends most; an upper bound where it is not known who sends."""
-    even: bool
-    """Whether every device sends as much."""
+    least: int
+    """By the device that sends least; a lower bound where it is not known who sends."""
     by_all: int
+    is_exact: bool
+    """Whether it is known of each collective which devices send."""
 
 
 def count_sent(sent: Iterable[tuple[CollectiveTraffic, int]]) -> SentBytes:
@@ -27,7 +28,7 @@ def count_sent(sent: Iterable[tuple[CollectiveTraffic, int]]) -> SentBytes:
 
     A device is a partition of a replica; pairs are of partitions or of replicas.
     """
-    by_each, by_all, even = 0, 0, True
+    by_each, by_some, by_all = 0, 0, 0
     partitions: Counter[int] = Counter()
     replicas: Counter[int] = Counter()
     sizes = (1, 1)
@@ -36,17 +37,18 @@ def count_sent(sent: Iterable[tuple[CollectiveTraffic, int]]) -> SentBytes:
         size = traffic.wire_bytes * times
         by_all += size * traffic.senders
         if not traffic.pairs:
-            by_each += size
-            even = even and (not size or traffic.senders == traffic.devices)
+            is_each = traffic.senders == traffic.devices
+            by_each += size if is_each else 0
+            by_some += 0 if is_each else size
             continue
         senders = {source for source, target in traffic.pairs if source != target}
         (replicas if traffic.between_replicas else partitions).update(dict.fromkeys(senders, size))
-    spread = [*map(_is_even, (partitions, replicas), sizes)]
-    most = by_each + max(partitions.values(), default=0) + max(replicas.values(), default=0)
-    return SentBytes(most, even and all(spread), by_all)
+    ranges = [*map(_range, (partitions, replicas), sizes)]
+    least, most = (by_each + sum(ends) for ends in zip(*ranges, strict=True))
+    return SentBytes(most + by_some, least, by_all, is_exact=not by_some)
 
 
-def _is_even(by_id: Mapping[int, int], count: int) -> bool:
-    """Return whether all of so many senders send as much, or none sends anything."""
-    sizes = {size for size in by_id.values() if size}
-    return not sizes or (len(sizes) == 1 and sum(map(bool, by_id.values())) == count)
+def _range(by_id: Mapping[int, int], count: int) -> tuple[int, int]:
+    """Return what the ids of 0 to below a count send at least and at most."""
+    sizes = [by_id[number] for number in sorted(by_id)]
+    return (min(sizes, default=0) if len(sizes) >= count else 0), max(sizes, default=0)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
+from xlareport.analysis.cost.sent import count_sent
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
     MOST_PLACES,
@@ -86,7 +87,6 @@ def _finding(
     is_synchronous: bool,
 ) -> Finding:
     kind = exposed[0].collective.kind
-    sent = sum(map(_sent, exposed))
     hideable = case.sum_hideable(exposed)
     why = "synchronous" if is_synchronous else "done directly after start"
     first = exposed[0]
@@ -96,7 +96,7 @@ def _finding(
         places=tuple(figures.collective.key for figures in exposed)[:MOST_PLACES],
         occurrences=len(exposed),
         evidence=(
-            f"{_count(len(exposed), len(alike), kind)}, {why}: at least {units.byte_size(sent)} "
+            f"{_count(len(exposed), len(alike), kind)}, {why}: {_sent_words(exposed)} "
             f"sent per device and module execution, {_time(case, exposed, alike)}. "
             f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}. {words_of_bound(case, exposed)}"
@@ -162,6 +162,14 @@ def _count(number: int, whole: int, kind: str) -> str:
     return (
         f"{number} of {units.plural(whole, kind)}" if number < whole else units.plural(number, kind)
     )
+
+
+def _sent_words(collectives: Sequence[CollectiveFigures]) -> str:
+    """Return what a device sends at least; of permutes with other sources a range."""
+    every = ((figures.traffic, figures.counted) for figures in collectives)
+    sent = count_sent((traffic, times) for traffic, times in every if traffic is not None)
+    least, most = units.byte_size(sent.least), units.byte_size(sent.most)
+    return f"at least {most}" if least == most or not sent.is_exact else f"{least} to {most}"
 
 
 def _sent(figures: CollectiveFigures) -> int:

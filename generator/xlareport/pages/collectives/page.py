@@ -49,20 +49,20 @@ def collectives_words(report: CollectivesReport | None) -> str:
     if report is None:
         return "No collectives."
     rows = report.rows
-    by_device = _sent(report)
-    least = f"{_bound(report, by_device)} ".lstrip()
-    sent = units.byte_size(by_device.most)
     return (
-        f"{units.plural(len(rows), 'collective')}; {least}{sent} sent per device "
-        f"and module execution ({_algorithms(rows)}, no in-network reduction)."
+        f"{units.plural(len(rows), 'collective')}; {_by_device(report, _sent(report))} sent per "
+        f"device and module execution ({_algorithms(rows)}, no in-network reduction)."
     )
 
 
-def _bound(report: CollectivesReport, sent: SentBytes) -> str:
-    """Return what the bytes of a device are: of uneven ones those of the one that sends most."""
-    if sent.even or report.bound in ("at most", "about"):
-        return report.bound
-    return "about" if report.bound else "at most"
+def _by_device(report: CollectivesReport, sent: SentBytes) -> str:
+    """Return what a device sends; a range where some send more than others."""
+    least, most = units.byte_size(sent.least), units.byte_size(sent.most)
+    if not sent.is_exact:
+        bound = "at most" if report.bound in ("", "at most") else "about"
+        return f"{bound} {most}"
+    size = most if least == most else f"{least} to {most}"
+    return f"{report.bound} {size}".lstrip()
 
 
 def _sent(report: CollectivesReport) -> SentBytes:
@@ -111,11 +111,9 @@ def _figures(report: CollectivesReport) -> list[Figure]:
     rows = report.rows
     figures = [Figure("Collectives", units.count(len(rows)), f"{report.devices:,} devices")]
     sent = _sent(report)
-    bound = _bound(report, sent)
-    most = f"{bound}, " if bound else ""
-    note = f"{most}per device and module execution"
-    figures.append(Figure("Bytes sent", units.byte_size(sent.most), note))
-    together = units.byte_size(sent.by_all)
+    note = "per device and module execution"
+    figures.append(Figure("Bytes sent", _by_device(report, sent), note))
+    together = f"{report.bound} {units.byte_size(sent.by_all)}".lstrip()
     figures.append(Figure("On all devices", together, "per module execution"))
     times = [(row.figures.time.seconds, row.figures) for row in rows]
     known = [(seconds, collective) for seconds, collective in times if seconds is not None]
