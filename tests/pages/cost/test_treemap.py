@@ -35,6 +35,16 @@ def test_what_bears_no_scope_is_an_area_too() -> None:
     assert "(no op_name) 50%" in treemap_words([part("", 1.0), part("jit(f)/dot", 1.0)])
 
 
+def test_a_narrow_area_has_its_whole_name_under_the_pointer_and_in_focus() -> None:
+    """Its label is left out, as is that of an area too low for it."""
+    name = "a_long_name_of_a_scope"
+    drawn = treemap([part("jit(f)/a/wide", 498.0), part(f"jit(f)/b/{name}", 2.0)])
+    assert f"<title>b/{name}: 0.4%</title>" in drawn
+    assert re.search(rf'class="xr-tick xr-tile-name"[^>]*>b/{name}: 0.4%<', drawn)
+    assert f"<span>{name}</span>" not in drawn
+    assert "<span>a</span><span>99.6%</span>" in drawn or "<span>a</span><span>100%</span>" in drawn
+
+
 def test_few_areas_are_drawn_of_many_scopes() -> None:
     many = [part(f"jit(f)/scope_{n}/{m}", 1.0 + n) for n in range(40) for m in range(40)]
     drawn = treemap(many)

@@ -1,7 +1,7 @@
 """The cost of each framework scope as areas, in two levels; the same figures in words."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import quote
 
@@ -14,12 +14,14 @@ from xlareport.pictures.layout import Rectangle
 from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 280
-_HEAD = 15
+_HEAD = 17
+_FOOT = 22
+"""Below the areas: there stands the whole name of the area under the pointer or in focus."""
+_MOST_LETTERS = 90
+"""Of that name, the last ones."""
 _MOST_GROUPS = 12
 _MOST_TILES = 20
-_LETTER = 6.9
-"""Width of a letter, about, in a wide font."""
-_LEAST_WIDTH, _LEAST_HEIGHT = 34, 14
+_LEAST_WIDTH, _LEAST_HEIGHT = 20, 16
 _NO_SCOPE = "(no op_name)"
 _NAMED = 3
 
@@ -57,7 +59,7 @@ def treemap(parts: Sequence[CostPart], page: str = "") -> str:
         return ""
     boxes = _layout([group.share for group in groups], Rectangle(0, 0, _WIDTH, _HEIGHT))
     inside = "".join(_group(*pair, page) for pair in zip(groups, boxes, strict=True))
-    return svg_chart(treemap_words(parts), inside, _HEIGHT, "xr-treemap")
+    return svg_chart(treemap_words(parts), inside, _HEIGHT + _FOOT, "xr-treemap")
 
 
 def treemap_words(parts: Sequence[CostPart]) -> str:
@@ -169,9 +171,14 @@ def _whole_name(group: _Group) -> str:
 
 def _tile(tile: _Tile, box: Rectangle, whole: str) -> str:
     label = _label(tile.name, tile.share, box) if box.height >= _LEAST_HEIGHT else ""
+    words = f"{whole}: {units.share(tile.share)}"
+    short = (
+        words if len(words) <= _MOST_LETTERS else f"\N{HORIZONTAL ELLIPSIS}{words[-_MOST_LETTERS:]}"
+    )
     return (
-        f'<g><title>{escape(whole)}: {units.share(tile.share)}</title><rect class="xr-tile" '
-        f"{_place(box)}/>{label}</g>"
+        f'<g><title>{escape(words)}</title><rect class="xr-tile" {_place(box)}/>{label}'
+        f'<text class="xr-tick xr-tile-name" x="2" y="{_HEIGHT + _FOOT - 6}">{escape(short)}</text>'
+        "</g>"
     )
 
 
@@ -185,23 +192,11 @@ def _place(box: Rectangle) -> str:
 
 
 def _label(name: str, share: float, box: Rectangle) -> str:
-    """Return as much of name and share as fits into a box."""
-    room = int((box.width - 6) / _LETTER)
-    figure = units.share(share)
-    if box.width < _LEAST_WIDTH or room < 4:
+    """Return name and share, which the style sheet shortens or drops where a box is too narrow."""
+    if box.width < _LEAST_WIDTH:
         return ""
-    words = "".join(_fitting(name, figure, room))
-    # A font may be wider still: nothing is drawn beyond the box.
+    place = _place(Rectangle(box.x + 3, box.y + 1, box.width - 4, _HEAD - 1))
+    words = f"<span>{escape(name)}</span><span>{units.share(share)}</span>"
     return (
-        f'<svg x="{box.x + 4:.1f}" y="{box.y:.1f}" width="{box.width - 5:.1f}" height="{_HEAD}" '
-        f'overflow="hidden"><text class="xr-tick" x="0" y="11">{escape(words)}</text></svg>'
+        f'<foreignObject {place}><div class="xr-tick xr-tile-label">{words}</div></foreignObject>'
     )
-
-
-def _fitting(name: str, figure: str, room: int) -> Iterator[str]:
-    left = room - len(figure) - 1
-    if left < 4:
-        yield name if len(name) <= room else f"{name[: room - 1]}\N{HORIZONTAL ELLIPSIS}"
-        return
-    yield name if len(name) <= left else f"{name[: left - 1]}\N{HORIZONTAL ELLIPSIS}"
-    yield f" {figure}"
