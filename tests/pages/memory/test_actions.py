@@ -12,6 +12,7 @@ from xlareport.analysis.cost_report.donation_rows import DonationRow
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.pages.memory.actions import list_actions
+from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
@@ -26,7 +27,7 @@ def test_the_most_bytes_come_first() -> None:
         )
     )
     assert first.startswith("3.0 MiB: donate 1 argument (2) with donate_argnums")
-    assert second == "2.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8])."
+    assert second == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])."
 
 
 def test_a_donation_of_a_few_bytes_is_no_advice() -> None:
@@ -43,73 +44,79 @@ def row(name: str, opcode: str, role: PeakRole = PeakRole.OTHER, origin: str = "
     return replace(value, role=role, origin=origin)
 
 
-def told(*rows: ValueRow) -> str:
-    """Return the sentence on what would have to shrink."""
+def told(*rows: ValueRow) -> list[str]:
+    """Return the sentences on what would have to shrink."""
     buffers = tuple(((value.instruction, value.index), value.size) for value in rows)
     saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers)
     memory = replace(EMPTY, saving=saving, saving_values=rows, peak_instruction="now")
-    (sentence,) = list_actions(memory)
-    return sentence
+    return list_actions(memory)
 
 
 def test_what_the_peak_instruction_works_on_is_not_to_be_recomputed() -> None:
     logits = row("dot.1", "fusion", PeakRole.WORKING, "jit(f)/jvp(logits)/dot_general")
     gradient = row("now", "fusion", PeakRole.WORKING, "jit(f)/transpose(jvp(loss))/mul")
-    assert told(logits, gradient) == (
-        "3.0 MiB of the peak: `%dot.1` (1.0 MiB, forward logits/dot_general), `%now` (1.0 MiB, "
-        "backward loss/mul) are operands or results of the instruction at the peak, `%now`, which "
-        "no recomputation shrinks: compute them in smaller pieces or in a narrower type."
-    )
+    assert told(logits, gradient) == [
+        (
+            "2.0 MiB at most: `%dot.1` (1.0 MiB, forward logits/dot_general), `%now` (1.0 MiB, "
+            "backward loss/mul) are operands or results of the instruction at the peak, `%now`, "
+            "which no recomputation shrinks: compute them in smaller pieces or in a narrower type."
+        )
+    ]
 
 
 def test_what_is_recomputed_or_stacked_is_not_to_be_recomputed() -> None:
     scores = "jit(f)/transpose(jvp())/while/body/checkpoint/rematted_computation/attn/sub"
     again = row("fusion.3", "fusion", PeakRole.RECOMPUTED, scores)
     state = replace(row("p", "parameter", PeakRole.STACKED), index=(2,), stack_phase="backward")
-    assert told(again, state) == (
-        "3.0 MiB of the peak: `%fusion.3` (1.0 MiB, recomputed attn/sub) is recomputed already: "
-        "compute it in smaller pieces or in a narrower type; `%p{2}` (1.0 MiB, f32[8]) is "
-        "gradients that a loop stacks: a narrower type or sharding shrinks them."
-    )
+    assert told(again, state) == [
+        (
+            "1.0 MiB at most: `%fusion.3` (recomputed attn/sub) is recomputed already: compute it "
+            "in smaller pieces or in a narrower type."
+        ),
+        (
+            "1.0 MiB at most: `%p{2}` (f32[8]) is gradients that a loop stacks: a narrower type "
+            "or sharding shrinks them."
+        ),
+    ]
 
 
 def test_what_a_recomputed_loop_saves_is_no_gradient() -> None:
     saved = replace(row("w", "while", PeakRole.STACKED), index=(2,), stack_phase="recomputed")
-    assert told(saved, row("y", "dot")).startswith(
-        "3.0 MiB of the peak: `%w{2}` (1.0 MiB, f32[8]) is what a recomputed loop of the forward "
-        "pass saves for its backward pass: a narrower type or sharding shrinks them, and a "
-        "checkpoint around several iterations saves fewer"
-    )
+    assert told(saved) == [
+        (
+            "1.0 MiB at most: `%w{2}` (f32[8]) is what a recomputed loop of the forward pass saves "
+            "for its backward pass: a narrower type or sharding shrinks them, and a checkpoint "
+            "around several iterations saves fewer."
+        )
+    ]
 
 
 def test_what_shares_the_memory_of_a_buffer_is_named_without_an_order() -> None:
     taken_over = {("w", (2,)): ("zeros", "update"), ("y", ()): ("sum",)}
-    rows = row("w", "while"), row("y", "dot")
-    buffers = tuple(((value.instruction, ()), value.size) for value in rows)
-    saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers, taken_over=taken_over)
-    (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
-    assert sentence.endswith(
-        "; `%zeros`, `%update` (in the memory of `%w`), `%sum` (in the memory of `%y`) have to "
-        "shrink as well."
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, (), taken_over=taken_over)
+    assert taken_over_words(saving) == (
+        "`%zeros`, `%update` (in the memory of `%w`), `%sum` (in the memory of `%y`) have to "
+        "shrink as well"
     )
 
 
 def test_gradients_are_not_to_be_rematerialized() -> None:
-    assert "shrink `%dot.9` (1.0 MiB, backward mlp/dot)." in told(
-        row("dot.9", "dot", origin="jit(f)/transpose(jvp(mlp))/dot")
-    )
+    gradient = row("dot.9", "dot", origin="jit(f)/transpose(jvp(mlp))/dot")
+    assert told(gradient) == ["1.0 MiB at most: shrink `%dot.9` (backward mlp/dot)."]
 
 
 def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
     rows = row("fusion.1", "fusion"), row("ag.done", "all-gather-done"), row("while.2", "while")
     buffers = tuple(((value.instruction, ()), value.size) for value in rows)
     saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers)
-    (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
-    assert sentence == (
-        "3.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8]); shrink "
-        "`%ag.done` (1.0 MiB, f32[8]) (rematerialized, it is sent to the devices again); shrink "
-        "`%while.2` (1.0 MiB, f32[8]) (loops carry or fill them)."
-    )
+    assert list_actions(replace(EMPTY, saving=saving, saving_values=rows)) == [
+        "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8]).",
+        (
+            "1.0 MiB at most: shrink `%ag.done` (f32[8]) (rematerialized, it is sent to the devices "
+            "again)."
+        ),
+        "1.0 MiB at most: shrink `%while.2` (f32[8]) (loops carry or fill them).",
+    ]
 
 
 def test_stacked_gradients_are_not_what_a_checkpoint_saves() -> None:
@@ -150,19 +157,19 @@ def test_activations_are_said_as_such_with_their_layers() -> None:
     memory = replace(
         EMPTY, activations=kept, saving=saving, saving_values=rows, occupied_peak_bytes=8 << 20
     )
-    total, part = list_actions(memory)
+    (total,) = list_actions(memory)
     assert total == (
         "3.0 MiB at most: 2 activations of the forward pass in use at the peak until the backward "
         "pass reads them (`layer_0` 2.0 MiB); jax.checkpoint around their layers recomputes them."
     )
-    assert part == (
-        "2.0 MiB of the peak: recompute `%fusion.1` (2.0 MiB, f32[8]) with jax.checkpoint "
-        "(activations); 2.0 MiB of these bytes count in another point too."
-    )
     done = {FRAMEWORK: 1}
-    total, _ = list_actions(replace(memory, rematerialized_counts=done))
+    (total,) = list_actions(replace(memory, rematerialized_counts=done))
     assert "the program has jax.checkpoint already" in total
     assert list_actions(replace(memory, occupied_peak_bytes=3 << 30)) == []
+    (part,) = list_actions(replace(memory, activations=()))
+    assert part == (
+        "2.0 MiB at most: recompute `%fusion.1` (f32[8]) with jax.checkpoint (activations)."
+    )
 
 
 def test_what_is_not_in_use_at_the_peak_is_not_named() -> None:
@@ -170,10 +177,17 @@ def test_what_is_not_in_use_at_the_peak_is_not_named() -> None:
     saving = Saving(8 << 20, 7 << 20, 6 << 20, buffers, frozenset({("fusion.2", ())}))
     rows = row("fusion.1", "fusion"), row("fusion.2", "fusion")
     (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
-    assert sentence == (
-        "2.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8]); the peak then "
-        "moves to positions where 1 value more must shrink as well."
-    )
+    assert sentence == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])."
+
+
+def test_what_a_group_is_about_is_not_said_again() -> None:
+    rows = row("ag.24", "all-gather-start"), row("b.1", "broadcast"), row("b.2", "broadcast")
+    buffers = tuple(((value.instruction, ()), value.size) for value in rows)
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers)
+    gathers = PeakGroup("all-gather", "ag.24", 1, 1 << 20, 8)
+    zeros = PeakGroup("broadcast", "b.1", 2, 2 << 20)
+    memory = replace(EMPTY, saving=saving, saving_values=rows, peak_groups=(gathers, zeros))
+    assert not [words for words in list_actions(memory) if "shrink" in words]
 
 
 def test_groups_at_the_peak_have_the_decision_that_put_them_there() -> None:
@@ -204,7 +218,7 @@ def test_a_saving_of_nearly_a_whole_value_is_the_value() -> None:
     enough = replace(saving, wanted=saving.reached)
     memory = replace(EMPTY, saving=enough, saving_values=(row("fusion.1", "fusion"),))
     (sentence,) = list_actions(memory)
-    assert sentence.startswith("1.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB")
+    assert sentence == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])."
     half = replace(enough, reached=(3 << 20) + (1 << 19), wanted=4 << 20)
     (sentence,) = list_actions(replace(memory, saving=half))
-    assert sentence.startswith("512 KiB of the peak")
+    assert sentence.startswith("512 KiB at most: shrink")

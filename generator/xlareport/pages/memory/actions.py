@@ -1,4 +1,4 @@
-"""Suggestions to reduce a module's memory, in sentences, the most bytes first."""
+"""Suggestions to reduce a module's memory, a sentence for each, the most bytes first."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -11,12 +11,11 @@ from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.source.scopes import Phase, phase_of
-from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.pages.words import op_words
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
-_NAMED = 3
+_NAMED = 2
 _LEAST_SHARE = 0.01
 """Share of the peak: fewer bytes are not worth a change of the program."""
 _LEAST_LOST = 0.03
@@ -75,8 +74,7 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         )
     saving = memory.saving
     if saving is not None and saving.buffers and saving.is_enough:
-        size = _saved(memory, saving)
-        yield size, f"{units.byte_size(size)} of the peak: {'; '.join(_shrinks(memory, saving))}."
+        yield from _shrinks(memory, saving)
     yield from _activations(memory)
     yield from _stacked(memory)
     yield from (_group_action(group) for group in memory.peak_groups)
@@ -120,25 +118,21 @@ def _at_peak(memory: MemoryReport, saving: Saving) -> list[ValueRow]:
     return [row for row in memory.saving_values if (row.instruction, row.index) not in saving.later]
 
 
-def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
-    """Yield suggestions for the buffers to shrink, by their role at the peak."""
-    rows = _at_peak(memory, saving)
+def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[tuple[int, str]]:
+    """Yield bytes and sentences on the buffers to shrink, one for each treatment.
+
+    What another suggestion is about is left out.
+    """
     groups: dict[str, list[ValueRow]] = {}
-    for row in rows:
-        groups.setdefault(_treatment(row), []).append(row)
+    for row in _at_peak(memory, saving):
+        if not _is_advised(row, memory):
+            groups.setdefault(_treatment(row), []).append(row)
+    saved = _saved(memory, saving)
     for treatment, words in _TREATMENTS.items():
-        if treatment in groups:
-            yield words(memory, groups[treatment])
-    in_place = taken_over_words(saving)
-    if in_place:
-        yield in_place
-    later = len(saving.later)
-    if later:
-        others = units.plural(later, "value")
-        yield f"the peak then moves to positions where {others} more must shrink as well"
-    twice = sum(row.size for row in rows if _counts_twice(row, memory))
-    if twice:
-        yield f"{units.byte_size(twice)} of these bytes count in another point too"
+        rows = groups.get(treatment)
+        if rows:
+            size = min(saved, sum(row.size for row in rows))
+            yield size, f"{units.byte_size(size)} at most: {words(memory, rows)}."
 
 
 def _treatment(row: ValueRow) -> str:
@@ -152,10 +146,19 @@ def _treatment(row: ValueRow) -> str:
     return "gradient" if phase_of(row.origin) is Phase.BACKWARD else "computed"
 
 
-def _counts_twice(row: ValueRow, memory: MemoryReport) -> bool:
+def _is_advised(row: ValueRow, memory: MemoryReport) -> bool:
+    """Return whether another suggestion is about a value."""
     if row.role is PeakRole.STACKED:
         return row.stack_phase in _STACKED
-    return row.role is PeakRole.ACTIVATION and _are_worth_a_point(memory)
+    if row.role is PeakRole.ACTIVATION:
+        return _are_worth_a_point(memory)
+    return any(_is_of(row, group) for group in memory.peak_groups)
+
+
+def _is_of(row: ValueRow, group: PeakGroup) -> bool:
+    """Return whether a value is in a group, which names a combined collective or one copy."""
+    is_copy = group.opcode == row.opcode == "broadcast" and row.size * group.count == group.size
+    return is_copy or row.instruction == group.instruction
 
 
 def _working(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
@@ -209,15 +212,17 @@ _TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
 
 
 def _names(rows: Sequence[ValueRow]) -> str:
-    return first_few([_named(row) for row in rows[:_NAMED]], _NAMED, len(rows))
+    has_size = len(rows) > 1  # else it is that of the suggestion
+    return first_few([_named(row, has_size=has_size) for row in rows[:_NAMED]], _NAMED, len(rows))
 
 
-def _named(row: ValueRow) -> str:
+def _named(row: ValueRow, *, has_size: bool) -> str:
     """Return a value with its size and origin: `%dot.1` (2.0 MiB, forward logits/dot)."""
     index = f"{{{','.join(map(str, row.index))}}}" if row.index else ""
     op = op_words(row.origin)
     is_told = op and op.isprintable() and "`" not in op
-    what = f"{units.byte_size(row.size)}, {op if is_told else row.shape.partition('{')[0]}"
+    what = op if is_told else row.shape.partition("{")[0]
+    what = f"{units.byte_size(row.size)}, {what}" if has_size else what
     return f"`%{row.instruction}{index}` ({what})"
 
 
