@@ -82,6 +82,38 @@ def test_the_account_is_what_was_added(read: Read) -> None:
     assert "oved" not in words
 
 
+MORE = (
+    _line("exp.1", "f32[8]{0} exponential(%sub.1)", "exp")
+    + _line("tanh.1", "f32[8]{0} tanh(%exp.1)", "tanh")
+    + _line("neg.1", "f32[8]{0} negate(%tanh.1)", "neg")
+)
+SQUARE = _line("mul.1", "f32[8]{0} multiply(%p.1, %p.1)", "mul")
+
+
+def test_a_fusion_without_a_piece_that_another_one_computes_is_the_same_fusion(read: Read) -> None:
+    base = BASE.replace("ROOT %sub.1", "%sub.1").replace("}\n\nENTRY", f"{MORE}}}\n\nENTRY")
+    base = base.replace("  %neg.1", "  ROOT %neg.1")
+    head = HEAD.replace(SQUARE.replace("p.1", "q.2"), "").replace("%mul.1", "%q.2")
+    head = head.replace("  ROOT %down", f"{MORE}  ROOT %down").replace(
+        "convert(%sub.1)", "convert(%neg.1)"
+    )
+    square = "%square (p.1: f32[8]) -> f32[8] {\n  %p.1 = f32[8]{0} parameter(0)\n"
+    square += f"{SQUARE.replace('%mul', 'ROOT %mul', 1)}}}\n\n"
+    call = "  %squared = f32[8]{0} fusion(%g), kind=kLoop, calls=%square\n  ROOT %loop"
+    head = square + head.replace("  ROOT %loop", call).replace(
+        "(%table, %s, %g)", "(%table, %s, %squared)"
+    )
+    words = step(read(base), read(head), "The head", same_program=False).headline
+    assert "merged" not in words
+    result = match(read(base), read(head), same_program=False).pairings
+    after = {
+        place.instruction: [other.instruction for other in pairing.after]
+        for pairing in result
+        for place in pairing.before
+    }
+    assert after["loop_subtract_fusion"] == ["loop_convert_fusion"]
+
+
 def test_parameters_of_what_one_program_lacks_were_not_inlined(read: Read) -> None:
     """Nothing was inlined where two programs are compared: a counterpart was not found."""
     base = BASE.replace("ROOT %loop", "%loop").replace(

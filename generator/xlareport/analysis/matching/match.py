@@ -124,13 +124,20 @@ _PARTS = (
 
 _BY_NAME = (rules.same_name, rules.moved_name, rules.name_taken_over)
 """Rules that do not apply to two different programs."""
+_BY_CONTENTS = {rules.same_operation: (same_fusions.same_fusions, rules.same_operation)}
+"""Of two programs fusions are paired by their contents first, then by their framework op."""
 _OF_TWO_PROGRAMS = (
     programs.labelled_arguments,
     rules.same_value,
     programs.same_op,
     spreading.neighbours,
     programs.same_op_in_order,
-    *(rule for rule in _RULES if rule not in _BY_NAME),
+    *(
+        rule
+        for listed in _RULES
+        if listed not in _BY_NAME
+        for rule in _BY_CONTENTS.get(listed, (listed,))
+    ),
     programs.same_value_elsewhere,
     spreading.neighbours,
     same_fusions.same_fusions,

@@ -14,8 +14,8 @@ from xlareport.knowledge.grades import Grade
 def same_fusions(search: Search) -> None:
     """Pair two fusions if more than half of the work of each is that of the other.
 
-    What else either holds, such as converts, was added or removed; the rest of the work of both
-    may be in no third fusion.
+    What else either holds, such as converts, was added or removed; little of the work of both may
+    be in a third fusion.
     """
     for frame in search.before.graph.frames:
         other = _same_work(frame)
@@ -38,16 +38,20 @@ def _pair_called(search: Search, old: str, new: str) -> None:
 
 
 def _same_work(frame: Frame) -> Frame | None:
-    """Return the frame after that has more than half of the work of `frame`, and no other work."""
-    there = _frames_of_partners(frame)
-    if len(there) != 1:
+    """Return the frame after that has more than half of the work of `frame`, as `frame` of its."""
+    other = _main_frame(frame)
+    if other is None or _main_frame(other) is not frame:
         return None
-    [(other, shared)] = there.items()
-    here = _frames_of_partners(other)
-    if here.keys() != {frame}:
-        return None
+    shared = _frames_of_partners(frame)[other]
     most = max(sum(1 for _ in _work(frame)), sum(1 for _ in _work(other)))
     return other if 2 * shared > most else None
+
+
+def _main_frame(frame: Frame) -> Frame | None:
+    """Return the frame with the partners of its work; None where others have a fourth of them."""
+    frames = _frames_of_partners(frame)
+    others = frames.total() - max(frames.values(), default=0)
+    return max(frames, key=lambda other: frames[other]) if 4 * others < frames.total() else None
 
 
 def _frames_of_partners(frame: Frame) -> Counter[Frame]:
