@@ -112,8 +112,8 @@ def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
     assert list_actions(replace(EMPTY, saving=saving, saving_values=rows)) == [
         "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8]).",
         (
-            "1.0 MiB at most: shrink `%ag.done` (f32[8]) (rematerialized, it is sent to the devices "
-            "again)."
+            "1.0 MiB at most: shrink `%ag.done` (f32[8]) (rematerialized, it is sent to the "
+            "devices again)."
         ),
         "1.0 MiB at most: shrink `%while.2` (f32[8]) (loops carry or fill them).",
     ]
