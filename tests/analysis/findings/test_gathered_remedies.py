@@ -17,6 +17,21 @@ CONVOLUTION = (
     '  ROOT r = f32[4096,1024] custom-call(g, a), custom_call_target="__cudnn$convForward"',
     "",
 )
+OF_TPU = (
+    (
+        "  ROOT r = f32[4096,4096] convolution(g, g), dim_labels=bf_oi->bf, "
+        'metadata={op_name="jit(f)/attn/bthk,bshk->bhts/dot_general"}'
+    ),
+    "",
+)
+UNNAMED = ("  ROOT r = f32[4096,4096] convolution(g, g), dim_labels=bf_oi->bf", "")
+BLUR = (
+    (
+        "  ROOT r = f32[4096,1024] convolution(g, a), window={size=1}, dim_labels=0f_0io->0f, "
+        'metadata={op_name="jit(f)/conv_general_dilated"}'
+    ),
+    "",
+)
 GATHER = (
     "  i = s32[64] parameter(1)\n  ROOT r = f32[64,1024] fusion(g, i), kind=kLoop, calls=rows",
     (
@@ -48,6 +63,9 @@ def finding(case: Case) -> Finding:
     [
         (DOT, "All-gather with a single consumer, a dot", "other operand of the dot"),
         (CONVOLUTION, "All-gather with a single consumer, a convolution", "along the batch"),
+        (OF_TPU, "All-gather with a single consumer, a dot", "other operand of the dot"),
+        (UNNAMED, "All-gather with a single consumer, a dot", "other operand of the dot"),
+        (BLUR, "All-gather with a single consumer, a convolution", "along the batch"),
         (GATHER, "All-gather with a single consumer, a gather", "not indexed"),
         (OTHER, "All-gather with a single consumer", "consumer's result"),
     ],
@@ -58,7 +76,7 @@ def test_a_partitioned_all_gather_has_the_remedy_of_its_consumer(
     result = finding(case_of(module(user, PARTITIONED)))
     assert result.title == title
     assert words in result.suggestion
-    assert ("dot" in result.suggestion) == (user is DOT)
+    assert ("dot" in result.suggestion) == ("a dot" in title)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_what_shares_the_memory_of_a_buffer_is_named_without_an_order() -> None:
     taken_over = {("w", (2,)): ("zeros", "update"), ("y", ()): ("sum",)}
     saving = Saving(8 << 20, 6 << 20, 5 << 20, (), taken_over=taken_over)
     assert taken_over_words(saving) == (
-        "`%zeros`, `%update` (in the memory of `%w`), `%sum` (in the memory of `%y`) have to "
+        "`%zeros`, `%update` (in the memory of `%w{2}`), `%sum` (in the memory of `%y`) have to "
         "shrink as well"
     )
 

@@ -1,6 +1,6 @@
 """What a rule is given, and what it says."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct, field
@@ -115,6 +115,25 @@ class Case(Struct, frozen=True, dict=True):
         """The use of the device memory over the schedule; None where it is not known."""
         files = self.memory_files
         return measure_occupancy(files.assignment, files.live) if files else None
+
+    def place_at_peak(self, name: str, index: tuple[int, ...]) -> Hashable | None:
+        """Return the place that a value uses at the peak of device memory, None if it uses none.
+
+        Where that is not known, each value has a place of its own.
+        """
+        occupancy = self.occupancy
+        known = [key for key in occupancy.ranges if key[0] == name] if occupancy else []
+        if occupancy is None or not known:
+            return name, index
+        keys = [key for key in known if key[1][: len(index)] == index]
+        moment = occupancy.position
+        for slot in occupancy.living(moment):
+            shared = not slot.is_held and any(
+                occupancy.share_place(key, slot.key, moment) for key in keys
+            )
+            if shared or slot.key in keys:
+                return slot.allocation.index, slot.offset
+        return None
 
     @property
     def backend(self) -> str:

@@ -1,5 +1,6 @@
 """What to try for an all-gather, by what reads its result and by who wrote it."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.collectives.find import Collective
@@ -47,6 +48,7 @@ _BY_PROGRAM: Mapping[str, str] = {
         "consumer reads, or let the consumer work on one shard at a time."
     ),
 }
+_SPATIAL = re.compile("[0-9]")
 _LONGEST_WAY = 20
 _REARRANGED = REARRANGEMENTS | {"copy-done", "copy-start"}
 
@@ -148,7 +150,7 @@ def _uses(
     yield from (kind for kind, words in _CALLS if any(word in target for word in words))
     inside = module.by_name.get(consumer.called[0][1]) if consumer.called else None
     if consumer.opcode != "fusion" or inside is None:
-        yield consumer.opcode
+        yield _opcode(consumer)
         return
     names = [_plain(home, name) for name in consumer.operand_names]
     parameters = [
@@ -164,7 +166,20 @@ def _uses(
             else ()
         ),
     )
-    yield from (read.opcode for read in reached if read.opcode != "parameter")
+    yield from (_opcode(read) for read in reached if read.opcode != "parameter")
+
+
+def _opcode(read: Instruction) -> str:
+    """Return the opcode of an instruction, `dot` of a convolution that is a dot of the program.
+
+    The TPU compiler writes dots as convolutions, those with batch dimensions with a window.
+    """
+    if read.opcode != "convolution":
+        return read.opcode
+    op = read.metadata.op_name.rpartition("/")[2]
+    labels = read.attributes.get("dim_labels", "")
+    is_dot = "conv" not in op.lower() if op else not _SPATIAL.search(labels)
+    return "dot" if is_dot else "convolution"
 
 
 def _plain(home: Computation, name: str) -> str:

@@ -80,7 +80,7 @@ def _waste_at_peak(case: Case, instruction: Instruction, taken: set[Hashable]) -
     wasted: int | None = None
     for index, array in _arrays(instruction.shape):
         waste = _waste_in_main_memory(array)
-        place = _place_at_peak(case, instruction.name, index) if waste else None
+        place = case.place_at_peak(instruction.name, index) if waste else None
         if place is not None:
             wasted = (wasted or 0) + (0 if place in taken else waste)
             taken.add(place)
@@ -93,26 +93,6 @@ def _arrays(shape: Shape) -> Iterator[tuple[tuple[int, ...], Shape]]:
         yield (), shape
     for number, element in enumerate(shape.elements):
         yield (number,), element
-
-
-def _place_at_peak(case: Case, name: str, index: tuple[int, ...]) -> Hashable | None:
-    """Return the place that a value uses at the peak, None if it uses none.
-
-    Where that is not known, each value has a place of its own.
-    """
-    occupancy = case.occupancy
-    known = [key for key in occupancy.ranges if key[0] == name] if occupancy else []
-    if occupancy is None or not known:
-        return name, index
-    keys = [key for key in known if key[1][: len(index)] == index]
-    moment = occupancy.position
-    for slot in occupancy.living(moment):
-        shared = not slot.is_held and any(
-            occupancy.share_place(key, slot.key, moment) for key in keys
-        )
-        if shared or slot.key in keys:
-            return slot.allocation.index, slot.offset
-    return None
 
 
 def _waste_in_main_memory(shape: Shape) -> int:

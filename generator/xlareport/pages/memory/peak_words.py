@@ -99,12 +99,17 @@ def _held(memory: MemoryReport) -> str:
 def taken_over_words(saving: Saving) -> str:
     """Return which values lie in the memory of the buffers at other times, and have to shrink."""
     words = [
-        f"{first_few([f'`%{name}`' for name in names], _NAMED)} (in the memory of `%{key[0]}`)"
+        f"{first_few([f'`%{name}`' for name in names], _NAMED)} "
+        f"(in the memory of `%{_keyed(*key)}`)"
         for key, names in saving.taken_over.items()
     ]
     count = sum(map(len, saving.taken_over.values()))
     has = "has" if count == 1 else "have"
     return f"{first_few(words, _NAMED)} {has} to shrink as well" if words else ""
+
+
+def _keyed(name: str, index: tuple[int, ...]) -> str:
+    return f"{name}{{{','.join(map(str, index))}}}" if index else name
 
 
 def _why_so_much(freed: int, saved: int) -> str:
