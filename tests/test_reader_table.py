@@ -9,6 +9,7 @@ from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.source import Entry
+from xlareport.storage.typed_values import read_values
 
 BEGINNING = "module_0001.jit_f"
 SNAPSHOT = f"{BEGINNING}.cpu_after_optimizations.txt"
@@ -52,3 +53,11 @@ def test_thunks_are_taken_as_they_run() -> None:
 
 def test_what_a_dump_does_not_have_is_none() -> None:
     assert chosen(reader_table.PASS_METADATA) is None
+
+
+def test_the_values_that_pages_show_have_a_declared_type() -> None:
+    """They are kept from build to build, where their types are checked."""
+    shown = [row for row in reader_table.ROWS if row.is_shown]
+    assert reader_table.AUTOTUNE_RESULTS in shown
+    for row in shown:
+        assert read_values(row.values_type, []) == ()

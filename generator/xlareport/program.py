@@ -65,6 +65,11 @@ class SideFileValues(Struct, frozen=True):
         """Return the content of each file of a row."""
         return self.values.get(row, ())
 
+    @property
+    def shown(self) -> "SideFileValues":
+        """The values that pages and report.json show."""
+        return SideFileValues({row: read for row, read in self.values.items() if row.is_shown})
+
 
 class ParsedModule(Struct, frozen=True):
     """A module with every snapshot that could be read."""

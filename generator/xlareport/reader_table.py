@@ -1,11 +1,13 @@
 """The table of side files of a module: which file is read, by kind, stage and format, and how.
 
-A new side file needs a reader in `readers/` and a row here: `module.side.of(ROW)` is its value.
+A new side file needs a reader in `readers/` and a row here: `module.side.of(ROW)` is its value,
+and with `is_shown` a tab's too: `shown.analysis.side.of(ROW)`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import Any, Generic, TypeVar
+from types import GenericAlias
+from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from msgspec import Struct
 
@@ -47,6 +49,14 @@ class SideFile(Struct, Generic[T], frozen=True):
     """Whether every file with one of these names is read, not one."""
     instead_of: "SideFile[Any] | None" = None
     """Read only where the files of this earlier row gave nothing."""
+    is_shown: bool = False
+    """Whether the values stay in the module's analysis, for pages and report.json."""
+
+    @property
+    def values_type(self) -> Any:
+        """The type of the values of its files, as the reader declares it."""
+        value, _ = get_args(get_type_hints(self.read)["return"])
+        return GenericAlias(tuple, (value, ...))
 
     def choose(self, files: ModuleFiles) -> Sequence[Artifact]:
         """Return the files of a module to read, in its order; none where the dump lacks them."""
@@ -131,7 +141,9 @@ DEVICE_WORDS = SideFile(
     every=True,
 )
 GPU_CORES = SideFile(read_gpu_cores, stages=("gpu_target_config",))
-AUTOTUNE_RESULTS = SideFile(read_autotune_results, stages=("autotune_results",), formats=_TEXTS)
+AUTOTUNE_RESULTS = SideFile(
+    read_autotune_results, stages=("autotune_results",), formats=_TEXTS, is_shown=True
+)
 
 ROWS: tuple[SideFile[Any], ...] = tuple(
     row for row in list(globals().values()) if isinstance(row, SideFile)

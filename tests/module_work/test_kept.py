@@ -17,6 +17,7 @@ from xlareport.knowledge.devices import devices
 from xlareport.module_work import kept
 from xlareport.module_work.kept import KeptModules, keep_all_pictures
 from xlareport.module_work.process import ModuleResult, process_module
+from xlareport.reader_table import AUTOTUNE_RESULTS
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import payload_path
 
@@ -70,6 +71,22 @@ def test_a_result_is_found_again(dump: Path, modules: KeptModules, made: list[st
     assert again.output.drawn is not None
     assert {text for _, text in again.output.drawn} <= {"a picture"}
     assert replace(again.output, drawn=None, requests=result.output.requests) == result.output
+
+
+def test_side_files_that_pages_show_are_kept(
+    dump: Path, modules: KeptModules, made: list[str]
+) -> None:
+    key = first_module(dump).key
+    results = 'results {\n device: "sm_90"\n result {\n gemm {\n algorithm: 3\n }\n }\n}\n'
+    (dump / f"{key}.autotune_results.pbtxt").write_text(results)
+    files = first_module(dump)
+    result = modules.process(files, OPTIONS, "changed")
+    finish(modules, result)
+    again = modules.process(files, OPTIONS, "changed")
+    assert made == [key]
+    (tuned,) = again.analysis.side.of(AUTOTUNE_RESULTS) or ()
+    assert (tuned.made_by, tuned.device) == ("cuBLAS", "sm_90")
+    assert again.analysis == result.analysis
 
 
 def test_a_result_without_its_pictures_is_made_anew(

@@ -47,7 +47,7 @@ from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuModule
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
-from xlareport.program import ParsedModule, read_module, unread
+from xlareport.program import ParsedModule, SideFileValues, read_module, unread
 from xlareport.ptxas import Ptxas
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import Problem
@@ -101,6 +101,8 @@ class ModuleAnalysis(Struct, frozen=True):
     """The shardings of the module; None for one partition."""
     replay: ReplayResult | None = None
     """The runs of its snapshots on the CPU; None where the user gave none."""
+    side: SideFileValues = SideFileValues()
+    """The side files that pages show as they were read."""
     same_as: ModuleFiles | None = None
     """The earlier module that this one repeats; its analysis is reused."""
     is_identical: bool = True
@@ -317,7 +319,9 @@ def _summarize(
 ) -> ModuleAnalysis:
     summary = summarize_module(module, steps, cost, options.cost_options)
     marker = _search_marker(module, options.marker, faults)
-    return ModuleAnalysis(summary, marker, module.read, replay=options.replay)
+    return ModuleAnalysis(
+        summary, marker, module.read, replay=options.replay, side=module.side.shown
+    )
 
 
 def _search_marker(

@@ -14,12 +14,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport import reader_table
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.module_work.process import ModuleResult, process_module
 from xlareport.pages.pictures.requests import PictureChoice
+from xlareport.program import SideFileValues
 from xlareport.runtime.faults import FAULT
 from xlareport.runtime.program_digest import digest_program
 from xlareport.storage.entry_store import EntryStore
@@ -134,7 +136,18 @@ def _known(files: ModuleFiles) -> Mapping[type, Substitute]:
         Artifact: Substitute(lambda artifact: artifact.path, by_path.__getitem__),
         ModuleFiles: Substitute(lambda own: own.key, lambda key: _own(files, key)),
         Instruction: Substitute(_refuse, _refuse),
+        SideFileValues: Substitute(_list_side_files, _read_side_files),
     }
+
+
+def _list_side_files(side: SideFileValues) -> list[Any]:
+    return [[reader_table.ROWS.index(row), list_values(read)] for row, read in side.values.items()]
+
+
+def _read_side_files(listed: Any) -> SideFileValues:
+    rows = dict(enumerate(reader_table.ROWS))
+    read = ((rows[place], values) for place, values in listed)
+    return SideFileValues({row: read_values(row.values_type, values) for row, values in read})
 
 
 def _own(files: ModuleFiles, key: Any) -> ModuleFiles:

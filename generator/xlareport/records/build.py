@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from xlareport import __version__
+from xlareport import __version__, reader_table
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations, keep_values
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.kernels.estimates import InstructionEstimates
-from xlareport.analysis.kernels.record import ModuleKernels
+from xlareport.analysis.kernels.record import ModuleKernels, ModuleTuning
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.marker import MarkerHit
@@ -23,6 +23,7 @@ from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.ranks.members import number_ranges
 from xlareport.dump.module_names import explain_module
+from xlareport.program import SideFileValues
 from xlareport.records import sentences
 from xlareport.records.collectives import collective_records
 from xlareport.records.cost import cost_record
@@ -112,7 +113,7 @@ def _with_parts(
 ) -> ModuleRecord:
     """Return a module's record with the parts that can fail, each by itself."""
     cost, profile, backend = module.cost, module.profile, record.backend
-    record = _with_kernels(record, module.kernels)
+    record = _with_kernels(record, module.kernels, module.side)
     attempt, of = faults.attempt, f"of {record.key}"
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
@@ -133,9 +134,12 @@ def _with_parts(
     )
 
 
-def _with_kernels(record: ModuleRecord, kernels: ModuleKernels | None) -> ModuleRecord:
+def _with_kernels(
+    record: ModuleRecord, kernels: ModuleKernels | None, side: SideFileValues
+) -> ModuleRecord:
     if kernels is None:
         return record
+    results = side.of(reader_table.AUTOTUNE_RESULTS)
     return replace(
         record,
         kernels=kernels.kernels,
@@ -144,7 +148,7 @@ def _with_kernels(record: ModuleRecord, kernels: ModuleKernels | None) -> Module
             InstructionEstimates(name, estimates) for name, estimates in kernels.estimates.items()
         ),
         command_buffers=kernels.command_buffers,
-        tuning=kernels.tuning,
+        tuning=None if results is None else ModuleTuning(results),
     )
 
 

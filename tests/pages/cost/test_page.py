@@ -6,16 +6,17 @@ from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.pages.cost.page import cost_page, cost_parts, per_device
 from xlareport.pages.cost.tables import cost_tables
-from xlareport.pages.module.files import module_parts
+from xlareport.pages.module.files import module_tabs
+from xlareport.pages.tabs import ShownModule
 
 
 def test_a_module_has_three_parts_on_what_it_costs(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    parts = module_parts(view, analysis_of(view, cost))
-    made = [part for part in parts if part.name in cost_parts(view)]
-    assert [part.name for part in made] == ["cost", "memory", "source"] == [*cost_parts(view)]
-    for part in made:
-        page = part.page()
+    tabs = module_tabs(ShownModule(view, analysis_of(view, cost)))
+    made = [(tab, value) for tab, value in tabs if tab.name in cost_parts(view)]
+    assert [tab.name for tab, _ in made] == ["cost", "memory", "source"] == [*cost_parts(view)]
+    for tab, value in made:
+        page = tab.page(view, value)
         assert (page.name, page.slug) == ("jit_train_step", view.slug)
         for name, table in page.tables.items():
             width = len(table.columns)

@@ -5,7 +5,6 @@ from pathlib import Path
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.kernels.gemms import GemmRecord, ModuleGemms
-from xlareport.analysis.kernels.record import ModuleTuning
 from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
 from xlareport.readers.autotune_results import read_autotune_results
 
@@ -32,9 +31,9 @@ def test_what_is_said_of_all() -> None:
     """One tile for all, and whether anything was measured."""
     same = "2 GEMMs. Every Triton GEMM has the same tile, 32x64, whatever its size."
     assert gemm_words(GEMMS, None) == same
-    assert "holds no result: nothing was measured" in gemm_words(GEMMS, ModuleTuning(()))
+    assert "holds no result: nothing was measured" in gemm_words(GEMMS, ())
     results, _ = read_autotune_results(FILE.read_bytes(), "x")
-    assert gemm_words(GEMMS, ModuleTuning(results)).endswith("autotune_results holds 6 results.")
+    assert gemm_words(GEMMS, results).endswith("autotune_results holds 6 results.")
 
 
 def test_a_row_for_each() -> None:
@@ -50,7 +49,7 @@ def test_a_row_for_each() -> None:
 def test_results_have_a_row_each() -> None:
     """The slowest first; what the file does not say is not known."""
     results, _ = read_autotune_results(FILE.read_bytes(), "x")
-    table = tuning_table(ModuleTuning(results))
+    table = tuning_table(results)
     assert table.sort == (1, "desc")
     made_by = [row[0] for row in table.rows]
     assert made_by == ["Triton", "cuDNN", "custom kernel", "cuBLAS", None, "NATIVE_EMITTER"]

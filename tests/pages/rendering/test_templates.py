@@ -201,7 +201,7 @@ def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
     ("function", "expected"),
     [
         ("module.files.module_page", r"m/[^/]+\.md"),
-        ("module.files.texts_page", r"m/[^/]+\.html\?texts"),
+        ("texts.page.texts_page", r"m/[^/]+\.html\?texts"),
         ("module.page.module_findings", r"m/[^/]+\.md"),
         ("cost.page.module_findings", r"m/[^/]+\.html\?cost"),
         ("assembly.summarize_home", r"index\.md"),

@@ -14,7 +14,7 @@ from xlareport.analysis.kernels.command_buffers import list_command_buffers
 from xlareport.analysis.kernels.estimates import read_estimates
 from xlareport.analysis.kernels.gemms import read_gemms
 from xlareport.analysis.kernels.kernel import kernel_record
-from xlareport.analysis.kernels.record import ModuleKernels, ModuleTuning
+from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.kernels.resources import KernelEvidence
 from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
@@ -61,7 +61,6 @@ def read_kernels(
         return None
     card = _card(module, kernels.values(), options)
     places = _places(code.code, kernels)
-    tuning = module.side.of(reader_table.AUTOTUNE_RESULTS)
     records = (
         kernel_record(kernel, places.get(name, ()), card, known_cards())
         for name, kernel in list(kernels.items())[:MOST_KERNELS]
@@ -75,7 +74,6 @@ def read_kernels(
         is_hypothetical=card.is_hypothetical if card else False,
         compiler=ptxas.label if ptxas else "",
         gemms=read_gemms(module),
-        tuning=None if tuning is None else ModuleTuning(tuning),
         command_buffers=list_command_buffers(code.code.thunks),
         estimates=read_estimates(module.final.hlo) if module.final else {},
         ignored_device=_ignored_device(card, options.device),

@@ -151,8 +151,6 @@ class ModuleKernels(Struct, frozen=True):
     estimates: Mapping[str, tuple[XlaEstimate, ...]] = field(default_factory=dict)
     """XLA's own, by instruction; empty where the dump has none."""
     command_buffers: tuple[CommandBuffer, ...] = ()
-    tuning: ModuleTuning | None = None
-    """Measurements of the autotuner; None if the dump has no such file."""
     ignored_device: str = ""
     """The device that the user chose, where the kernels cannot run on it."""
 

@@ -16,6 +16,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.kernels.panel import PanelRows
 from xlareport.pages.rendering.environment import visible
 from xlareport.pages.tables import PartPage
+from xlareport.pages.tabs import ModuleTab
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -49,6 +50,9 @@ def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
         unlinked=tuple(unlinked[:_FILES_LISTED]),
         more_unlinked=max(0, len(unlinked) - _FILES_LISTED),
     )
+
+
+TAB = ModuleTab("code", lambda shown: shown.analysis.code, code_page, wide=True)
 
 
 def code_words(summary: CodeSummary) -> str:

@@ -11,6 +11,7 @@ from xlareport.pages.collectives.groups import GroupsFigure, draw_groups
 from xlareport.pages.collectives.tables import collectives_tables
 from xlareport.pages.figures import Figure
 from xlareport.pages.tables import PartPage
+from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -42,6 +43,11 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
         groups=draw_groups(report.rows, report.devices, mesh),
         schedule=_schedule(report),
     )
+
+
+TAB = ModuleTab(
+    "collectives", lambda shown: shown.analysis.collectives, collectives_page, wide=True
+)
 
 
 def collectives_words(report: CollectivesReport | None) -> str:

@@ -20,6 +20,7 @@ from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
 from xlareport.pages.tables import PartPage, Table
+from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import plain
@@ -97,6 +98,13 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         treemap_words=treemap_words(cost.scopes),
         restored=_restored(cost.restored_op_names),
     )
+
+
+TAB = ModuleTab(
+    "cost",
+    lambda shown: (shown.analysis, shown.analysis.cost) if shown.analysis.cost else None,
+    lambda record, value: cost_page(record, *value),
+)
 
 
 def _restored(count: int) -> str:

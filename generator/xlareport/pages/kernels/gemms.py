@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from xlareport.analysis.kernels.gemms import ModuleGemms
-from xlareport.analysis.kernels.record import ModuleTuning
 from xlareport.pages import navigation
 from xlareport.pages.tables import Cell, Column, Table
+from xlareport.readers.autotune_results import TuningResult
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -14,19 +14,19 @@ _MOST_RESULTS = 1_000
 _LONGEST = 300
 
 
-def gemm_words(gemms: ModuleGemms, tuning: ModuleTuning | None) -> str:
+def gemm_words(gemms: ModuleGemms, tuning: Sequence[TuningResult] | None) -> str:
     """Return how many there are, and whether anything was tuned."""
     parts = [f"{units.plural(len(gemms.gemms), 'GEMM')}."]
     if gemms.same_tile:
         tile = "x".join(map(str, gemms.same_tile))
         parts.append(f"Every Triton GEMM has the same tile, {tile}, whatever its size.")
-    if tuning is not None and not tuning.results:
+    if tuning is not None and not tuning:
         parts.append(
             "autotune_results holds no result: nothing was measured, and tiles and algorithms are "
             "defaults, as when compiling without a device."
         )
     elif tuning is not None:
-        parts.append(f"autotune_results holds {units.plural(len(tuning.results), 'result')}.")
+        parts.append(f"autotune_results holds {units.plural(len(tuning), 'result')}.")
     return " ".join(parts)
 
 
@@ -75,7 +75,7 @@ def _sizes(sizes: Sequence[int]) -> str:
     return "x".join(map(str, sizes))
 
 
-def tuning_table(tuning: ModuleTuning) -> Table:
+def tuning_table(tuning: Sequence[TuningResult]) -> Table:
     """Return the autotuner's measurements in file order, which have no instruction names."""
     columns = (
         Column("Made by", "code", "Triton, or the library that was chosen"),
@@ -92,6 +92,6 @@ def tuning_table(tuning: ModuleTuning) -> Table:
             result.hlo[:_LONGEST] or None,
             result.device or None,
         ]
-        for result in tuning.results[:_MOST_RESULTS]
+        for result in tuning[:_MOST_RESULTS]
     ]
     return Table(columns, rows, (1, "desc"))

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 from msgspec import Struct
 
+from xlareport import reader_table
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
 from xlareport.pages import navigation, words
@@ -14,6 +15,8 @@ from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
 from xlareport.pages.kernels.sentences import describe_kernel, occupancy_words
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.tabs import ModuleTab, ShownModule
+from xlareport.readers.autotune_results import TuningResult
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -47,8 +50,10 @@ class KernelsPage(PartPage, frozen=True):
     """The summary of all matmuls; empty if there are none."""
 
 
-def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
-    """Return the page of one module."""
+def kernels_page(
+    record: ModuleRecord, kernels: ModuleKernels, tuning: Sequence[TuningResult] | None = None
+) -> KernelsPage:
+    """Return the page of one module; `tuning` is what the autotuner wrote."""
     ranked = sorted(kernels.kernels, key=lambda kernel: -(kernel.share or 0.0))
     tables = {"kernels": _table(record, ranked)}
     if any(kernel.elsewhere for kernel in ranked):
@@ -57,8 +62,8 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
         tables["command-buffers"] = _command_buffers(kernels.command_buffers)
     if kernels.gemms is not None:
         tables["gemms"] = gemms_table(record, kernels.gemms)
-    if kernels.tuning is not None and kernels.tuning.results:
-        tables["tuning"] = tuning_table(kernels.tuning)
+    if tuning:
+        tables["tuning"] = tuning_table(tuning)
     return KernelsPage(
         name=words.short_name(record.name),
         slug=record.slug,
@@ -77,8 +82,16 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
         ),
         more=max(0, len(ranked) - _DESCRIBED),
         unit=kernels.unit,
-        gemms=gemm_words(kernels.gemms, kernels.tuning) if kernels.gemms else "",
+        gemms=gemm_words(kernels.gemms, tuning) if kernels.gemms else "",
     )
+
+
+def _kernels(shown: ShownModule) -> tuple[ModuleKernels, Sequence[TuningResult] | None] | None:
+    kernels, side = shown.analysis.kernels, shown.analysis.side
+    return (kernels, side.of(reader_table.AUTOTUNE_RESULTS)) if kernels else None
+
+
+TAB = ModuleTab("kernels", _kernels, lambda record, value: kernels_page(record, *value), wide=True)
 
 
 def _lead(ranked: Sequence[KernelRecord]) -> str:

@@ -11,7 +11,7 @@ from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import words
-from xlareport.pages.cost.page import per_device
+from xlareport.pages.cost.page import cost_parts, per_device
 from xlareport.pages.figures import Figure
 from xlareport.pages.memory.actions import list_actions
 from xlareport.pages.memory.analysis_line import analysis_line
@@ -34,6 +34,7 @@ from xlareport.pages.memory.tables import (
 )
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage, Table
+from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -102,6 +103,13 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         remat=prose(_remat(memory)),
         host=_host_words(memory),
     )
+
+
+TAB = ModuleTab(
+    "memory",
+    lambda shown: shown.analysis.cost if "memory" in cost_parts(shown.record) else None,
+    memory_page,
+)
 
 
 _SMALL = 0.001

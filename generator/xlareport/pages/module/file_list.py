@@ -1,31 +1,42 @@
 """The tab of a module's files, each with the parts of its name."""
 
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.pages import navigation, words
 from xlareport.pages.names.page import describe
-from xlareport.pages.tables import Column, PartPage, Table
+from xlareport.pages.rendering.environment import href
+from xlareport.pages.tables import Column, Table
+from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
 from xlareport.pages.texts.page import has_texts
 from xlareport.pages.tokens import NameCells
 from xlareport.records.report import ModuleRecord
 
 
-class FilesPage(PartPage, frozen=True):
-    """Everything on the tab."""
-
-    texts_address: str | None
-    """None where the module has no texts."""
-
-
-def files_page(record: ModuleRecord, summary: ModuleSummary) -> FilesPage:
+def files_page(record: ModuleRecord, summary: ModuleSummary) -> PlainTab:
     """Return the tab of one module."""
-    page = navigation.module_page(record.slug)
-    texts = navigation.address(navigation.module_page(record.slug, "texts"), page)
-    return FilesPage(
+    return PlainTab(
         name=words.short_name(record.name),
         slug=record.slug,
         tables={"files": files_table(summary)},
-        texts_address=texts if has_texts(summary.files) else None,
+        heading=TAB.label,
+        sections=(TabSection("files"),),
+        notes=("Every file of this module, with the parts of its name.", *_texts(record, summary)),
     )
+
+
+TAB = ModuleTab("files", lambda shown: shown.analysis.summary, files_page)
+
+
+def _texts(record: ModuleRecord, summary: ModuleSummary) -> Iterator[Markup]:
+    """Yield the way to the texts of a module that has any."""
+    if has_texts(summary.files):
+        page = navigation.module_page(record.slug)
+        texts = navigation.address(navigation.module_page(record.slug, "texts"), page)
+        button = '<a class="md-button" href="{}">Browse HLO text of every snapshot</a>'
+        yield Markup(button).format(href(texts))  # noqa: S704 - a constant
 
 
 def files_table(summary: ModuleSummary) -> Table:

@@ -8,6 +8,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.pictures.requests import PictureView
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage
+from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 
 
@@ -41,6 +42,14 @@ def graph_page(record: ModuleRecord, pictures: Sequence[PictureView]) -> GraphPa
         has_history=record.changed_steps > 0,
         steps_address=navigation.address(navigation.module_page(record.slug, "steps"), page),
     )
+
+
+TAB = ModuleTab(
+    "graph",
+    lambda shown: shown,
+    lambda record, shown: graph_page(record, shown.pictures),
+    wide=True,
+)
 
 
 def _no_pictures(module: ModuleRecord) -> str:

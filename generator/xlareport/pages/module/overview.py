@@ -17,6 +17,7 @@ from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.replay.page import ReplayPart, replay_part
 from xlareport.pages.tables import Column, PartPage, Table
+from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -74,6 +75,14 @@ def passes_page(record: ModuleRecord, module: ModuleAnalysis, overview: Overview
         overview=overview_part(summary, overview),
         replay=replay,
     )
+
+
+def _steps_together(shown: ShownModule) -> tuple[ModuleAnalysis, Overview] | None:
+    overview = shown.analysis.overview
+    return (shown.analysis, overview) if overview and shown.record.steps else None
+
+
+TAB = ModuleTab("passes", _steps_together, lambda record, value: passes_page(record, *value))
 
 
 def _replay(summary: ModuleSummary, overview: Overview, result: ReplayResult) -> ReplayPart:

@@ -21,8 +21,10 @@ from xlareport.analysis.profile.timeline import Bar, Timeline
 from xlareport.analysis.profile.times import ModuleTimes, OpTime
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation, words
+from xlareport.pages.cost.page import cost_parts
 from xlareport.pages.figures import Figure
 from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.pictures.boxes import family
 from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.scales import scope_levels
@@ -65,6 +67,16 @@ def profile_page(
         left_out=measured.left_out,
         unknown=_unknown(measured),
     )
+
+
+def _measured(shown: ShownModule) -> tuple[Measured, Sequence[CommandBuffer]] | None:
+    profile, kernels = shown.analysis.profile, shown.analysis.kernels
+    if profile is None or "time" not in cost_parts(shown.record):
+        return None
+    return profile, kernels.command_buffers if kernels else ()
+
+
+TAB = ModuleTab("time", _measured, lambda record, value: profile_page(record, *value))
 
 
 def _tables(module: ModuleRecord, measured: Measured) -> Mapping[str, Table]:

@@ -182,6 +182,13 @@ def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:
     )
 
 
+def graded(grade: str, sentence: str) -> Markup:
+    """Return a sentence with its grade of confidence before it."""
+    return Markup('<span class="xr-grade xr-{0}">{0}</span> {1}').format(
+        text(grade), text(sentence)
+    )
+
+
 def _name(name: str, address: str | None) -> Markup:
     if address is None:
         return code(name)

@@ -8,6 +8,7 @@ from xlareport.pages import words
 from xlareport.pages.shardings.drawings import draw_holders, draw_mesh
 from xlareport.pages.shardings.tables import sharding_tables
 from xlareport.pages.tables import PartPage
+from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 from xlareport.records.shardings import MeshRecord, ShardingRecord, ShardingsRecord
 from xlareport.runtime import units
@@ -56,6 +57,9 @@ def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPa
         rematerializations=_rematerializations(record),
         shardy=tuple(map(_shardy, record.shardy)),
     )
+
+
+TAB = ModuleTab("shardings", lambda shown: shown.record.shardings, shardings_page, wide=True)
 
 
 def _lead(record: ShardingsRecord) -> str:

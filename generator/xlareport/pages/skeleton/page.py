@@ -3,6 +3,7 @@
 from xlareport.analysis.skeleton.view import SkeletonRow, SkeletonView
 from xlareport.pages import words
 from xlareport.pages.tables import PartPage
+from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -32,3 +33,6 @@ def skeleton_page(record: ModuleRecord, view: SkeletonView) -> SkeletonPage:
         rows=view.rows,
         command=f"xlareport skeleton DUMP --module {record.key} --trace trace.json",
     )
+
+
+TAB = ModuleTab("skeleton", lambda shown: shown.analysis.skeleton, skeleton_page, wide=True)

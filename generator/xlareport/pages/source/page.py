@@ -6,7 +6,9 @@ from msgspec import Struct
 
 from xlareport.analysis.cost_report.source_lines import Became, SourceLine, SourceReport
 from xlareport.pages import words
+from xlareport.pages.cost.page import cost_parts
 from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
@@ -66,6 +68,16 @@ def source_page(module: ModuleRecord, source: SourceReport, seconds: float | Non
         lines=tuple(_line(line, seconds) for line in source.lines[:_LINES_SHOWN]),
         more=max(0, source.count - _LINES_SHOWN),
     )
+
+
+def _source(shown: ShownModule) -> tuple[SourceReport, float | None] | None:
+    cost = shown.analysis.cost
+    if cost is None or "source" not in cost_parts(shown.record):
+        return None
+    return cost.source, cost.seconds
+
+
+TAB = ModuleTab("source", _source, lambda record, value: source_page(record, *value))
 
 
 def _lead(source: SourceReport) -> str:

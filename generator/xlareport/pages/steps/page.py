@@ -11,6 +11,7 @@ from xlareport.analysis.passes.pipelines import Part, Pipeline
 from xlareport.pages import navigation, words
 from xlareport.pages.steps.figures import effect_chips
 from xlareport.pages.tables import PartPage
+from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 
 
@@ -39,6 +40,14 @@ def steps_page(module: ModuleRecord) -> StepsPage:
         module_address=navigation.address(navigation.module_page(module.slug), source),
         has_history=module.changed_steps > 0,
     )
+
+
+TAB = ModuleTab(
+    "steps",
+    lambda shown: shown.record.steps or None,
+    lambda record, _: steps_page(record),
+    wide=True,
+)
 
 
 def steps_payload(

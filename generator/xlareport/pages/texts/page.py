@@ -7,17 +7,37 @@ from msgspec import Struct, field
 
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.pages import navigation, words
-from xlareport.pages.tables import PartPage
+from xlareport.pages.rendering.environment import prose
+from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
 from xlareport.records.report import ModuleRecord
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import make_payload_file
 from xlareport.storage.texts import TextStore
 
 
-def texts_page(module: ModuleRecord) -> PartPage:
+def texts_page(module: ModuleRecord) -> PlainTab:
     """Make the page that the page script fills."""
-    return PartPage(words.short_name(module.name), module.slug, {})
+    return PlainTab(
+        name=words.short_name(module.name),
+        slug=module.slug,
+        tables={},
+        heading=TAB.label,
+        sections=(TabSection("texts", shows="texts"),),
+        lead="Every text dumped for this module, unmodified.",
+        muted=prose(
+            "Choose a snapshot, search it, click a name to go to its definition, or save it. "
+            "`xlareport extract` writes all of them to files."
+        ),
+    )
 
+
+TAB = ModuleTab(
+    "texts",
+    lambda shown: has_texts(shown.analysis.summary.files) or None,
+    lambda record, _: texts_page(record),
+    wide=True,
+    title="HLO",
+)
 
 _TEXTS = frozenset(("txt", "textproto", "pbtxt", "mlir", "ll", "ptx", "json"))
 """Formats; files of flags have none."""

@@ -3,10 +3,14 @@
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from xlareport.analysis.tpu.program_record import TpuModule, TpuProgram, TpuSummary
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
-from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.rendering.environment import graded, prose
+from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
 from xlareport.pages.tpu.payload import instruction_links
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -14,20 +18,10 @@ from xlareport.runtime import units
 _MICROSECOND = 1e6
 
 
-class TpuPage(PartPage, frozen=True):
-    """Everything on the page."""
-
-    lead: str
-    assumption: str
-    grade: str
-    grade_reason: str
-    figures: tuple[Figure, ...]
-
-
-def tpu_page(record: ModuleRecord, tpu: TpuModule) -> TpuPage:
+def tpu_page(record: ModuleRecord, tpu: TpuModule) -> PlainTab:
     """Return the page of one module."""
     own = [program for program in tpu.programs if program.instruction]
-    return TpuPage(
+    return PlainTab(
         name=words.short_name(record.name),
         slug=record.slug,
         tables={
@@ -35,12 +29,45 @@ def tpu_page(record: ModuleRecord, tpu: TpuModule) -> TpuPage:
             "tpu-units": _units(own),
             "tpu-unknown": _unknown(own),
         },
+        heading=TAB.label,
+        sections=_SECTIONS,
         lead=_lead(own),
-        assumption=_assumption(tpu.summary),
-        grade=tpu.summary.grade,
-        grade_reason=tpu.summary.grade_reason,
+        notes=tuple(_notes(tpu.summary)),
         figures=tuple(_figures(own, tpu.summary)),
     )
+
+
+TAB = ModuleTab("tpu", lambda shown: shown.analysis.tpu, tpu_page, wide=True, title="TPU programs")
+
+_SECTIONS = (
+    TabSection(
+        "tpu-programs",
+        "Programs",
+        prose(
+            "A program is the machine code of one HLO instruction; `TLP` is the top-level program "
+            "that calls them. A bundle is what one core starts in one cycle. Cycles do not include "
+            "stalls on memory and DMA: no file states these. So both times are shown, cycles / "
+            "clock and HBM bytes / bandwidth, and programs are ranked by the larger."
+        ),
+    ),
+    TabSection(
+        "tpu",
+        "Units over the schedule",
+        "Columns are cycles of one pass through the schedule, rows are units of the core; the "
+        "darker, the more of the unit is used. Brackets are loops. Shares are of the capacity that "
+        "the file states.",
+        shows="tpu",
+    ),
+    TabSection("tpu-units", "Share of each unit"),
+    TabSection("tpu-unknown", "Programs whose dynamic cycles are not known"),
+)
+
+
+def _notes(summary: TpuSummary) -> Iterator[Markup]:
+    """Yield what the seconds assume, and why a grade is not exact."""
+    yield graded("guessed", _assumption(summary))
+    if summary.grade_reason:
+        yield graded(summary.grade, summary.grade_reason)
 
 
 def _lead(programs: Sequence[TpuProgram]) -> str:

@@ -1,0 +1,37 @@
+"""Tabs of a module's page: their titles, and the template that tabs of tables share."""
+
+from xlareport.pages.figures import Figure
+from xlareport.pages.module.files import TABS
+from xlareport.pages.rendering.environment import prose
+from xlareport.pages.rendering.templates import render
+from xlareport.pages.tables import Column, Table
+from xlareport.pages.tabs import PlainTab, TabSection
+
+
+def test_tabs_have_names_of_their_own() -> None:
+    assert len({tab.name for tab in TABS}) == len({tab.label for tab in TABS}) == len(TABS)
+    labels = {tab.name: tab.label for tab in TABS}
+    assert (labels["texts"], labels["tpu"], labels["cost"]) == ("HLO", "TPU programs", "Cost")
+
+
+def test_a_tab_of_sentences_figures_and_tables_needs_no_template() -> None:
+    page = PlainTab(
+        name="jit_f",
+        slug="jit_f",
+        tables={"rows": Table((Column("Row"),), [])},
+        heading="Rows",
+        lead="3 rows.",
+        notes=(prose("Of `file`."), "A < B."),
+        figures=(Figure("Rows", "3", "of 4"),),
+        sections=(TabSection("rows", "All rows", "In order."), TabSection("drawn", shows="tpu")),
+    )
+    text = render("plain_tab", page, "Rows")
+    assert "# Rows of jit_f" in text
+    assert '<p class="xr-lead">3 rows&#46;</p>' in text
+    assert "<p>Of&#32;<code>file</code>&#46;</p>" in text
+    assert "<p>A &#60; B&#46;</p>" in text
+    assert "<dd>3</dd>" in text
+    assert "## All rows\n\n<p>In order&#46;</p>" in text
+    assert 'class="xr-table" data-xr-table="m/jit_f/rows"' in text
+    assert 'class="xr-tpu" data-xr-tpu="m/jit_f/drawn"' in text
+    assert "xr-muted" not in text
