@@ -1,7 +1,5 @@
 """Collectives in report.json: one record for each of the final snapshot of a module."""
 
-from typing import TypedDict
-
 from msgspec import Struct
 
 from xlareport.analysis.collectives.events import NO_NAME
@@ -145,6 +143,10 @@ def collective_records(
 
 def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
     figures, collective = row.figures, row.collective
+    overlap, time = figures.overlap, figures.time
+    hidden = _why_hidden(row, is_scheduled=is_scheduled)
+    merged, split, moved = (_pass_of(row, event) for event in ("merged", "split", "moved"))
+    begun = _pass_of(row, "asynchronous", "synchronous", "fused")
     groups = figures.pairs or (figures.groups.groups if figures.groups else None)
     return CollectiveRecord(
         instruction=collective.instruction,
@@ -174,37 +176,6 @@ def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
         groups_reason=None if groups else _why_no_groups(row),
         groups_text=row.groups_text,
         origin=row.origin,
-        **_passes(row),
-        trail=row.trail,
-        members=tuple(_member(member) for member in row.members),
-        sharding=row.sharding,
-        sharding_reason=None if row.sharding else row.sharding_reason,
-        op_name=row.op_name or None,
-        op_name_reason=None if row.op_name else "the instruction has no op_name",
-        source=row.source or None,
-        source_reason=None if row.source else "the instruction has no source line",
-        **_times(row, is_scheduled=is_scheduled),
-        remedy=row.remedy,
-    )
-
-
-class _Passes(TypedDict):
-    """The passes that changed a collective, each with a reason if unknown."""
-
-    merged_by: str | None
-    merged_by_reason: str | None
-    split_by: str | None
-    split_by_reason: str | None
-    moved_by: str | None
-    moved_by_reason: str | None
-    async_by: str | None
-    async_by_reason: str | None
-
-
-def _passes(row: CollectiveRow) -> _Passes:
-    merged, split, moved = (_pass_of(row, event) for event in ("merged", "split", "moved"))
-    begun = _pass_of(row, "asynchronous", "synchronous", "fused")
-    return _Passes(
         merged_by=merged[0],
         merged_by_reason=merged[1],
         split_by=split[0],
@@ -213,42 +184,33 @@ def _passes(row: CollectiveRow) -> _Passes:
         moved_by_reason=moved[1],
         async_by=begun[0],
         async_by_reason=begun[1],
-    )
-
-
-class _Times(TypedDict):
-    """The modeled time of a collective, and the hidden part."""
-
-    time_us: float | None
-    time_us_reason: str
-    exposed_us: float | None
-    exposed_us_reason: str | None
-    hideable_us: float | None
-    hideable_us_reason: str | None
-    is_validated: bool
-    overlaps: tuple[str, ...] | None
-    overlaps_reason: str | None
-    not_hidden: NotHiddenRecord | None
-    not_hidden_reason: str | None
-
-
-def _times(row: CollectiveRow, *, is_scheduled: bool) -> _Times:
-    overlap, time = row.figures.overlap, row.figures.time
-    exposed, reason = overlap.exposed_seconds, overlap.reason
-    hidden = _why_hidden(row, is_scheduled=is_scheduled)
-    return _Times(
-        time_us=None if time.seconds is None else time.seconds * 1e6,
+        trail=row.trail,
+        members=tuple(_member(member) for member in row.members),
+        sharding=row.sharding,
+        sharding_reason=None if row.sharding else row.sharding_reason,
+        op_name=row.op_name or None,
+        op_name_reason=None if row.op_name else "the instruction has no op_name",
+        source=row.source or None,
+        source_reason=None if row.source else "the instruction has no source line",
+        time_us=_microseconds(time.seconds),
         time_us_reason=time.reason,
-        exposed_us=None if exposed is None else exposed * 1e6,
-        exposed_us_reason=hidden if exposed is None else None,
-        hideable_us=None if overlap.hideable_seconds is None else overlap.hideable_seconds * 1e6,
-        hideable_us_reason=hidden if exposed is None else None,
+        exposed_us=_microseconds(overlap.exposed_seconds),
+        exposed_us_reason=hidden if overlap.exposed_seconds is None else None,
+        hideable_us=_microseconds(overlap.hideable_seconds),
+        hideable_us_reason=hidden if overlap.exposed_seconds is None else None,
         is_validated=False,
         overlaps=None if overlap.between is None else overlap.between[:_MOST_NAMES],
         overlaps_reason=None if overlap.between is not None else "it runs synchronously",
-        not_hidden=NotHiddenRecord(reason.value, overlap.reason_detail) if reason else None,
-        not_hidden_reason=None if reason else hidden,
+        not_hidden=NotHiddenRecord(overlap.reason.value, overlap.reason_detail)
+        if overlap.reason
+        else None,
+        not_hidden_reason=None if overlap.reason else hidden,
+        remedy=row.remedy,
     )
+
+
+def _microseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e6
 
 
 def _reason(figure: int | None, reason: str) -> str | None:
