@@ -13,3 +13,8 @@ def test_long_names_lose_their_middle_and_backticks_are_kept_even() -> None:
     assert wording.short(hashed) == "a_inference_train_step_133…"
     assert wording.code("a`b") == "`a'b`"
     assert wording.noun("and") == "logical and"
+
+
+def test_names_are_listed_without_their_sign_and_element() -> None:
+    sentences = "used by %add.5, and %loop_fusion#1", "100% of `%x`"
+    assert wording.list_names(*sentences) == ["add.5", "loop_fusion", "x"]

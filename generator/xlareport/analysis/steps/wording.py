@@ -10,7 +10,7 @@ _NAMED_AT_MOST = 3
 _LONGEST = 44
 _HEAD = 28
 _TENSORFLOW = "__XlaMustCompile"
-_NAME = re.compile(r"%[\w.\-]*\w(?:#\d+)?")
+_NAME = re.compile(r"%([\w.\-]*\w)(?:#\d+)?")
 
 
 def noun(opcode: str) -> str:
@@ -52,6 +52,11 @@ def code(text: str) -> str:
 def coded(sentence: str) -> str:
     """Put backticks around the names of instructions and computations in a sentence."""
     return _NAME.sub(lambda match: f"`{match[0]}`", sentence.replace("`", "'"))
+
+
+def list_names(*sentences: str) -> list[str]:
+    """Return the names of instructions and computations in sentences, without `%`."""
+    return [match[1] for sentence in sentences for match in _NAME.finditer(sentence)]
 
 
 def short(name: str) -> str:

@@ -1,37 +1,24 @@
-"""The histories of a module for the page script: an index of names, and chunks loaded on demand.
+"""The histories of a module for the page script: an index of names, and chunks loaded on demand."""
 
-Both ways: of what the last snapshot contains back to the framework's ops, of the ops forward.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.events import Event, HistoryEvent
-from xlareport.analysis.history.instruction import (
-    SnapshotSequence,
-    history,
-    order_by_stage,
+from xlareport.analysis.history.instruction import SnapshotSequence, order_by_stage
+from xlareport.analysis.history.module_histories import (
+    ENDS,
+    HistoryNames,
+    SubjectHistory,
+    list_temporary,
+    trace_subjects,
+    trace_temporary,
 )
-from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
-from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.history.trace import (
-    Ends,
-    Standing,
-    Trace,
-    standings,
-    trace_subject,
-)
+from xlareport.analysis.history.trace import Standing
 from xlareport.analysis.matching.pairing import Place
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 from xlareport.pages import navigation
-from xlareport.pages.history.columns import chunk_columns, index_columns
+from xlareport.pages.history.stored import chunk_columns, index_columns
 from xlareport.storage.payloads import Payload, make_payload
 
 _MOST_SUBJECTS = 20_000
@@ -39,26 +26,8 @@ _MOST_SUBJECTS = 20_000
 _MOST_BETWEEN = 2_000
 """Limit on further subjects, which are in neither the first nor the last snapshot."""
 _CHUNK = 1_000
-_FOLLOWED = 6
-"""Limit on instructions of one op with events; their final instructions are all listed."""
 _NAMES_LISTED = 40
 _LONGEST_REASON = 160
-
-_MOST_CONTRACTIONS = 2
-"""Limit on contractions of one fusion whose earlier events are listed."""
-_ENDS = frozenset({Event.FIRST, Event.LAST})
-"""Events that say no more than the lists of origins and heirs do."""
-_GOES_ON = frozenset(
-    {Event.CHANGED, Event.FUSED, Event.MOVED, Event.REBUILT, Event.RENAMED, Event.REPLACED}
-)
-"""Events after which an instruction is still the same one: its first source is its former name."""
-
-
-class _Followed(Struct, frozen=True):
-    """A trace, and how many instructions the subject is where not all were followed."""
-
-    trace: Trace
-    instructions: int
 
 
 def history_payloads(
@@ -73,156 +42,40 @@ def history_payloads(
     first snapshot nor the last has anything of get a history as well.
     """
     subjects = list(islice(list_subjects(snapshots), _MOST_SUBJECTS + 1))
-    family = find_roots(snapshots), find_heirs(snapshots)
-    names = _Names()
+    names = HistoryNames()
     key = navigation.module_key(slug, "history")
     result = subjects[:_MOST_SUBJECTS]
-    follow = partial(_follow, snapshots, before=family[0], after=family[1])
-    yield from _chunks(key, 0, result, follow, names)
-    between = list(islice(_between(snapshots, mentioned, names), _MOST_BETWEEN))
+    yield from _chunks(key, 0, trace_subjects(snapshots, result), names)
+    between = list(islice(list_temporary(snapshots, mentioned, names), _MOST_BETWEEN))
     first = -(-len(result) // _CHUNK) * _CHUNK
-    yield from _chunks(key, first, between, partial(_follow_between, snapshots), names)
+    yield from _chunks(key, first, trace_temporary(snapshots, between), names)
     index = {
         "stages": list(stages),
         "chunk": _CHUNK,
         "titles": [subject.name for subject in result],
         "forward": sum(subject.stage > 0 for subject in result),
         "between": [first, *(subject.name for subject in between)],
-        "names": names.everyone(),
+        "names": names.numbers(),
         "complete": len(subjects) <= _MOST_SUBJECTS,
     }
     yield make_payload(key, index_columns(index))
 
 
 def _chunks(
-    key: str,
-    start: int,
-    subjects: Sequence[Subject],
-    follow: Callable[[Subject], _Followed],
-    names: "_Names",
+    key: str, start: int, histories: Iterator[SubjectHistory], names: HistoryNames
 ) -> Iterator[Payload]:
-    """Yield the chunks of subjects; the first subject has the number `start`."""
-    for first in range(0, len(subjects), _CHUNK):
-        followed = [follow(subject) for subject in subjects[first : first + _CHUNK]]
-        for number, this_followed in enumerate(followed, start + first):
-            names.add(number, this_followed.trace)
-        chunk = f"{key}-{(start + first) // _CHUNK}"
-        yield make_payload(chunk, chunk_columns(_chunk(followed)))
+    """Yield the chunks of histories, the first of which has the number `start`."""
+    while some := tuple(islice(histories, _CHUNK)):
+        for number, history in enumerate(some, start):
+            names.add(number, history.trace)
+        yield make_payload(f"{key}-{start // _CHUNK}", chunk_columns(_chunk(some)))
+        start += _CHUNK
 
 
-def _between(
-    snapshots: SnapshotSequence, mentioned: Iterable[tuple[int, Iterable[str]]], names: "_Names"
-) -> Iterator[Subject]:
-    """Yield instructions that stories mention and no subject had: temporary ones."""
-    seen: set[Place] = set()
-    for stage, words in mentioned:
-        unknown = [name for name in words if not names.knows(name)]
-        if not unknown:
-            continue
-        homes = [(at, _homes(snapshots.modules[at], unknown)) for at in (stage, stage - 1)]
-        for name in unknown:
-            number, home = next(((at, some[name]) for at, some in homes if name in some), (0, ""))
-            place = Place(home, name)
-            if home and place not in seen:
-                seen.add(place)
-                yield Subject(str(place), number, (place,))
-
-
-def _homes(module: HloModule, names: Iterable[str]) -> Mapping[str, str]:
-    """Return the first computation with an instruction of each name."""
-    homes: dict[str, str] = {}
-    left = set(names)
-    for computation in module.computations:
-        here = left & computation.by_name.keys()
-        homes.update(dict.fromkeys(here, computation.name))
-        left -= here
-    return homes
-
-
-def _follow_between(snapshots: SnapshotSequence, subject: Subject) -> _Followed:
-    return _Followed(trace_subject(snapshots, subject), 1)
-
-
-def _follow(
-    snapshots: SnapshotSequence, subject: Subject, before: Relatives, after: Relatives
-) -> _Followed:
-    places = subject.places
-    if subject.stage > 0:
-        origins = before[places[0].computation][places[0].instruction]
-        result = trace_subject(snapshots, subject, Ends(origins, places))
-        return _Followed(_with_contractions(snapshots, result), 1)
-    few = replace(subject, places=places[:_FOLLOWED])
-    result = trace_subject(snapshots, few, Ends(places, _heirs(few.places, after)))
-    if len(places) > _FOLLOWED:
-        last = snapshots.modules[-1]
-        now = standings(last, _heirs(places, after))
-        result = replace(result, now=now)
-    return _Followed(result, len(places))
-
-
-def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
-    """Add what passes did to the matmul of a fusion before the fusion was made.
-
-    That of its first event is meant: before it, the fusion has no history of its own.
-    """
-    creation = next((event for event in trace.events if event.event not in _ENDS), None)
-    if creation is None or creation.stage == 0:
-        return trace
-    module = snapshots.modules[creation.stage - 1]
-    contractions = [
-        place
-        for place in creation.sources
-        if (line := module.find(*place)) and line.opcode in MATRIX_PRODUCTS
-    ]
-    earlier = [
-        event
-        for place in contractions[:_MOST_CONTRACTIONS]
-        for event in history(snapshots, creation.stage - 1, place)
-        if event.stage < creation.stage
-    ]
-    return replace(trace, events=order_by_stage([*earlier, *trace.events])) if earlier else trace
-
-
-def _heirs(places: Sequence[Place], after: Relatives) -> tuple[Place, ...]:
-    every = (after[place.computation][place.instruction] for place in places)
-    return tuple(dict.fromkeys(heir for some in every for heir in some))
-
-
-class _Names:
-    """Index from instruction name to history numbers. Unknown names lead to what absorbed them."""
-
-    def __init__(self) -> None:
-        self._own: dict[str, list[int]] = {}
-        self._parts: dict[str, list[int]] = {}
-
-    def add(self, number: int, trace: Trace) -> None:
-        own: dict[str, None] = dict.fromkeys(place.instruction for place in trace.subject.places)
-        former: dict[str, None] = {}
-        parts: dict[str, None] = {}
-        for event in trace.events:
-            own[event.instruction.instruction] = None
-            if event.sources:
-                if event.event in _GOES_ON:
-                    former[event.sources[0].instruction] = None
-                for place in event.sources:
-                    parts[place.instruction] = None
-        for name in own | former:
-            self._own.setdefault(name, []).append(number)
-        for name in parts:
-            self._parts.setdefault(name, []).append(number)
-
-    def knows(self, name: str) -> bool:
-        """Return whether a subject had a name."""
-        return name in self._own
-
-    def everyone(self) -> dict[str, list[int]]:
-        return self._parts | self._own
-
-
-def _chunk(followed: Sequence[_Followed]) -> dict[str, Any]:
+def _chunk(histories: Sequence[SubjectHistory]) -> dict[str, Any]:
     table, events = _Standings(), _Events()
     return {
-        "subjects": [_subject(subject, table, events) for subject in followed],
+        "subjects": [_subject(history, table, events) for history in histories],
         "standings": table.rows,
         "events": events.rows,
     }
@@ -270,14 +123,14 @@ class _Events:
         return numbers
 
 
-def _subject(followed: _Followed, table: _Standings, events: _Events) -> dict[str, Any]:
-    result = followed.trace
+def _subject(history: SubjectHistory, table: _Standings, events: _Events) -> dict[str, Any]:
+    result = history.trace
     happened = result.events
     if result.beginnings:
         happened = order_by_stage((*result.beginnings, *happened))
     return {
-        "instructions": followed.instructions,
-        "events": events.numbers([event for event in happened if event.event not in _ENDS]),
+        "instructions": history.instructions,
+        "events": events.numbers([event for event in happened if event.event not in ENDS]),
         "origins": _listed(result.origins, table),
         "now": _listed(result.now, table),
     }

@@ -1,13 +1,17 @@
-"""Histories as a report stores them, read back: the counterpart of `columns`."""
+"""Histories as a report stores them, and read back: similar values together in columns.
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+Strings are folded, and numbers are stored as differences.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from msgspec import Struct
 
 from xlareport.knowledge.grades import Grade
-from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.pages.pictures.graph import flat
+from xlareport.storage.folding import Folded, fold_strings, unfold_strings
 
 _MOST_CHARACTERS = 1 << 28
 """Limit on characters of the strings of one column."""
@@ -150,3 +154,64 @@ def _lists(value: Sequence[Any]) -> Iterator[tuple[str, ...]]:
 def _rows(lengths: Sequence[int], flat: Sequence[Any]) -> list[Sequence[Any]]:
     ends = accumulate(lengths)
     return [flat[end - length : end] for length, end in zip(lengths, ends, strict=True)]
+
+
+def index_columns(index: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the index with its titles and names as columns."""
+    first, *between = index["between"]
+    names = index["names"]
+    return {
+        **index,
+        "titles": _fold(index["titles"]),
+        "between": [first, _fold(between)],
+        "names": [_fold(names), *_fold_distances(names.values())],
+    }
+
+
+def chunk_columns(chunk: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chunk with each field of its subjects, standings and events as a column."""
+    subjects, events = chunk["subjects"], _columns(chunk["events"], 7)
+    stages, kinds, instructions, sources, targets, grades, reasons = events
+    return {
+        "instructions": [subject["instructions"] for subject in subjects],
+        "happened": [subject["events"] for subject in subjects],
+        "origins": _fold_counted([subject["origins"] for subject in subjects]),
+        "now": _fold_counted([subject["now"] for subject in subjects]),
+        "standings": [_fold(column) for column in _columns(chunk["standings"], 5)],
+        "events": [
+            stages,
+            _fold(kinds),
+            _fold(instructions),
+            _fold_lists(sources),
+            _fold_lists(targets),
+            _fold(grades),
+            _fold(reasons),
+        ],
+    }
+
+
+def _columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
+    return [[row[place] for row in rows] for place in range(width)]
+
+
+def _fold(values: Iterable[str]) -> list[Any]:
+    return [*fold_strings(list(values)).listed()]
+
+
+def _fold_lists(values: Sequence[Sequence[str | int]]) -> list[Any]:
+    """Return how long each list is, all their strings, and by row the numbers at their ends."""
+    names = [[name for name in row if isinstance(name, str)] for row in values]
+    more = {str(place): row[-1] for place, row in enumerate(values) if len(row) > len(names[place])}
+    lengths, strings = flat(names)
+    return [lengths, _fold(strings), more]
+
+
+def _fold_counted(values: Sequence[Sequence[int]]) -> list[Any]:
+    """Return the counts that the lists begin with, how long the rest is, and its distances."""
+    return [[value[0] for value in values], *_fold_distances([value[1:] for value in values])]
+
+
+def _fold_distances(values: Iterable[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """Return how long each list is, and all their numbers as distances."""
+    lengths, numbers = flat(values)
+    return lengths, [after - before for before, after in pairwise([0, *numbers])]

@@ -15,6 +15,7 @@ from xlareport.analysis.module import (
 )
 from xlareport.analysis.modules.summary import SnapshotSummary
 from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.analysis.steps.mentions import list_mentioned
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.pages import navigation
@@ -40,7 +41,7 @@ from xlareport.pages.profile.page import timeline_payload
 from xlareport.pages.search.payload import Searched, SearchedSnapshot, Touched, searched, touched
 from xlareport.pages.steps.figures import step_figures, time_words
 from xlareport.pages.steps.page import steps_payload
-from xlareport.pages.steps.payload import mentioned, step_payload
+from xlareport.pages.steps.payload import step_payload
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pages.steps.unfused import FUSION_STEP, unfused_groups
 from xlareport.pages.texts.page import KeptTexts
@@ -89,6 +90,8 @@ class StepPage(Struct, frozen=True):
     touched: Touched
     further: tuple[Payload, ...]
     """The lines of a long difference that are not in its payload."""
+    mentioned: tuple[str, ...] = ()
+    """Names of instructions, which get a history."""
     request: PictureRequest | None = None
     """The drawing request, set once the place of the picture is known."""
 
@@ -108,7 +111,8 @@ class StepMaker(Struct, frozen=True):
         value = step_payload(change, diff, boundary.note, {}, lines, further=key)
         drawn = None if self.choice == "none" else draw_step(change)
         further = tuple(further_lines(diff, lines, key))
-        return StepPage(value | {"ran": boundary.inside}, drawn, touched(change), further)
+        value["ran"] = boundary.inside
+        return StepPage(value, drawn, touched(change), further, list_mentioned(change))
 
 
 def place_pictures(
@@ -313,7 +317,7 @@ class ModulePages:
 
     def _histories(self, faults: Faults) -> tuple[Payload, ...]:
         snapshots = self.analyzed.snapshots
-        names = [(number, mentioned(page.payload)) for number, page in self.steps.items()]
+        names = [(number, page.mentioned) for number, page in self.steps.items()]
         if snapshots is None:
             return ()
         stored = partial(history_payloads, self.slug, snapshots, self._labels(), names)

@@ -1,7 +1,6 @@
 """One step for the page script: the account, the grouped changes, the text difference."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from xlareport.analysis.matching.pairing import Place
@@ -9,13 +8,11 @@ from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.analysis.steps.mentions import MOST_MEMBERS, places_after, places_before
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import TextDiff
 from xlareport.knowledge.grades import weakest
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload
-
-_MEMBERS = 6
-_NAME = re.compile(r"%([\w.\-]*\w)")
 
 
 def step_payload(
@@ -41,19 +38,6 @@ def step_payload(
         "pictures": pictures,
         "diff": diff_payload(diff, change.renumbered, lines or StoredLines(), further),
     }
-
-
-def mentioned(story: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of instructions that a story's sentences and examples name, without `%`."""
-    result = [story["headline"], *story["account"]]
-    result += [words for group in story["groups"] for words in _words(group["examples"][0])]
-    return tuple(dict.fromkeys(name for words in result for name in _NAME.findall(words)))
-
-
-def _words(example: Mapping[str, Any]) -> Iterator[str]:
-    for names in (example["before"], example["after"], example["reason"]):
-        listed = [names] if isinstance(names, str) else names or ()
-        yield from (name for name in listed if isinstance(name, str))
 
 
 def _group(group: ChangeGroup) -> dict[str, Any]:
@@ -126,26 +110,23 @@ _LABELS = {
 }
 
 
-_INTO_SEVERAL = (Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT)
-
-
 def _example(change: Change) -> dict[str, Any]:
     return {
-        "before": _names(change, change.before, Kind.FUSED, Kind.OUTLINED, Kind.COMBINED),
-        "after": _names(change, change.after, *_INTO_SEVERAL),
+        "before": _names(places_before(change), change),
+        "after": _names(places_after(change), change),
         "scope": wording.short(change.scope),
         "reason": "; ".join(part for part in (change.reason, *change.details) if part),
         "grade": str(change.grade),
     }
 
 
-def _names(change: Change, place: Place | None, *kinds: Kind) -> str | list[str | int] | None:
+def _names(places: Sequence[Place], change: Change) -> str | list[str | int] | None:
     """Return the name; of a fusion or inlined call, those of what it took in or set free.
 
     A number at the end counts the names that are not listed.
     """
-    if change.kind in kinds and change.members:
-        shown: list[str | int] = [f"%{member.instruction}" for member in change.members[:_MEMBERS]]
-        more = len(change.members) - _MEMBERS
+    if places is change.members and places:
+        shown: list[str | int] = [f"%{place.instruction}" for place in places[:MOST_MEMBERS]]
+        more = len(places) - MOST_MEMBERS
         return [*shown, more] if more > 0 else shown
-    return f"%{place.instruction}" if place else None
+    return f"%{places[0].instruction}" if places else None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from xlareport.pages.history.columns import chunk_columns
+from xlareport.pages.history.stored import chunk_columns
 
 EVENTS: list[list[Any]] = [
     [3, "created", "main/%fusion.1", ["a", "b", 7], [], "e", "why"],

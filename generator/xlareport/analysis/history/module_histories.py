@@ -1,0 +1,170 @@
+"""The histories of a module: of every subject of its first and last snapshot, and by name.
+
+Both ways: of what the last snapshot contains back to the framework's ops, of the ops forward.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, history, order_by_stage
+from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
+from xlareport.analysis.history.subjects import Subject
+from xlareport.analysis.history.trace import Ends, Trace, standings, trace_subject
+from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+
+_FOLLOWED = 6
+"""Limit on instructions of one op with events; their final instructions are all listed."""
+_MOST_CONTRACTIONS = 2
+"""Limit on contractions of one fusion whose earlier events are listed."""
+ENDS = frozenset({Event.FIRST, Event.LAST})
+"""Events that say no more than the lists of origins and heirs do."""
+_GOES_ON = frozenset(
+    {Event.CHANGED, Event.FUSED, Event.MOVED, Event.REBUILT, Event.RENAMED, Event.REPLACED}
+)
+"""Events after which an instruction is still the same one: its first source is its former name."""
+
+
+class SubjectHistory(Struct, frozen=True):
+    """The trace of a subject, and how many instructions the subject is."""
+
+    trace: Trace
+    instructions: int
+    """Only the first few have events in the trace."""
+
+
+def trace_subjects(
+    snapshots: SnapshotSequence, subjects: Iterable[Subject]
+) -> Iterator[SubjectHistory]:
+    """Yield the history of each subject of the last or the first snapshot."""
+    roots, heirs = find_roots(snapshots), find_heirs(snapshots)
+    for subject in subjects:
+        if subject.stage > 0:
+            yield _trace_back(snapshots, subject, roots)
+        else:
+            yield _trace_forward(snapshots, subject, heirs)
+
+
+def _trace_back(snapshots: SnapshotSequence, subject: Subject, roots: Relatives) -> SubjectHistory:
+    place = subject.places[0]
+    origins = roots[place.computation][place.instruction]
+    trace = trace_subject(snapshots, subject, Ends(origins, subject.places))
+    return SubjectHistory(_with_contractions(snapshots, trace), 1)
+
+
+def _trace_forward(
+    snapshots: SnapshotSequence, subject: Subject, heirs: Relatives
+) -> SubjectHistory:
+    places = subject.places
+    few = replace(subject, places=places[:_FOLLOWED])
+    trace = trace_subject(snapshots, few, Ends(places, _heirs(few.places, heirs)))
+    if len(places) > _FOLLOWED:
+        trace = replace(trace, now=standings(snapshots.modules[-1], _heirs(places, heirs)))
+    return SubjectHistory(trace, len(places))
+
+
+def _heirs(places: Sequence[Place], heirs: Relatives) -> tuple[Place, ...]:
+    every = (heirs[place.computation][place.instruction] for place in places)
+    return tuple(dict.fromkeys(heir for some in every for heir in some))
+
+
+def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
+    """Add what passes did to the matmul of a fusion before the fusion was made.
+
+    That of its first event is meant: before it, the fusion has no history of its own.
+    """
+    creation = next((event for event in trace.events if event.event not in ENDS), None)
+    if creation is None or creation.stage == 0:
+        return trace
+    module = snapshots.modules[creation.stage - 1]
+    contractions = [
+        place
+        for place in creation.sources
+        if (line := module.find(*place)) and line.opcode in MATRIX_PRODUCTS
+    ]
+    earlier = [
+        event
+        for place in contractions[:_MOST_CONTRACTIONS]
+        for event in history(snapshots, creation.stage - 1, place)
+        if event.stage < creation.stage
+    ]
+    return replace(trace, events=order_by_stage([*earlier, *trace.events])) if earlier else trace
+
+
+class HistoryNames:
+    """The numbers of the histories that a name leads to: that had it, or else absorbed it."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, list[int]] = {}
+        self._parts: dict[str, list[int]] = {}
+
+    def add(self, number: int, trace: Trace) -> None:
+        """Add every name that an instruction has in a trace."""
+        own: dict[str, None] = dict.fromkeys(place.instruction for place in trace.subject.places)
+        former: dict[str, None] = {}
+        parts: dict[str, None] = {}
+        for event in trace.events:
+            own[event.instruction.instruction] = None
+            if event.sources:
+                if event.event in _GOES_ON:
+                    former[event.sources[0].instruction] = None
+                for place in event.sources:
+                    parts[place.instruction] = None
+        for name in own | former:
+            self._own.setdefault(name, []).append(number)
+        for name in parts:
+            self._parts.setdefault(name, []).append(number)
+
+    def knows(self, name: str) -> bool:
+        """Return whether a subject had a name."""
+        return name in self._own
+
+    def numbers(self) -> dict[str, list[int]]:
+        """Return the numbers of histories by name."""
+        return self._parts | self._own
+
+
+def list_temporary(
+    snapshots: SnapshotSequence,
+    mentioned: Iterable[tuple[int, Iterable[str]]],
+    names: HistoryNames,
+) -> Iterator[Subject]:
+    """Yield the mentioned instructions that no history has: those that passes made and removed.
+
+    `mentioned` are names with the number of the snapshot after the step that mentions them.
+    """
+    seen: set[Place] = set()
+    for stage, mentions in mentioned:
+        unknown = [name for name in mentions if not names.knows(name)]
+        if not unknown:
+            continue
+        homes = [(at, _homes(snapshots.modules[at], unknown)) for at in (stage, stage - 1)]
+        for name in unknown:
+            number, home = next(((at, some[name]) for at, some in homes if name in some), (0, ""))
+            place = Place(home, name)
+            if home and place not in seen:
+                seen.add(place)
+                yield Subject(str(place), number, (place,))
+
+
+def _homes(module: HloModule, names: Iterable[str]) -> Mapping[str, str]:
+    """Return the first computation with an instruction of each name."""
+    homes: dict[str, str] = {}
+    left = set(names)
+    for computation in module.computations:
+        here = left & computation.by_name.keys()
+        homes.update(dict.fromkeys(here, computation.name))
+        left -= here
+    return homes
+
+
+def trace_temporary(
+    snapshots: SnapshotSequence, subjects: Iterable[Subject]
+) -> Iterator[SubjectHistory]:
+    """Yield the history of each subject that is in neither the first snapshot nor the last."""
+    for subject in subjects:
+        yield SubjectHistory(trace_subject(snapshots, subject), 1)
