@@ -25,6 +25,7 @@ from xlareport.analysis.collectives.partitioning import (
 from xlareport.analysis.collectives.selections import find_repeated_reduce, find_selection
 from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.collectives.sharding_pair import (
+    OF_PARTIAL,
     OF_PARTITIONER,
     ShardingPair,
     make_pair,
@@ -320,7 +321,7 @@ def _pair_of_sum(
     if not after:
         return None, _NO_RESULT
     before = " · ".join(operand.sharding for operand in operands)
-    return make_pair(op.name, before, after, "partial results", Grade.EXACT), ""
+    return make_pair(op.name, before, after, OF_PARTIAL, Grade.EXACT), ""
 
 
 def _halo(step: PartitioningStep, moved: Moved, wanting: Counterpart) -> CollectiveCause:

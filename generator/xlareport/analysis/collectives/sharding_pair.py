@@ -22,6 +22,8 @@ from xlareport.hlo.shardings.device_groups import parse_pairs
 from xlareport.hlo.shardings.written import local_dimensions
 from xlareport.knowledge.grades import Grade
 
+OF_PARTIAL = "partial results"
+"""Of a pair whose first sharding is that of each operand, in their order."""
 _OPEN = "not known: no snapshot states it"
 OF_PARTITIONER = "resharding of a value that the partitioner made"
 """Of a pair whose first sharding no snapshot has: it follows from the shape of the shards."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from xlareport.analysis.collectives.sharding_pair import OF_PARTIAL, ShardingPair
 from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.report import ShardedEntryValue
@@ -146,8 +147,8 @@ def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | Non
     rows: list[list[Cell]] = [
         [
             collective.instruction,
-            _pair_words(pair.from_, mesh),
-            _pair_words(pair.to, mesh) if pair.to else "not known",
+            " · ".join(words_along(text, mesh) for text in _shardings_before(pair, collective)),
+            words_along(pair.to, mesh) if pair.to else "not known",
             collective.wire_bytes,
             None if collective.time_us is None else round(collective.time_us, 3),
             collective.op_name,
@@ -166,9 +167,11 @@ def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | Non
     return Table(columns, rows, sort=(3, "desc"))
 
 
-def _pair_words(written: str, mesh: MeshRecord | None) -> str:
-    """Return a sharding in words; partial results have those of several operands."""
-    return " · ".join(words_along(text, mesh) for text in written.split(" · "))
+def _shardings_before(pair: ShardingPair, collective: CollectiveRecord) -> tuple[str, ...]:
+    """Return the sharding before a collective; partial results have those of several operands."""
+    if pair.meaning == OF_PARTIAL:
+        return tuple(operand.sharding for operand in collective.origin.operands)
+    return (pair.from_,)
 
 
 def _rematerializations(values: Sequence[Rematerialization]) -> Table:
