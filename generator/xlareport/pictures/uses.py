@@ -12,6 +12,7 @@ from xlareport.pictures.drawing import Arrow, EdgeStyle, State
 from xlareport.pictures.parts import InstructionGroup
 from xlareport.pictures.scene import Instance, Value, resolve
 from xlareport.pictures.style_values import folding_rules
+from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "tuple"})
@@ -165,12 +166,14 @@ def _add_control(uses: Uses, instance: Instance, instruction: Instruction, box: 
 
 def _leaves(instance: Instance, instruction: Instruction) -> bool:
     """Whether an instruction without a box uses a value, directly or through elements of tuples."""
-    folding, waiting = instance.folding, [instruction.name]
-    while waiting:
-        for user in instance.computation.users.get(waiting.pop(), ()):
-            if user.name in folding.elements:
-                waiting.append(user.name)
-            elif not folding.is_folded(user.name) and user.name not in instance.places:
+    folding, users = instance.folding, instance.computation.users
+
+    def elements(name: str) -> list[str]:
+        return [user.name for user in users.get(name, ()) if user.name in folding.elements]
+
+    for name in reachable([instruction.name], elements):
+        for user in users.get(name, ()):
+            if not folding.is_folded(user.name) and user.name not in instance.places:
                 return user.name not in instance.opened
     return False
 

@@ -144,17 +144,12 @@ def _part(
 ) -> tuple[list[Line], list[str]]:
     """Return the lines that the sinks need, and the names of what feeds them."""
     known = {line.name: line for line in program.entry.lines}
-    fed: dict[str, None] = {}
-    needed: set[str] = set()
-    waiting = list(sinks)
-    while waiting:
-        name = waiting.pop()
-        line = known[name]
-        if line.opcode == "parameter" or (name in shared and name not in kept):
-            fed[name] = None
-        elif name not in needed:
-            needed.add(name)
-            waiting.extend(line.operands)
+
+    def is_given(name: str) -> bool:
+        return known[name].opcode == "parameter" or (name in shared and name not in kept)
+
+    needed = {*reachable(sinks, lambda name: () if is_given(name) else known[name].operands)}
+    fed = {name for name in needed if is_given(name)}
     lines = [
         replace(line, is_root=False)
         for line in program.entry.lines

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from xlareport.hlo.shape import Shape
+from xlareport.runtime.graphs import descend
 
 KEPT_SHAPES = 1 << 13
 """Shapes whose sizes are kept: thousands of instructions have a few hundred."""
@@ -15,13 +16,9 @@ class UncountableError(Exception):
 
 def iterate_leaves(shape: Shape) -> Iterator[Shape]:
     """Yield the arrays of a shape, depth first; tokens and opaque values are left out."""
-    waiting = [shape]
-    while waiting:
-        result = waiting.pop()
-        if result.element_type == "tuple":
-            waiting.extend(reversed(result.elements))
-        elif result.element_type not in ("token", "opaque"):
-            yield result
+    for part in descend([shape], lambda part: part.elements):
+        if part.element_type not in ("tuple", "token", "opaque"):
+            yield part
 
 
 @lru_cache(maxsize=KEPT_SHAPES)

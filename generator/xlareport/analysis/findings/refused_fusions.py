@@ -25,6 +25,7 @@ from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
 
 LEAST_SHARE = 0.03
 """Of the module's roofline time, what all that were refused for one reason could save together."""
@@ -100,14 +101,17 @@ def _is_closed(instruction: Instruction) -> bool:
 
 def _are_all(computation: Computation, names: Iterable[str], users: Iterable[str]) -> bool:
     """Return whether nothing but these uses a value, by whatever name."""
-    known, waiting = set(users), [*names]
-    while waiting:
-        for user in computation.users.get(waiting.pop(), ()):
-            if user.opcode in ALIASES and not user.is_root:
-                waiting.append(user.name)
-            elif user.name not in known:
-                return False
-    return True
+    known = set(users)
+
+    def renamed(name: str) -> list[str]:
+        users = computation.users.get(name, ())
+        return [user.name for user in users if user.opcode in ALIASES and not user.is_root]
+
+    return all(
+        user.name in known or (user.opcode in ALIASES and not user.is_root)
+        for name in reachable(names, renamed)
+        for user in computation.users.get(name, ())
+    )
 
 
 def _closed_findings(case: Case, closed: dict[str, list[_Refused]]) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Facts of computations and modules, cached as long as these exist."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -80,6 +80,13 @@ def facts_of(computation: Computation) -> ComputationFacts:
 def callees_of(line: Instruction) -> tuple[str, ...]:
     """Return the names of the computations that an instruction calls."""
     return tuple([callee for _, callee in line.called]) if line.opcode in _CALLING else ()
+
+
+def called_by(module: HloModule, name: str) -> Iterator[str]:
+    """Yield the computations of a module that a computation of it calls."""
+    for call in facts_of(module.by_name[name]).calls:
+        if call.callee in module.by_name:
+            yield call.callee
 
 
 def holders_of(module: HloModule) -> Mapping[str, Instruction]:

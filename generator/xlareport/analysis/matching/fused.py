@@ -1,15 +1,17 @@
 """The sources of new fusions and calls: where their instructions were in the old module."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.facts import TRANSPARENT, facts_of
+from xlareport.analysis.matching.facts import TRANSPARENT, called_by
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import GROUPS
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime.graphs import reachable
 
 _UNMATCHED = Pairing((), (), Grade.GUESSED, "no pairing", Relation.ADDED)
 
@@ -112,15 +114,8 @@ class FusionSources:
 
     def _inside(self, holder: Instruction) -> Collection[str]:
         """Return the computations that a line before calls, at all depths."""
-        names = dict.fromkeys(name for _, name in holder.called)
-        waiting = [*names]
-        while waiting:
-            computation = self._before.by_name.get(waiting.pop())
-            calls = () if computation is None else facts_of(computation).calls
-            inner = [call.callee for call in calls if call.callee not in names]
-            names |= dict.fromkeys(inner)
-            waiting += inner
-        return names.keys()
+        called = (name for _, name in holder.called if name in self._before.by_name)
+        return {*reachable(called, partial(called_by, self._before))}
 
     def _sources(self, place: Place) -> tuple[tuple[Place, ...], Grade]:
         same = self._same_before(place)

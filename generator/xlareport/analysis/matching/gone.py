@@ -2,10 +2,10 @@
 
 from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
-from xlareport.analysis.matching.facts import TRANSPARENT, Literal, facts_of, literal_of
+from xlareport.analysis.matching.facts import TRANSPARENT, Literal, called_by, literal_of
 from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
@@ -15,6 +15,7 @@ from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.graphs import reachable
 
 _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
 """Opcodes that pass values on, to a callee or as elements of a tuple."""
@@ -43,15 +44,7 @@ class Gone:
         module = self._search.before.graph.module
         if module.entry is None:
             return module.by_name.keys()
-        reached = {module.entry.name: module.entry}
-        waiting = list(reached.values())
-        while waiting:
-            for call in facts_of(waiting.pop()).calls:
-                callee = module.by_name.get(call.callee)
-                if callee is not None and callee.name not in reached:
-                    reached[callee.name] = callee
-                    waiting.append(callee)
-        return reached.keys()
+        return {*reachable([module.entry.name], partial(called_by, module))}
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return the explanation for a removed node: its duplicate, replacement or cause."""

@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, UPDATE
+from xlareport.runtime.graphs import descend
 
 PHASES = (FORWARD, BACKWARD, UPDATE)
 """The phases that come before scopes."""
@@ -102,9 +103,6 @@ def total_seconds(items: tuple[SkeletonItem, ...]) -> float:
 
 
 def every_item(items: tuple[SkeletonItem, ...]) -> Iterator[tuple[int, SkeletonItem]]:
-    """Yield each item with its depth, those inside after what holds them."""
-    pending = [(0, item) for item in reversed(items)]
-    while pending:
-        depth, item = pending.pop()
-        yield depth, item
-        pending += [(depth + 1, child) for child in reversed(item.children)]
+    """Return each item with its depth, those inside after what holds them."""
+    roots = [(0, item) for item in items]
+    return descend(roots, lambda pair: [(pair[0] + 1, child) for child in pair[1].children])

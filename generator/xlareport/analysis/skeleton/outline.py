@@ -29,6 +29,7 @@ from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.opcodes import is_collective, opcode_work
 from xlareport.program import CodeNotes, ParsedModule
+from xlareport.runtime.graphs import reachable
 
 _FREE = frozenset(
     {
@@ -284,17 +285,13 @@ class _Outline(Struct):
 
 def _run(module: HloModule) -> frozenset[str]:
     """Return the computations that are run by themselves, not as a part of a kernel."""
-    pending = [module.entry.name] if module.entry else []
-    run: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name in run or name not in module.by_name:
-            continue
-        run.add(name)
+
+    def run_by(name: str) -> Iterator[str]:
         for instruction in module.by_name[name].instructions:
             if instruction.opcode in RUNNERS:
-                pending += [callee for _, callee in instruction.called]
-    return frozenset(run)
+                yield from (callee for _, callee in instruction.called if callee in module.by_name)
+
+    return frozenset(reachable([module.entry.name] if module.entry else [], run_by))
 
 
 def _with_ends(items: Sequence[SkeletonItem], computation: Computation) -> Iterator[SkeletonItem]:
