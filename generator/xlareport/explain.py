@@ -29,6 +29,7 @@ from xlareport.knowledge import (
 )
 from xlareport.knowledge.layouts import describe_layout_part
 from xlareport.knowledge.tpu_defaults import all_releases
+from xlareport.pages.tokens import meaning_of_stage
 from xlareport.runtime import units
 from xlareport.runtime.english import plain
 
@@ -239,7 +240,7 @@ def _file(name: str, file: DumpName) -> Explanation:
         name=name,
         kind=file.kind,
         summary=plain(kind.words) if kind else "",
-        tokens=tuple(_with_pass(token) for token in file.tokens),
+        tokens=tuple(_with_meaning(token) for token in file.tokens),
         notes=_all_plain(notes),
         file=file,
         module_name=file.module_name,
@@ -247,8 +248,10 @@ def _file(name: str, file: DumpName) -> Explanation:
     )
 
 
-def _with_pass(token: Token) -> Token:
-    """Return the token with the meaning of its pass or pipeline, or that it is unknown."""
+def _with_meaning(token: Token) -> Token:
+    """Return the token with the meaning of its stage, pass or pipeline, or that it is unknown."""
+    if token.field == "stage":
+        return replace(token, meaning=meaning_of_stage(token))
     if token.field not in _PASS_FIELDS or token.text in _PSEUDO:
         return token
     pass_info = passes.find(token.text)

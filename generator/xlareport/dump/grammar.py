@@ -171,6 +171,11 @@ def meaning(field: str, text: str) -> str:
     return sentence.replace("{text}", text)
 
 
+def has_own_meaning(field: str, text: str) -> bool:
+    """Return whether the tables explain a part by its own text, not by its field alone."""
+    return text in table("meanings").get(field, {})
+
+
 def moment(field: str, text: str) -> str:
     """Return the date that a timestamp represents, by the unit of its field."""
     base = 16 if field.endswith("_hex") else 10

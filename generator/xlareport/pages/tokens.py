@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from xlareport.dump.filename import DumpName
+from xlareport.dump.grammar import has_own_meaning
 from xlareport.dump.tokens import Token
 from xlareport.knowledge import passes, stages
 from xlareport.runtime.english import plain
@@ -57,7 +58,15 @@ def meaning_of_pass(name: str) -> str:
     return PSEUDO_PASSES.get(name) or pass_words(name) or guess
 
 
+def meaning_of_stage(token: Token) -> str:
+    """Return in plain text what a file of a stage shows."""
+    stage = None if has_own_meaning("stage", token.text) else stages.find(token.text)
+    return plain(stage.words) if stage else token.meaning
+
+
 def _meaning(token: Token) -> str:
+    if token.field == "stage":
+        return meaning_of_stage(token)
     if token.field not in _PASSES:
         return token.meaning
     return f"{token.meaning} {pass_words(token.text)}".strip()
@@ -94,11 +103,12 @@ class NameCells(Struct):
         return [str(name), parts]
 
     def _part(self, token: Token, kind: str) -> tuple[int, int]:
-        key = token.text, token.meaning, token.field, kind
+        meaning = meaning_of_stage(token) if token.field == "stage" else token.meaning
+        key = token.text, meaning, token.field, kind
         if key not in self._parts:
             if len(self._parts) >= _REMEMBERED:
                 self._parts.clear()  # names of modules alone are as many as these
-            number = self._number(token.meaning, _word(token, kind))
+            number = self._number(meaning, _word(token, kind))
             self._parts[key] = script_length(token.text), number
         return self._parts[key]
 

@@ -91,7 +91,8 @@ def test_a_title_says_nothing_twice() -> None:
 def test_a_file_that_is_no_snapshot_says_what_it_holds() -> None:
     (artifact,) = artifacts("module_0001.jit_f.debug_options")
     assert describe(artifact.name) == (
-        "Flags: XLA's options for this module that differ from their defaults."
+        "Flags: XLA's options for this module that differ from their defaults, those of XLA_FLAGS "
+        "among them."
     )
     (page,) = artifacts("module_0001.jit_f.before_optimizations.html")
     assert describe(page.name).startswith("Graph page: the program as the frontend")

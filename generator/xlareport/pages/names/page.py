@@ -247,13 +247,9 @@ def _format(name: DumpName, number: int) -> FileFormat:
 
 
 def _sentence(name: DumpName) -> str:
-    """Return the meaning of the stage in a name; empty if the kind of file is sufficient."""
-    if not name.kind.startswith("hlo-"):
-        return ""
-    if name.stage == "pass":
-        return _describe_pass(name)
-    stage = stages.find(name.stage) if name.stage else None
-    return plain(stage.words) if stage else ""
+    """Return what a snapshot between two passes shows; empty for others, whose parts say it."""
+    is_pass = name.kind.startswith("hlo-") and name.stage == "pass"
+    return _describe_pass(name) if is_pass else ""
 
 
 _PLAIN = frozenset({"after_optimizations", "obj-file", "debug_options", "thunk_sequence"})
