@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
 
 from xlareport.hlo.text import TextReader
-from xlareport.pages.history.columns import chunk_columns, index_columns
+from xlareport.pages.history.stored import chunk_columns, index_columns
 from xlareport.pages.pictures.graph import Seen, columns, flat
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pictures.shade import NO_COLOR_DATA

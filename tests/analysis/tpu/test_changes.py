@@ -9,7 +9,7 @@ from msgspec.structs import replace
 import xlareport.api
 from xlareport.analysis.tpu.changes import align_programs, tpu_figures
 from xlareport.analysis.tpu.program_record import TpuProgram
-from xlareport.pages.compare.tpu_programs import tpu_programs_table
+from xlareport.pages.compare.module_page import tpu_programs_table
 
 
 @pytest.fixture(scope="module")

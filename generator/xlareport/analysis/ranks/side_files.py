@@ -1,17 +1,17 @@
 """Differences in other files than snapshots of two ranks' modules, and their meaning."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.code.links import name_kernel
-from xlareport.analysis.ranks.tuning import compare_tuning
 from xlareport.analysis.ranks.verdicts import REASONS, VERDICTS, DifferenceKind, RankDifference
 from xlareport.dump.contents import content_digest
 from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles
+from xlareport.readers.autotune_results import MOST_RESULTS, TuningResult, read_autotune_results
 from xlareport.readers.fusion_decisions import FusionDecision
 
 _PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
@@ -174,3 +174,56 @@ def _first_lines(ours: bytes, theirs: bytes) -> tuple[int, str, str]:
         if line != other:
             return number, _shown(line), _shown(other)
     return 0, "", ""
+
+
+_RESULTS = "autotune_results"
+_UNREAD = "not known: the results could not be read whole"
+_MOST_CHARACTERS = 120
+_Choices = dict[tuple[str, str], tuple[str, ...]]
+
+
+def compare_tuning(base: Artifact, other: Artifact) -> str:
+    """Return the first choice that differs; empty where all are the same; raises OSError.
+
+    Logs of what was timed make no choice: those of two runs always differ. Of what cannot be read
+    whole it is not known.
+    """
+    if base.name.stage != _RESULTS or other.name.stage != _RESULTS:
+        return ""
+    both = _read(base), _read(other)
+    if None in both:
+        return _UNREAD
+    ours, theirs = (_choices(results or ()) for results in both)
+    for key in [*ours, *(key for key in theirs if key not in ours)]:
+        if ours.get(key) != theirs.get(key):
+            _, hlo = key
+            own, most = _choice_words(theirs.get(key)), _choice_words(ours.get(key))
+            return f"{own} for {_shown_choices(hlo)}; most ranks: {most}"
+    return ""
+
+
+def _read(artifact: Artifact) -> Sequence[TuningResult] | None:
+    """Return the results; None if they may be incomplete."""
+    results, problems = read_autotune_results(artifact.entry.read(), artifact.path)
+    return None if problems or len(results) >= MOST_RESULTS else results
+
+
+def _choices(results: Sequence[TuningResult]) -> _Choices:
+    """Return the choice for each instruction of a device."""
+    return {
+        (result.device, result.hlo): (
+            result.made_by,
+            *(f"{name}={value}" for name, value in sorted(result.settings.items())),
+        )
+        for result in results
+    }
+
+
+def _choice_words(choice: tuple[str, ...] | None) -> str:
+    return " ".join(filter(None, choice))[:_MOST_CHARACTERS] if choice else "none"
+
+
+def _shown_choices(hlo: str) -> str:
+    """Return the instruction without its layout of lines, cut where it is long."""
+    text = " ".join(hlo.split())
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"

@@ -1,15 +1,15 @@
 """The page of one module of a comparison: figures, options, differences, measured times."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.compare.time_changes import ComparedTimes, TimeChange
+from xlareport.analysis.tpu.changes import ProgramSide, TpuProgramChange
 from xlareport.pages import words
 from xlareport.pages.compare.figures import FigureRow, figure_rows
 from xlareport.pages.compare.operations import operations_table
-from xlareport.pages.compare.tpu_programs import tpu_programs_table
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.records.compare import ComparedRecord, ContrastRecord
@@ -188,3 +188,52 @@ def _headline(contrast: ContrastRecord) -> str:
 
 def _option(value: str | None) -> str:
     return "default" if value is None else value
+
+
+_NOTHING = ProgramSide(None, None, None, None, "", None)
+
+
+def tpu_programs_table(changes: Sequence[TpuProgramChange]) -> Table:
+    """Return the table, with base and head of each figure side by side."""
+    units = [*dict.fromkeys(unit for change in changes for unit in _units(change))]
+    columns = (
+        Column("Instruction", "code", of="instruction"),
+        Column("Base cycles", "int", "dynamic: of one run with its loops, without stalls"),
+        Column("Head cycles", "int", "dynamic: of one run with its loops, without stalls"),
+        Column("Base static", "int", "cycles of one pass through the schedule"),
+        Column("Head static", "int", "cycles of one pass through the schedule"),
+        Column("Base spills", "int", "spill stores in the code"),
+        Column("Head spills", "int", "spill stores in the code"),
+        Column("Base bundles", "int", "in the final code"),
+        Column("Head bundles", "int", "in the final code"),
+        Column("Base bottleneck", "code"),
+        Column("Head bottleneck", "code"),
+        Column("Base share", "percent", "of the busiest unit"),
+        Column("Head share", "percent", "of the busiest unit"),
+        *(
+            Column(f"{side} {unit}", "percent", "of its capacity, one pass")
+            for unit in units
+            for side in ("Base", "Head")
+        ),
+    )
+    return Table(columns, [_program_row(change, units) for change in changes])
+
+
+def _units(change: TpuProgramChange) -> Iterator[str]:
+    """Yield the units of both sides."""
+    for side in (change.base, change.head):
+        yield from side.units if side else ()
+
+
+def _program_row(change: TpuProgramChange, units: Sequence[str]) -> list[Cell]:
+    base, head = change.base or _NOTHING, change.head or _NOTHING
+    return [
+        change.instruction,
+        *(base.dynamic_cycles, head.dynamic_cycles),
+        *(base.static_cycles, head.static_cycles),
+        *(base.spill_stores, head.spill_stores),
+        *(base.code_bundles, head.code_bundles),
+        *(base.bottleneck or None, head.bottleneck or None),
+        *(base.share, head.share),
+        *(side.units.get(unit) for unit in units for side in (base, head)),
+    ]
