@@ -86,18 +86,18 @@ class Drawing:
         sources = _places(event.sources)
         targets = _places([target for target in event.targets if target != event.instruction])
         ways = f"{f' from {sources}' if sources else ''}{f' to {targets}' if targets else ''}"
-        what = f"{self.keys[event.stage]}: {event.instruction} {event.event}{ways}"
+        what = f"{self.keys[event.number]}: {event.instruction} {event.event}{ways}"
         return f"{what} ({event.confidence}: {event.reason})"
 
     def _lines(self, event: HistoryEvent) -> str:
         """Return the lines that an event speaks of, before and after."""
-        after = self.snapshots.modules[event.stage]
-        before = self.snapshots.modules[max(event.stage - 1, 0)]
+        after = self.snapshots.modules[event.number]
+        before = self.snapshots.modules[max(event.number - 1, 0)]
         places = (*event.sources, event.instruction)
         old = (_text(before, place) for place in dict.fromkeys(places))
         new = (_text(after, place) for place in dict.fromkeys((event.instruction, *event.targets)))
         shown = " | ".join([*filter(None, old)][:_SHOWN])
-        return f"{self.keys[event.stage]}: {shown} => {' | '.join([*filter(None, new)][:_SHOWN])}"
+        return f"{self.keys[event.number]}: {shown} => {' | '.join([*filter(None, new)][:_SHOWN])}"
 
 
 def drawn(module: api.Module, device: str, dump: str) -> Drawing | None:

@@ -256,7 +256,7 @@ class Drawing:
             str(target) for target in event.targets[:3] if target != event.instruction
         )
         ways = f"{f' from {sources}' if sources else ''}{f' to {targets}' if targets else ''}"
-        known = f"{self.stages[event.stage]}: {event.instruction} {event.event}{ways}"
+        known = f"{self.stages[event.number]}: {event.instruction} {event.event}{ways}"
         return f"{known} ({event.confidence}: {event.reason})"
 
     def reading(
@@ -277,7 +277,7 @@ class Drawing:
                 yield f"         = {_expression(module, known.place, 3)[:_LONGEST]}"
 
     def _lines(self, event: HistoryEvent) -> Iterator[str]:
-        before, after = self.modules[max(event.stage - 1, 0)], self.modules[event.stage]
+        before, after = self.modules[max(event.number - 1, 0)], self.modules[event.number]
         old = dict.fromkeys((*event.sources[:3], *(() if event.sources else (event.instruction,))))
         yield from (f"     B {line}" for line in _at(before, old))
         for place in () if event.sources else (event.instruction,):

@@ -55,11 +55,11 @@ def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure
     left = _by_op_name(final)
     for place, op_names in _heavy(first):
         event = history(snapshots, 0, place)[-1]
-        gone = event.event is Event.REMOVED and event.stage <= last
+        gone = event.event is Event.REMOVED and event.number <= last
         still = [heavy for name in op_names for heavy in left[name]] if gone else []
         if still and not any(f"%{heavy.instruction}" in event.reason for heavy in still):
             names = ", ".join(map(str, still[:3]))
-            words = f"{place} {min(op_names)} at {event.stage} ({event.reason}): {names}"
+            words = f"{place} {min(op_names)} at {event.number} ({event.reason}): {names}"
             yield Failure("gone", words)
     for place, _ in _heavy(final):
         event = history(snapshots, last, place)[0]

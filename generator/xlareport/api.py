@@ -290,7 +290,7 @@ class Module:
         """Return the events of an instruction (`%fusion.3`) or a framework op, in order.
 
         The first call matches all snapshots, the next ones take milliseconds. Raises
-        UnknownNameError. `stage` of an event is an index into `stages`.
+        UnknownNameError. `number` of an event is an index into `stages`.
         """
         snapshots = self._sequence
         subjects = find_subjects(snapshots, op, None)

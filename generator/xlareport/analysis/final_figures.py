@@ -110,8 +110,8 @@ def _with_makers(
     result: dict[str, tuple[str | None, str]] = {}
     for maker in find_makers(snapshots, profile.rows):
         grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
-        key = module.snapshots[maker.stage].stage.key if maker.stage else None
-        result[maker.instruction] = key, f"{passes.get(maker.stage, _INPUT)}{grade}"
+        key = module.snapshots[maker.number].stage.key if maker.number else None
+        result[maker.instruction] = key, f"{passes.get(maker.number, _INPUT)}{grade}"
     return replace(profile, introduced=result)
 
 

@@ -77,7 +77,7 @@ def command(
     place = None if stage is None else read.snapshots.index(read.snapshot(stage))
     subject, *others = _subjects(snapshots, op, place, read)
     if others:
-        say(_also([f"{other.name} in {keys[other.stage]}" for other in others]), err=True)
+        say(_also([f"{other.name} in {keys[other.number]}" for other in others]), err=True)
     result = trace_subject(snapshots, subject)
     if as_json:
         say_json([_record(event, result, keys) for event in _events(result)])
@@ -128,7 +128,7 @@ def _print_stored(stored: "StoredHistory") -> None:
     subject = stored.subject
     if stored.others:
         say(_also(stored.others), err=True)
-    where = "" if subject.stage is None else f", {stored.stages[subject.stage][1]}"
+    where = "" if subject.number is None else f", {stored.stages[subject.number][1]}"
     say(f"{subject.title}  in {stored.module}{where}\n")
     if subject.origins.count:
         for line in _stored_standings("It comes from", "first", subject.origins):
@@ -139,8 +139,8 @@ def _print_stored(stored: "StoredHistory") -> None:
         say(f"{_NOT_KNOWN if is_lost else _NO_ORIGIN}.")
     shown = None
     for event in subject.events:
-        if event.stage != shown:
-            shown = event.stage
+        if event.number != shown:
+            shown = event.number
             say(stored.stages[shown][1])
         why = f"{event.confidence}: {event.reason}" if event.reason else event.confidence
         names = event.sources, event.targets
@@ -161,7 +161,7 @@ def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
     from xlareport.analysis.history.events import Event, HistoryEvent
     from xlareport.knowledge.grades import Grade
 
-    result = {(event.stage, event.event, event.instruction) for event in trace.events}
+    result = {(event.number, event.event, event.instruction) for event in trace.events}
     for origin in trace.origins:
         if (0, Event.FIRST, origin.place) not in result:
             why = "is in the first snapshot"
@@ -171,10 +171,10 @@ def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
 
 
 def _record(event: "HistoryEvent", trace: "Trace", keys: Sequence[str]) -> dict[str, Any]:
-    known = {origin.place: origin for origin in trace.origins if event.stage == 0}
+    known = {origin.place: origin for origin in trace.origins if event.number == 0}
     standing = known.get(event.instruction)
     return {
-        "stage": keys[event.stage],
+        "stage": keys[event.number],
         "event": str(event.event),
         "instruction": str(event.instruction),
         "from": [str(source) for source in event.sources],
@@ -188,7 +188,7 @@ def _record(event: "HistoryEvent", trace: "Trace", keys: Sequence[str]) -> dict[
 
 def _account(trace: "Trace", stages: "Sequence[SnapshotFiles]", module: str) -> Iterator[str]:
     """Yield the lines of the account for the terminal."""
-    yield f"{trace.subject.name}  in {module}, {stages[trace.subject.stage].label}"
+    yield f"{trace.subject.name}  in {module}, {stages[trace.subject.number].label}"
     yield ""
     if trace.origins:
         yield from _standings("It comes from", "first", trace.origins)
@@ -196,8 +196,8 @@ def _account(trace: "Trace", stages: "Sequence[SnapshotFiles]", module: str) -> 
         yield from _begun(trace.beginnings, stages)
     shown = None
     for event in trace.events:
-        if event.stage != shown:
-            shown = event.stage
+        if event.number != shown:
+            shown = event.number
             yield stages[shown].label
         yield from _event_lines(event)
     yield ""
@@ -214,7 +214,7 @@ def _begun(
     yield f"{_NOT_KNOWN if is_lost else _NO_ORIGIN}:"
     for beginning in beginnings:
         lost = beginning.confidence is Grade.GUESSED
-        name, step = f"%{beginning.instruction.instruction}", stages[beginning.stage].place
+        name, step = f"%{beginning.instruction.instruction}", stages[beginning.number].place
         message = f"not matched past {name}" if lost else f"{name} is first seen"
         yield f"  {message} in {step} ({beginning.confidence}: {beginning.reason})"
 

@@ -23,10 +23,10 @@ def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> SnapshotSeque
 
 def test_the_census_holds_everything_once(snapshots: SnapshotSequence) -> None:
     subjects = list(list_subjects(snapshots))
-    assert len({(subject.name, subject.stage) for subject in subjects}) == len(subjects)
+    assert len({(subject.name, subject.number) for subject in subjects}) == len(subjects)
     entry = snapshots.modules[-1].entry
     assert entry is not None
-    named = {subject.name for subject in subjects if subject.stage}
+    named = {subject.name for subject in subjects if subject.number}
     assert {f"{entry.name}/%{line.name}" for line in entry.instructions} <= named
-    first = [place for subject in subjects if not subject.stage for place in subject.places]
+    first = [place for subject in subjects if not subject.number for place in subject.places]
     assert len(first) == len(set(first)) == snapshots.modules[0].instruction_count

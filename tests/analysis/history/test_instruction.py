@@ -14,7 +14,7 @@ from xlareport.knowledge.grades import Grade
 
 
 def told(events: Sequence[HistoryEvent]) -> list[tuple[int, Event]]:
-    return [(one.stage, one.event) for one in events]
+    return [(one.number, one.event) for one in events]
 
 
 def test_forward_from_the_input(read: Read) -> None:
@@ -37,13 +37,13 @@ def test_backward_from_the_result_is_the_same(read: Read) -> None:
 
 def test_a_fusion_is_created_from_what_it_holds(read: Read) -> None:
     first = history(snapshots(read), 5, at("fusion"))[0]
-    assert (first.stage, first.event, first.confidence) == (5, Event.CREATED, Grade.EXACT)
+    assert (first.number, first.event, first.confidence) == (5, Event.CREATED, Grade.EXACT)
     assert set(first.sources) == {at("quotient"), at("out")}
 
 
 def test_what_nothing_read_is_gone_with_the_reason(read: Read) -> None:
     last = history(snapshots(read), 0, at("idle"))[-1]
-    assert (last.stage, last.event, last.reason) == (1, Event.REMOVED, "it had no users")
+    assert (last.number, last.event, last.reason) == (1, Event.REMOVED, "it had no users")
 
 
 def test_what_does_the_work_of_a_framework_op_now(read: Read) -> None:

@@ -24,11 +24,11 @@ def sequence(*texts: str) -> SnapshotSequence:
 def test_a_history_goes_back_from_the_last_snapshot_and_forward_from_the_first() -> None:
     snapshots = sequence("ROOT %r = f32[8]{0} negate(%x)", "ROOT %r = f32[8]{0} sine(%x)")
     histories = list(trace_subjects(snapshots, list_subjects(snapshots)))
-    by_subject = {(it.trace.subject.name, it.trace.subject.stage): it for it in histories}
+    by_subject = {(it.trace.subject.name, it.trace.subject.number): it for it in histories}
     assert {key[1] for key in by_subject} == {0, 1}
     back = by_subject["main/%r", 1]
     assert back.instructions == 1
-    assert [str(event.event) for event in back.trace.events if event.stage == 1]
+    assert [str(event.event) for event in back.trace.events if event.number == 1]
 
 
 def test_a_name_leads_to_the_histories_that_had_it() -> None:
@@ -43,6 +43,6 @@ def test_a_name_leads_to_the_histories_that_had_it() -> None:
     assert names.knows("r")
     assert len(names.numbers()["r"]) == 2
     temporary = [*list_temporary(snapshots, [(1, ("r", "s", "nothing")), (2, ("s",))], names)]
-    assert [(subject.name, subject.stage) for subject in temporary] == [("main/%s", 1)]
+    assert [(subject.name, subject.number) for subject in temporary] == [("main/%s", 1)]
     (history,) = trace_temporary(snapshots, temporary)
     assert [str(event.event) for event in history.trace.events] == ["added", "removed"]

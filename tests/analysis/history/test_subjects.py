@@ -31,11 +31,11 @@ def modules() -> list[HloModule]:
 
 def test_a_name_that_went_over_to_another_means_both_the_latest_first() -> None:
     subjects = find_subjects(SnapshotSequence(modules()), "%b")
-    assert [(subject.name, subject.stage) for subject in subjects] == [
+    assert [(subject.name, subject.number) for subject in subjects] == [
         ("main/%b", 1),
         ("main/%b", 0),
     ]
-    assert [subject.stage for subject in find_subjects(SnapshotSequence(modules()), "b", 0)] == [0]
+    assert [subject.number for subject in find_subjects(SnapshotSequence(modules()), "b", 0)] == [0]
     assert len(find_subjects(SnapshotSequence(modules()), "main/%x")) == 1
     assert find_subjects(SnapshotSequence(modules()), "other/%x") == ()
 

@@ -18,7 +18,7 @@ def test_where_that_begins_which_comes_from_nothing_in_the_first_snapshot(read: 
     )
     assert ancestors(shots, 3, [at("newer")]) == ()
     (birth,) = beginnings(shots, 3, [at("newer")])
-    assert (birth.stage, birth.event, birth.instruction) == (2, Event.ADDED, at("new"))
+    assert (birth.number, birth.event, birth.instruction) == (2, Event.ADDED, at("new"))
     assert birth.sources == ()
     assert trace_subject(shots, Subject("newer", 3, (at("newer"),))).beginnings == (birth,)
 
@@ -113,5 +113,5 @@ def test_what_it_was_combined_with_has_no_part_in_the_earlier_events(read: Read)
     place = Place("main", "gather.1")
     trace = trace_subject(known, Subject("", 0, (place,)))
     assert {row.place.instruction for row in trace.now} == {"start", "done"}
-    early = {event.instruction.instruction for event in trace.events if event.stage < 2}
+    early = {event.instruction.instruction for event in trace.events if event.number < 2}
     assert early == {"gather.1", "gather.3"}

@@ -23,15 +23,15 @@ class Passes:
         stages = [snapshot.stage for snapshot in snapshots]
         self._only_some = dump_mode(stages).mode is DumpMode.SOME
 
-    def label(self, stage: int) -> str:
+    def label(self, number: int) -> str:
         """Return the label of a snapshot."""
-        return self._snapshots[stage].stage.label
+        return self._snapshots[number].stage.label
 
-    def name(self, stage: int) -> str:
+    def name(self, number: int) -> str:
         """Return the name of the moment of a snapshot, such as `before_optimizations`."""
-        return self._snapshots[stage].stage.name
+        return self._snapshots[number].stage.name
 
-    def ran_before(self, stage: int) -> str | None:
+    def ran_before(self, number: int) -> str | None:
         """Return the pass that ran, or was running, before a snapshot; None if unknown.
 
         Where only some passes were dumped, others may have run before the named one.
@@ -39,26 +39,26 @@ class Passes:
         A pipeline that begins inside a pass is dumped before the pass ends: the next snapshot of
         the outer pipeline names that pass.
         """
-        boundary = self._boundaries.get(stage)
+        boundary = self._boundaries.get(number)
         if boundary is None or (self._only_some and not boundary.certain):
             return None
         if boundary.ran is not None:
             return boundary.ran
         if not boundary.pipeline_start:
             return None
-        outer = self._snapshots[stage - 1].stage.pipeline
-        inner = self._snapshots[stage].stage.pipeline
+        outer = self._snapshots[number - 1].stage.pipeline
+        inner = self._snapshots[number].stage.pipeline
         if outer is None or outer == inner:
             return None
-        later = (snapshot.stage for snapshot in self._snapshots[stage + 1 :])
+        later = (snapshot.stage for snapshot in self._snapshots[number + 1 :])
         around = next((event for event in later if event.pipeline == outer), None)
         return around.after if around is not None and around.after != START else None
 
 
 def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[TrailEvent]:
     """Yield the changes of a collective, in the order of the snapshots."""
-    for link in sorted(links, key=lambda link: link.stage):
-        by, label = passes.ran_before(link.stage), passes.label(link.stage)
+    for link in sorted(links, key=lambda link: link.number):
+        by, label = passes.ran_before(link.number), passes.label(link.number)
         for event, detail in _changes(link):
             reason = None if by else NO_NAME
             yield TrailEvent(event, by, reason, label, detail, link.grade.value)

@@ -104,40 +104,40 @@ class Origins:
 
     def _of_ancestor(self, ancestor: Ancestor, trail: Trail) -> Iterator[CollectiveMember]:
         """Yield the members of a collective of an earlier snapshot: those of the program whole."""
-        stage, collective = ancestor.stage, ancestor.collective
-        module = self._modules[stage]
-        if stage == 0 and self._passes.name(0) in _PROGRAM_NAMES:
+        number, collective = ancestor.number, ancestor.collective
+        module = self._modules[number]
+        if number == 0 and self._passes.name(0) in _PROGRAM_NAMES:
             origin = self._by_user(module, collective, trail.grade)
             yield _member_of(module, collective, origin, _NoPair(_BY_USER))
             return
         for body in _bodies(module, collective):
-            origin, pair = self._explained(stage, collective, body, trail)
+            origin, pair = self._explained(number, collective, body, trail)
             yield _member_of(module, collective, origin, pair, body)
 
     def _explained(
-        self, stage: int, collective: Collective, body: Instruction, trail: Trail
+        self, number: int, collective: Collective, body: Instruction, trail: Trail
     ) -> tuple[CollectiveOrigin, "ShardingPair | _NoPair"]:
         """Return the origin of a member, and its shardings or why there are none."""
-        if stage == 0:
+        if number == 0:
             return _unknown(self._passes.label(0), None), _NoPair(_NO_PROGRAM)
-        step = self._step(stage)
+        step = self._step(number)
         if step is None:
-            return self._by_pass(stage, trail), _NoPair(_MADE_LATER)
+            return self._by_pass(number, trail), _NoPair(_MADE_LATER)
         cause = explain_cause(step, collective, self._devices, body)
-        origin = self._by_partitioner(stage, cause, trail)
+        origin = self._by_partitioner(number, cause, trail)
         return origin, cause.sharding or _NoPair(cause.sharding_reason)
 
     @property
     def _modules(self) -> Sequence[HloModule]:
         return self._trails.modules if self._trails else ()
 
-    def _step(self, stage: int) -> PartitioningStep | None:
+    def _step(self, number: int) -> PartitioningStep | None:
         """Return the step that led to a snapshot if it partitioned the program; else None."""
-        if stage not in self._steps:
-            matching = self._snapshots.into(stage) if self._snapshots else None
-            step = partitioning_into(self._modules, stage) if matching else None
-            self._steps[stage] = PartitioningStep(step, matching) if step and matching else None
-        return self._steps[stage]
+        if number not in self._steps:
+            matching = self._snapshots.into(number) if self._snapshots else None
+            step = partitioning_into(self._modules, number) if matching else None
+            self._steps[number] = PartitioningStep(step, matching) if step and matching else None
+        return self._steps[number]
 
     def _by_user(self, module: HloModule, collective: Collective, grade: Grade) -> CollectiveOrigin:
         """Return the origin of a collective of the program: its author, or JAX differentiating."""
@@ -148,32 +148,34 @@ class Origins:
         first = _Appearance(self._passes.label(0), None, _IN_PROGRAM)
         return _known(first, CauseKind.USER, detail, grade)
 
-    def _by_pass(self, stage: int, trail: Trail) -> CollectiveOrigin:
-        first = self._appearance(stage)
+    def _by_pass(self, number: int, trail: Trail) -> CollectiveOrigin:
+        first = self._appearance(number)
         if first.after and makes_none(first.after):
             return _unknown(first.stage, None, _NOT_FOLLOWED.format(first.after))
         detail = f"Made by `{first.after}`." if first.after else "Made after partitioning."
         grade = Grade.GUESSED if trail.grade is Grade.GUESSED else Grade.MATCHED
         return _known(first, CauseKind.COMPILER, detail, grade)
 
-    def _appearance(self, stage: int) -> "_Appearance":
-        label, by = self._passes.label(stage), self._passes.ran_before(stage)
-        between = _BETWEEN.format(before=self._passes.label(stage - 1), after=label)
+    def _appearance(self, number: int) -> "_Appearance":
+        label, by = self._passes.label(number), self._passes.ran_before(number)
+        between = _BETWEEN.format(before=self._passes.label(number - 1), after=label)
         return _Appearance(label, by, None if by else between)
 
-    def _by_partitioner(self, stage: int, cause: CollectiveCause, trail: Trail) -> CollectiveOrigin:
-        grade = self._grade(stage, cause, trail)
-        return _known(self._appearance(stage), cause.kind, cause.detail, grade, cause.operands)
+    def _by_partitioner(
+        self, number: int, cause: CollectiveCause, trail: Trail
+    ) -> CollectiveOrigin:
+        grade = self._grade(number, cause, trail)
+        return _known(self._appearance(number), cause.kind, cause.detail, grade, cause.operands)
 
-    def _grade(self, stage: int, cause: CollectiveCause, trail: Trail) -> Grade:
+    def _grade(self, number: int, cause: CollectiveCause, trail: Trail) -> Grade:
         """Return how sure an origin is.
 
         It is exact where the snapshot right before partitioning has no collective, and shardings.
         """
         if trail.grade is Grade.GUESSED or cause.grade is Grade.GUESSED:
             return Grade.GUESSED
-        absent = self._trails is not None and not self._trails.at(stage - 1)
-        step = self._step(stage)
+        absent = self._trails is not None and not self._trails.at(number - 1)
+        step = self._step(number)
         shown = absent and step is not None and step.is_propagated
         return Grade.EXACT if shown and cause.grade is Grade.EXACT else Grade.MATCHED
 

@@ -23,7 +23,7 @@ from xlareport.knowledge.grades import Grade, weakest
 class Ancestor(Struct, frozen=True):
     """A collective in an earlier snapshot."""
 
-    stage: int
+    number: int
     """The index of the snapshot."""
     collective: Collective
 
@@ -31,7 +31,7 @@ class Ancestor(Struct, frozen=True):
 class CollectiveLink(Struct, frozen=True):
     """A collective of one snapshot and its predecessors in the previous snapshot."""
 
-    stage: int
+    number: int
     """The index of the snapshot after."""
     before: tuple[Collective, ...]
     """Several if they were merged."""
@@ -61,25 +61,25 @@ class CollectiveTrails:
         """Link them; `final` is the index of the final snapshot."""
         self.modules: Sequence[HloModule] = snapshots.modules[: final + 1]
         self._links: dict[int, Mapping[tuple[str, str], CollectiveLink]] = {}
-        self._by_stage: dict[int, tuple[Collective, ...]] = {}
+        self._by_number: dict[int, tuple[Collective, ...]] = {}
         later: tuple[Collective, ...] = self._find(final)
-        for stage in range(final, 0, -1):
+        for number in range(final, 0, -1):
             if not later:
                 break
-            earlier = self._find(stage - 1)
-            matching = snapshots.into(stage)
+            earlier = self._find(number - 1)
+            matching = snapshots.into(number)
             if matching is None:
                 continue
             if earlier:
-                self._links[stage] = _linked(stage, matching, earlier, later)
+                self._links[number] = _linked(number, matching, earlier, later)
             else:
-                self._links[stage] = {}
+                self._links[number] = {}
             later = earlier
         self._final = final
 
-    def at(self, stage: int) -> tuple[Collective, ...]:
+    def at(self, number: int) -> tuple[Collective, ...]:
         """Return the collectives of a snapshot."""
-        return self._find(stage)
+        return self._find(number)
 
     def trail(self, collective: Collective) -> Trail:
         """Return the trail of a collective of the final snapshot back to its beginnings."""
@@ -89,35 +89,37 @@ class CollectiveTrails:
         waiting = [(self._final, collective)]
         seen: set[tuple[int, tuple[str, str]]] = set()
         while waiting:
-            stage, current = waiting.pop()
-            if (stage, current.key) in seen:
+            number, current = waiting.pop()
+            if (number, current.key) in seen:
                 continue
-            seen.add((stage, current.key))
-            while stage > 0 and stage not in self._links:
-                stage -= 1
-            link = self._links[stage].get(current.key) if stage > 0 else None
+            seen.add((number, current.key))
+            while number > 0 and number not in self._links:
+                number -= 1
+            link = self._links[number].get(current.key) if number > 0 else None
             if link is None:
-                beginnings[stage, current.key] = Ancestor(stage, current)
+                beginnings[number, current.key] = Ancestor(number, current)
                 continue
             grades.add(link.grade)
             if _has_changed(link):
-                links[stage, current.key] = link
-            waiting.extend((stage - 1, before) for before in link.before)
+                links[number, current.key] = link
+            waiting.extend((number - 1, before) for before in link.before)
         return Trail(
-            links=tuple(sorted(links.values(), key=lambda link: -link.stage)),
+            links=tuple(sorted(links.values(), key=lambda link: -link.number)),
             beginnings=tuple(
                 sorted(beginnings.values(), key=lambda beginning: beginning.collective.key)
             ),
             grade=weakest(grades),
         )
 
-    def _find(self, stage: int) -> tuple[Collective, ...]:
-        if stage not in self._by_stage:
-            same = stage + 1 in self._by_stage and self.modules[stage] is self.modules[stage + 1]
-            self._by_stage[stage] = (
-                self._by_stage[stage + 1] if same else find_collectives(self.modules[stage])
+    def _find(self, number: int) -> tuple[Collective, ...]:
+        if number not in self._by_number:
+            same = (
+                number + 1 in self._by_number and self.modules[number] is self.modules[number + 1]
             )
-        return self._by_stage[stage]
+            self._by_number[number] = (
+                self._by_number[number + 1] if same else find_collectives(self.modules[number])
+            )
+        return self._by_number[number]
 
 
 def _has_changed(link: CollectiveLink) -> bool:
@@ -134,7 +136,7 @@ def _has_changed(link: CollectiveLink) -> bool:
 
 
 def _linked(
-    stage: int,
+    number: int,
     matching: Matching,
     earlier: Sequence[Collective],
     later: Sequence[Collective],
@@ -150,7 +152,7 @@ def _linked(
     ):
         search.by_key(key, grade)
     search.combine()
-    return search.links(stage)
+    return search.links(number)
 
 
 class _Search:
@@ -232,7 +234,7 @@ class _Search:
             if taken:
                 self._link(after, [*sources, *taken], Grade.MATCHED)
 
-    def links(self, stage: int) -> Mapping[tuple[str, str], CollectiveLink]:
+    def links(self, number: int) -> Mapping[tuple[str, str], CollectiveLink]:
         """Return the links by the key of the later collective."""
         counts: dict[tuple[str, str], int] = defaultdict(int)
         for sources in self._sources.values():
@@ -243,7 +245,7 @@ class _Search:
             if sources:
                 first = sources[0]
                 result[after.key] = CollectiveLink(
-                    stage=stage,
+                    number=number,
                     before=tuple(sources),
                     after=after,
                     grade=self._grades[after.key],

@@ -8,7 +8,7 @@ from xlareport.analysis.history.operand_types import retyped_products
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 
-_Stages = Mapping[tuple[str, str] | str, list[int]]
+_Numbers = Mapping[tuple[str, str] | str, list[int]]
 """The indices of snapshots, rising, by a place or by the name of a whole computation."""
 
 
@@ -19,38 +19,38 @@ class ChangeIndex:
         """Take the matchings in their order, each with the index of the snapshot after it."""
         before: dict[tuple[str, str] | str, list[int]] = {}
         after: dict[tuple[str, str] | str, list[int]] = {}
-        for stage, matching in matchings:
+        for number, matching in matchings:
             for place in matching.spoken_of_before:
-                before.setdefault(place, []).append(stage)
+                before.setdefault(place, []).append(number)
             for place in matching.spoken_of_after:
-                after.setdefault(place, []).append(stage)
+                after.setdefault(place, []).append(number)
             for old_product, new_product in retyped_products(matching):
-                before.setdefault(old_product, []).append(stage)
-                after.setdefault(new_product, []).append(stage)
+                before.setdefault(old_product, []).append(number)
+                after.setdefault(new_product, []).append(number)
             for old in _gone_or_renamed(matching):
-                before.setdefault(old, []).append(stage)
+                before.setdefault(old, []).append(number)
             for new in _new_or_renamed(matching):
-                after.setdefault(new, []).append(stage)
-        self._before: Final[_Stages] = before
-        self._after: Final[_Stages] = after
+                after.setdefault(new, []).append(number)
+        self._before: Final[_Numbers] = before
+        self._after: Final[_Numbers] = after
 
-    def step_to(self, place: Place, stage: int) -> int:
+    def step_to(self, place: Place, number: int) -> int:
         """Return the last step up to a snapshot that can have changed a place in it; 0 if none."""
         value = 0
         for key in (place, place.computation):
-            stages = self._after.get(key, ())
-            number = bisect_right(stages, stage)
-            value = max(value, stages[number - 1] if number else 0)
+            numbers = self._after.get(key, ())
+            count = bisect_right(numbers, number)
+            value = max(value, numbers[count - 1] if count else 0)
         return value
 
-    def step_from(self, place: Place, stage: int) -> int | None:
+    def step_from(self, place: Place, number: int) -> int | None:
         """Return the first step after a snapshot that can have changed a place; None if none."""
         value: int | None = None
         for key in (place, place.computation):
-            stages = self._before.get(key, ())
-            number = bisect_left(stages, stage + 1)
-            if number < len(stages) and (value is None or stages[number] < value):
-                value = stages[number]
+            numbers = self._before.get(key, ())
+            count = bisect_left(numbers, number + 1)
+            if count < len(numbers) and (value is None or numbers[count] < value):
+                value = numbers[count]
         return value
 
 

@@ -51,7 +51,7 @@ class Event(StrEnum):
 class HistoryEvent(NamedTuple):
     """One event in the history of an instruction."""
 
-    stage: int
+    number: int
     """The index of the snapshot."""
     event: Event
     instruction: Place
@@ -67,6 +67,11 @@ class HistoryEvent(NamedTuple):
     """The difference of metadata, which has no effect; empty without one."""
 
     @property
+    def stage(self) -> int:
+        """Another name of `number`, until 1.0."""
+        return self.number
+
+    @property
     def reason(self) -> str:
         """The reason with the difference of metadata."""
         return _together(self.why, self.metadata)
@@ -76,16 +81,18 @@ def _together(*parts: str) -> str:
     return "; ".join(filter(None, parts))
 
 
-def addition(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
+def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     """Return the event of a place that continues none of the snapshot before."""
     if pairing is None:
-        return HistoryEvent(stage, Event.ADDED, place, (), (), Grade.GUESSED, "no source was found")
+        return HistoryEvent(
+            number, Event.ADDED, place, (), (), Grade.GUESSED, "no source was found"
+        )
     if pairing.relation is Relation.EXPANDED:
         reason = f"a constant of what %{pairing.before[0].instruction} was expanded into"
-        return HistoryEvent(stage, Event.ADDED, place, (), (), pairing.grade, reason)
+        return HistoryEvent(number, Event.ADDED, place, (), (), pairing.grade, reason)
     sources = pairing.before
     event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
-    return HistoryEvent(stage, event, place, sources, (), pairing.grade, pairing.reason)
+    return HistoryEvent(number, event, place, sources, (), pairing.grade, pairing.reason)
 
 
 _LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
@@ -100,15 +107,15 @@ def is_constant_of_expansion(matching: Matching, pairing: Pairing | None, place:
     return line is not None and line.opcode in _LITERALS and is_constant(matching.after, place)
 
 
-def removal(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
+def removal(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     """Return the event of an instruction without a continuation in the next snapshot."""
     if pairing is None:
         return HistoryEvent(
-            stage, Event.REMOVED, place, (), (), Grade.GUESSED, "no trace was found"
+            number, Event.REMOVED, place, (), (), Grade.GUESSED, "no trace was found"
         )
     inlined = pairing.relation is Relation.INLINED
     event = Event.INLINED if inlined else _UNTRACED.get(pairing.cause, Event.REMOVED)
-    return HistoryEvent(stage, event, place, (), pairing.after, pairing.grade, pairing.reason)
+    return HistoryEvent(number, event, place, (), pairing.after, pairing.grade, pairing.reason)
 
 
 _UNTRACED: Mapping[ChangeCause | None, Event] = {ChangeCause.UNTRACED: Event.UNTRACED}
@@ -127,14 +134,14 @@ _EVENTS = {
 
 
 def events_between(
-    matching: Matching, stage: int, pairing: Pairing | None, places: tuple[Place, Place]
+    matching: Matching, number: int, pairing: Pairing | None, places: tuple[Place, Place]
 ) -> Iterator[HistoryEvent]:
     """Yield the change between two places that continue each other, if there is any."""
-    known = next(_events_between(matching, stage, pairing, places), None)
+    known = next(_events_between(matching, number, pairing, places), None)
     types = operand_types(matching, *places)
     if types and known is None:
         yield HistoryEvent(
-            stage, Event.CHANGED, places[1], places[:1], places[1:], Grade.EXACT, types
+            number, Event.CHANGED, places[1], places[:1], places[1:], Grade.EXACT, types
         )
     elif known is not None and types:
         event = Event.CHANGED if known.event is Event.RENAMED else known.event
@@ -144,7 +151,7 @@ def events_between(
 
 
 def _events_between(
-    matching: Matching, stage: int, pairing: Pairing | None, places: tuple[Place, Place]
+    matching: Matching, number: int, pairing: Pairing | None, places: tuple[Place, Place]
 ) -> Iterator[HistoryEvent]:
     before, after = places
     if pairing is None:
@@ -170,7 +177,7 @@ def _events_between(
         grade = pairing.known_of(before, after).grade
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    known = HistoryEvent(stage, event, after, sources, targets, grade, message, metadata)
+    known = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, known) if after == pairing.after[0] else known
 
 

@@ -57,22 +57,22 @@ class SnapshotSequence:
         self.histories: dict[TrailPoint, tuple[HistoryEvent, ...]] = {}
         """Results of `history` by snapshot and place, because many subjects share them."""
 
-    def into(self, stage: int) -> Matching | None:
+    def into(self, number: int) -> Matching | None:
         """Return the matching with the previous snapshot; None if nothing changed."""
-        before, after = self.modules[stage - 1], self.modules[stage]
+        before, after = self.modules[number - 1], self.modules[number]
         if before is after:
             return None
-        if stage not in self._matchings:
-            self._matchings[stage] = match(before, after)
-        return self._matchings[stage]
+        if number not in self._matchings:
+            self._matchings[number] = match(before, after)
+        return self._matchings[number]
 
     @property
     def change_index(self) -> ChangeIndex:
         """The steps at which each place can have changed."""
         if self._change_index is None:
-            every = ((stage, self.into(stage)) for stage in range(1, len(self.modules)))
+            every = ((number, self.into(number)) for number in range(1, len(self.modules)))
             self._change_index = ChangeIndex(
-                (stage, matching) for stage, matching in every if matching is not None
+                (number, matching) for number, matching in every if matching is not None
             )
         return self._change_index
 
@@ -138,34 +138,34 @@ def _equals(pairing: Pairing | None) -> tuple[Place, ...]:
     return pairing.before[1:] if pairing is not None and together else ()
 
 
-def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
+def history(snapshots: SnapshotSequence, number: int, place: Place) -> tuple[HistoryEvent, ...]:
     """Return the history of the instruction at a place; empty if there is none.
 
     A merged or combined instruction has the history of each source, up to a limit. Events are
     distinct and sorted by snapshot; equal events of a sequence are identical objects.
     """
-    known = snapshots.histories.get((stage, place))
+    known = snapshots.histories.get((number, place))
     if known is None:
-        if snapshots.modules[stage].find(*place) is None:
+        if snapshots.modules[number].find(*place) is None:
             return ()
-        events = [*_back(snapshots, stage, place), *_forward(snapshots, stage, place)]
-        known = snapshots.histories[stage, place] = order_by_stage(events)
+        events = [*_back(snapshots, number, place), *_forward(snapshots, number, place)]
+        known = snapshots.histories[number, place] = order_events(events)
     return known
 
 
-def order_by_stage(events: Sequence[HistoryEvent]) -> tuple[HistoryEvent, ...]:
+def order_events(events: Sequence[HistoryEvent]) -> tuple[HistoryEvent, ...]:
     """Return the distinct events of one sequence, sorted by snapshot."""
     distinct = dict(zip(map(id, events), events, strict=True))
-    return tuple(sorted(distinct.values(), key=attrgetter("stage")))
+    return tuple(sorted(distinct.values(), key=attrgetter("number")))
 
 
 def descendants(
-    snapshots: SnapshotSequence, stage: int, places: Sequence[Place]
+    snapshots: SnapshotSequence, number: int, places: Sequence[Place]
 ) -> tuple[Place, ...]:
     """Return the instructions of the last snapshot that do the work of the given ones."""
     current = list(places)
-    for number in range(stage + 1, len(snapshots.modules)):
-        matching = snapshots.into(number)
+    for later in range(number + 1, len(snapshots.modules)):
+        matching = snapshots.into(later)
         if matching is not None:
             following = (after for place in current for after in _continued(matching, place))
             current = list(dict.fromkeys(following))
@@ -173,12 +173,12 @@ def descendants(
 
 
 def ancestors(
-    snapshots: SnapshotSequence, stage: int, places: Sequence[Place]
+    snapshots: SnapshotSequence, number: int, places: Sequence[Place]
 ) -> tuple[Place, ...]:
     """Return the instructions of the first snapshot whose work the given ones do."""
     current = list(places)
-    for number in range(stage, 0, -1):
-        matching = snapshots.into(number)
+    for later in range(number, 0, -1):
+        matching = snapshots.into(later)
         if matching is not None:
             leading = (before for place in current for before in sources_of(matching, place))
             current = list(dict.fromkeys(leading))
@@ -186,13 +186,13 @@ def ancestors(
 
 
 def beginnings(
-    snapshots: SnapshotSequence, stage: int, places: Sequence[Place]
+    snapshots: SnapshotSequence, number: int, places: Sequence[Place]
 ) -> Iterator[HistoryEvent]:
     """Yield where trails end that lead back to no instruction of the first snapshot, nearest first.
 
     Each was added without a source: by the compiler there, or as a guess where a trail is lost.
     """
-    waiting = deque((snapshots.change_index.step_to(place, stage), place) for place in places)
+    waiting = deque((snapshots.change_index.step_to(place, number), place) for place in places)
     seen = set(waiting)
     while waiting:
         number, place = waiting.popleft()
@@ -284,9 +284,9 @@ def _is_literal(module: HloModule, place: Place) -> bool:
     return line is not None and not line.operands and line.opcode != "parameter"
 
 
-def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
+def _back(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield the events that led to a place, the latest of each trail first."""
-    waiting = deque([(snapshots.change_index.step_to(place, stage), place)])
+    waiting = deque([(snapshots.change_index.step_to(place, number), place)])
     for _ in range(_MOST_TRAILS):
         if not waiting:
             return
@@ -298,10 +298,10 @@ def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[His
             at = link.following
 
 
-def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
+def _forward(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield the events of an instruction after a snapshot."""
-    number = snapshots.change_index.step_from(place, stage)
-    at: TrailPoint | None = (len(snapshots.modules) if number is None else number, place)
+    first = snapshots.change_index.step_from(place, number)
+    at: TrailPoint | None = (len(snapshots.modules) if first is None else first, place)
     while at is not None:
         link = snapshots.link_after(at)
         yield from link.events

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.history.events import Event
-from xlareport.analysis.history.instruction import SnapshotSequence, history, order_by_stage
+from xlareport.analysis.history.instruction import SnapshotSequence, history, order_events
 from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Ends, Trace, standings, trace_subject
@@ -43,7 +43,7 @@ def trace_subjects(
     """Yield the history of each subject of the last or the first snapshot."""
     roots, heirs = find_roots(snapshots), find_heirs(snapshots)
     for subject in subjects:
-        if subject.stage > 0:
+        if subject.number > 0:
             yield _trace_back(snapshots, subject, roots)
         else:
             yield _trace_forward(snapshots, subject, heirs)
@@ -78,9 +78,9 @@ def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
     That of its first event is meant: before it, the fusion has no history of its own.
     """
     creation = next((event for event in trace.events if event.event not in ENDS), None)
-    if creation is None or creation.stage == 0:
+    if creation is None or creation.number == 0:
         return trace
-    module = snapshots.modules[creation.stage - 1]
+    module = snapshots.modules[creation.number - 1]
     contractions = [
         place
         for place in creation.sources
@@ -89,10 +89,10 @@ def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
     earlier = [
         event
         for place in contractions[:_MOST_CONTRACTIONS]
-        for event in history(snapshots, creation.stage - 1, place)
-        if event.stage < creation.stage
+        for event in history(snapshots, creation.number - 1, place)
+        if event.number < creation.number
     ]
-    return replace(trace, events=order_by_stage([*earlier, *trace.events])) if earlier else trace
+    return replace(trace, events=order_events([*earlier, *trace.events])) if earlier else trace
 
 
 class HistoryNames:
@@ -138,11 +138,11 @@ def list_temporary(
     `mentioned` are names with the number of the snapshot after the step that mentions them.
     """
     seen: set[Place] = set()
-    for stage, mentions in mentioned:
+    for after, mentions in mentioned:
         unknown = [name for name in mentions if not names.knows(name)]
         if not unknown:
             continue
-        homes = [(at, _homes(snapshots.modules[at], unknown)) for at in (stage, stage - 1)]
+        homes = [(at, _homes(snapshots.modules[at], unknown)) for at in (after, after - 1)]
         for name in unknown:
             number, home = next(((at, some[name]) for at, some in homes if name in some), (0, ""))
             place = Place(home, name)

@@ -25,7 +25,7 @@ class Made(Struct, frozen=True):
     """How an instruction came to be."""
 
     instruction: str
-    stage: int
+    number: int
     """The index of the first snapshot that contains it; 0 if it is part of the input."""
     grade: Grade
 
@@ -37,6 +37,6 @@ def find_makers(snapshots: SnapshotSequence, rows: Sequence[MeasuredRow]) -> Ite
         events = history(snapshots, last, Place(row.computation, row.instruction.name))
         making = [event for event in events if event.event in _MAKING]
         if making:
-            yield Made(row.instruction.name, making[-1].stage, making[-1].confidence)
+            yield Made(row.instruction.name, making[-1].number, making[-1].confidence)
         elif events:
             yield Made(row.instruction.name, 0, Grade.EXACT)

@@ -19,19 +19,19 @@ class Subject(Struct, frozen=True):
 
     name: str
     """`computation/%instruction`, or an op_name."""
-    stage: int
+    number: int
     """The index of the snapshot in which the places are."""
     places: tuple[Place, ...]
 
 
 def find_subjects(
-    snapshots: SnapshotSequence, asked: str, stage: int | None = None
+    snapshots: SnapshotSequence, asked: str, number: int | None = None
 ) -> tuple[Subject, ...]:
-    """Return everything that a name can mean, the latest first; `stage` limits the search.
+    """Return everything that a name can mean, the latest first; `number` limits the search.
 
     `asked` is `%name`, `name` or `computation/%name`, or an op_name or the end of one.
     """
-    return _instructions(snapshots, asked, stage) or _ops(snapshots, asked, stage)
+    return _instructions(snapshots, asked, number) or _ops(snapshots, asked, number)
 
 
 def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
 
 
 def _instructions(
-    snapshots: SnapshotSequence, asked: str, stage: int | None
+    snapshots: SnapshotSequence, asked: str, number: int | None
 ) -> tuple[Subject, ...]:
     """Return the instructions that have a name, each once however many snapshots it is in."""
     computation, slash, name = asked.rpartition("/%")
@@ -59,11 +59,11 @@ def _instructions(
     seen: set[tuple[int, Place]] = set()
     subjects = []
     last = len(snapshots.modules) - 1
-    for number in range(last, -1, -1) if stage is None else (stage,):
-        for place in _named(snapshots.modules[number], computation.removeprefix("%"), name):
-            if (number, place) not in seen:
-                seen.update(_path(snapshots, number, place))
-                subjects.append(Subject(str(place), number, (place,)))
+    for snapshot in range(last, -1, -1) if number is None else (number,):
+        for place in _named(snapshots.modules[snapshot], computation.removeprefix("%"), name):
+            if (snapshot, place) not in seen:
+                seen.update(_path(snapshots, snapshot, place))
+                subjects.append(Subject(str(place), snapshot, (place,)))
     return tuple(subjects)
 
 
@@ -73,29 +73,29 @@ def _named(module: HloModule, computation: str, name: str) -> Iterator[Place]:
             yield Place(this_computation.name, name)
 
 
-def _path(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[tuple[int, Place]]:
-    """Yield the place of an instruction in each snapshot up to a stage."""
+def _path(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[tuple[int, Place]]:
+    """Yield the place of an instruction in each snapshot up to one."""
     current: Place | None = place
-    for number in range(stage, -1, -1):
+    for earlier in range(number, -1, -1):
         if current is None:
             return
-        yield number, current
-        matching = snapshots.into(number) if number else None
+        yield earlier, current
+        matching = snapshots.into(earlier) if earlier else None
         current = current if matching is None else matching.partner_before(current)
 
 
-def _ops(snapshots: SnapshotSequence, asked: str, stage: int | None) -> tuple[Subject, ...]:
+def _ops(snapshots: SnapshotSequence, asked: str, number: int | None) -> tuple[Subject, ...]:
     """Return the framework ops of a name in the first snapshot that has some."""
-    every = range(len(snapshots.modules)) if stage is None else (stage,)
-    for number in every:
-        module = snapshots.modules[number]
+    every = range(len(snapshots.modules)) if number is None else (number,)
+    for snapshot in every:
+        module = snapshots.modules[snapshot]
         known = set(_op_names(module))
         names = {text for text in known if asked in text.split(";")} | ({asked} & known)
         names = names or {text for text in known if _ends_with(text, asked)}
         names = names or {text for text in known if ends_plain(text, asked)}
         if names:
             return tuple(
-                Subject(name, number, places_of_op(module, name)) for name in sorted(names)
+                Subject(name, snapshot, places_of_op(module, name)) for name in sorted(names)
             )
     return ()
 

@@ -14,7 +14,7 @@ from xlareport.analysis.history.instruction import (
     beginnings,
     descendants,
     history,
-    order_by_stage,
+    order_events,
 )
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.matching.pairing import Place
@@ -63,7 +63,7 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     first, last = 0, len(snapshots.modules) - 1
     ends = ends or _ends(snapshots, subject)
     origins = standings(snapshots.modules[first], ends.origins)
-    subjects = standings(snapshots.modules[subject.stage], subject.places)
+    subjects = standings(snapshots.modules[subject.number], subject.places)
     fills = bool(origins) and not any(map(_computes, subjects))
     is_known = fills or any(map(_computes, origins))
     added = () if is_known else _beginnings(snapshots, subject)
@@ -82,13 +82,13 @@ def _computes(origin: Standing) -> bool:
 
 
 def _beginnings(snapshots: SnapshotSequence, subject: Subject) -> tuple[HistoryEvent, ...]:
-    return tuple(islice(beginnings(snapshots, subject.stage, subject.places), _BEGINNINGS))
+    return tuple(islice(beginnings(snapshots, subject.number, subject.places), _BEGINNINGS))
 
 
 def _ends(snapshots: SnapshotSequence, subject: Subject) -> Ends:
     return Ends(
-        ancestors(snapshots, subject.stage, subject.places),
-        descendants(snapshots, subject.stage, subject.places),
+        ancestors(snapshots, subject.number, subject.places),
+        descendants(snapshots, subject.number, subject.places),
     )
 
 
@@ -99,7 +99,7 @@ def _events(
     reached: set[Place] = set()
     passed: set[Place] = set()
     for place in subject.places:
-        history_events = history(snapshots, subject.stage, place)
+        history_events = history(snapshots, subject.number, place)
         reached.add(history_events[-1].instruction)
         passed.update(event.instruction for event in history_events)
         yield history_events
@@ -107,7 +107,7 @@ def _events(
     for place in now:
         if place not in reached:
             since = history(snapshots, last, place)
-            yield _since(since if subject.stage == 0 else _later(since, subject.stage), passed)
+            yield _since(since if subject.number == 0 else _later(since, subject.number), passed)
 
 
 def _since(events: tuple[HistoryEvent, ...], passed: Collection[Place]) -> tuple[HistoryEvent, ...]:
@@ -121,15 +121,15 @@ def _since(events: tuple[HistoryEvent, ...], passed: Collection[Place]) -> tuple
     return events
 
 
-def _later(events: Iterable[HistoryEvent], stage: int) -> tuple[HistoryEvent, ...]:
-    return tuple([event for event in events if event.stage > stage])
+def _later(events: Iterable[HistoryEvent], number: int) -> tuple[HistoryEvent, ...]:
+    return tuple([event for event in events if event.number > number])
 
 
 def _ordered(histories: Sequence[tuple[HistoryEvent, ...]]) -> tuple[HistoryEvent, ...]:
     """Return the distinct events of histories; a single history is sorted already."""
     if len(histories) == 1:
         return histories[0]
-    return order_by_stage([*chain.from_iterable(histories)])
+    return order_events([*chain.from_iterable(histories)])
 
 
 _STANDINGS: WeakKeyDictionary[HloModule, dict[Place, _Ranked]] = WeakKeyDictionary()

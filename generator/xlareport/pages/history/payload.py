@@ -6,7 +6,7 @@ from typing import Any
 
 from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.events import Event, HistoryEvent
-from xlareport.analysis.history.instruction import SnapshotSequence, order_by_stage
+from xlareport.analysis.history.instruction import SnapshotSequence, order_events
 from xlareport.analysis.history.module_histories import (
     ENDS,
     HistoryNames,
@@ -53,7 +53,7 @@ def history_payloads(
         "stages": list(stages),
         "chunk": _CHUNK,
         "titles": [subject.name for subject in result],
-        "forward": sum(subject.stage > 0 for subject in result),
+        "forward": sum(subject.number > 0 for subject in result),
         "between": [first, *(subject.name for subject in between)],
         "names": names.numbers(),
         "complete": len(subjects) <= _MOST_SUBJECTS,
@@ -127,7 +127,7 @@ def _subject(history: SubjectHistory, table: _Standings, events: _Events) -> dic
     result = history.trace
     happened = result.events
     if result.beginnings:
-        happened = order_by_stage((*result.beginnings, *happened))
+        happened = order_events((*result.beginnings, *happened))
     return {
         "instructions": history.instructions,
         "events": events.numbers([event for event in happened if event.event not in ENDS]),
@@ -148,7 +148,7 @@ def _event(event: HistoryEvent) -> list[Any]:
     """
     renamed = event.event is Event.RENAMED
     return [
-        event.stage,
+        event.number,
         str(event.event),
         str(event.instruction),
         _names(event.sources, event.instruction),

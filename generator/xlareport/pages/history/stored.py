@@ -24,7 +24,7 @@ class StoredEvent(Struct, frozen=True):
     `and 3 more` ends a list that was cut.
     """
 
-    stage: int
+    number: int
     event: str
     instruction: str
     """`computation/%instruction`."""
@@ -47,7 +47,7 @@ class StoredSubject(Struct, frozen=True):
     """The history of an instruction or an op."""
 
     title: str
-    stage: int | None
+    number: int | None
     """The index of the snapshot with this name; None for temporary instructions."""
     events: tuple[StoredEvent, ...]
     origins: StoredStandings
@@ -69,7 +69,7 @@ class StoredIndex(Struct, frozen=True):
     names: Mapping[str, Sequence[int]]
     """The subjects that had each name, or absorbed an instruction with it."""
 
-    def stage_of(self, number: int) -> int | None:
+    def snapshot_of(self, number: int) -> int | None:
         """Return the index of the snapshot in which a subject has its title."""
         if number >= self.between:
             return None
@@ -101,7 +101,7 @@ def read_subject(index: StoredIndex, number: int, chunk: Any) -> StoredSubject:
     events = [known[number] for number in _numbers(subjects, place)]
     return StoredSubject(
         title=index.titles[number],
-        stage=index.stage_of(number),
+        number=index.snapshot_of(number),
         events=tuple(events),
         origins=_standings(chunk["origins"], place, rows),
         now=_standings(chunk["now"], place, rows),
@@ -131,8 +131,8 @@ def _events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
         _strings(reasons),
         strict=True,
     )
-    for stage, kind, instruction, came, became, grade, reason in rows:
-        yield StoredEvent(stage, kind, instruction, came, became, _GRADES[grade], reason)
+    for number, kind, instruction, came, became, grade, reason in rows:
+        yield StoredEvent(number, kind, instruction, came, became, _GRADES[grade], reason)
 
 
 def _standings(value: Any, place: int, rows: Sequence[Sequence[str]]) -> StoredStandings:
