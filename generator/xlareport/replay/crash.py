@@ -45,12 +45,12 @@ def _without_number(word: re.Match[str]) -> str:
     return "#" if any(map(str.isdigit, word[0])) else word[0]
 
 
-def minimize_crash(module: ParsedModule, stage: str, child: Child, seed: int) -> Crash | None:
+def minimize_crash(module: ParsedModule, key: str, child: Child, seed: int) -> Crash | None:
     """Return the smallest part of a snapshot that fails as the whole does; None where it runs.
 
     Raises ReplayError where it is refused before anything is compiled.
     """
-    snapshot = module.snapshot(stage)
+    snapshot = module.snapshot(key)
     program = program_of(module, snapshot)
     if not isinstance(program, RunnableProgram):
         raise ReplayError(f"{snapshot.stage.label} cannot be run: {program}.")

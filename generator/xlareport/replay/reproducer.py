@@ -43,10 +43,10 @@ class Reproducer(Struct, frozen=True):
 
 
 def step_programs(
-    module: ParsedModule, stage: str
+    module: ParsedModule, key: str
 ) -> tuple[ParsedSnapshot, ParsedSnapshot, RunnableProgram, RunnableProgram]:
     """Return a snapshot and the last one before it that can be run; raises ReplayError."""
-    after = module.snapshot(stage)
+    after = module.snapshot(key)
     program = program_of(module, after)
     if not isinstance(program, RunnableProgram):
         raise ReplayError(f"{after.stage.label} cannot be run: {program}.")
@@ -59,10 +59,10 @@ def step_programs(
 
 
 def reproduce(
-    module: ParsedModule, stage: str, child: Child, seed: int, *, minimize: bool
+    module: ParsedModule, key: str, child: Child, seed: int, *, minimize: bool
 ) -> Reproducer:
     """Return the programs of a step with inputs under which they differ; raises ReplayError."""
-    before, after, *programs = step_programs(module, stage)
+    before, after, *programs = step_programs(module, key)
     if any(program.placement is not None for program in programs):
         raise ReplayError("A program of several devices is not made into a reproducer.")
     case = _Case(child, seed, choose_tolerance(_types(programs), None))

@@ -38,7 +38,7 @@ _LEAST_INSTRUCTIONS = 3
 class Again(Struct, frozen=True):
     """A state that an earlier snapshot had, but not every snapshot in between."""
 
-    stage: int
+    number: int
     """The index of the snapshot that has it again."""
     before: int
     """The index of the last earlier snapshot that had it."""
@@ -52,19 +52,19 @@ def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
     Annotations alone, such as the shardings that a partitioner writes and removes, are no change.
     """
     agains = [again for again in _modules(modules) if _is_changed_between(modules, again)]
-    stages = {again.stage for again in agains}
+    numbers = {again.number for again in agains}
     agains += [
         again
         for again in _computations(modules)
-        if again.stage not in stages and _is_changed_between(modules, again)
+        if again.number not in numbers and _is_changed_between(modules, again)
     ]
-    return tuple(sorted(agains, key=lambda again: again.stage))
+    return tuple(sorted(agains, key=lambda again: again.number))
 
 
 def _is_changed_between(modules: Sequence[HloModule], again: Again) -> bool:
-    now = modules[again.stage]
+    now = modules[again.number]
     known = now.by_name if again.computation is None else (again.computation,)
-    between = modules[again.before + 1 : again.stage]
+    between = modules[again.before + 1 : again.number]
     return any(_differs(now, other, name) for other in between for name in known)
 
 

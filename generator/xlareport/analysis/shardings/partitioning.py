@@ -35,16 +35,16 @@ def find_partitioning(modules: Sequence[HloModule]) -> Partitioning | None:
 
     It is the same step that `partitioning_into` finds.
     """
-    steps = (partitioning_into(modules, stage) for stage in range(1, len(modules)))
+    steps = (partitioning_into(modules, number) for number in range(1, len(modules)))
     return next((step for step in steps if step is not None), None)
 
 
-def partitioning_into(modules: Sequence[HloModule], stage: int) -> Partitioning | None:
+def partitioning_into(modules: Sequence[HloModule], number: int) -> Partitioning | None:
     """Return the step before a snapshot if it partitioned the program; else None.
 
     A module known to be partitioned only from its schedule says nothing about propagation.
     """
-    before, after = modules[stage - 1], modules[stage]
+    before, after = modules[number - 1], modules[number]
     if not has_local_shapes(after) or has_local_shapes(before):
         return None
     is_between = before is not modules[0] and is_partitioned(after)

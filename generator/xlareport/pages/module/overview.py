@@ -249,7 +249,7 @@ def _again(agains: Sequence[Again], steps: Sequence[Link]) -> Iterator[AgainRow]
     """Yield a row for all states of one snapshot that came back in one step."""
     together: dict[tuple[int, int], list[str | None]] = {}
     for again in agains:
-        together.setdefault((again.stage, again.before), []).append(again.computation)
+        together.setdefault((again.number, again.before), []).append(again.computation)
     for (stage, before), computations in together.items():
         yield AgainRow(steps[stage], steps[before], prose(_came_back(computations)))
 
