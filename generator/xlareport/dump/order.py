@@ -47,7 +47,7 @@ def is_placed(stage: str, sequence: int | None) -> bool:
 
 
 def is_extension(stage: str, sequence: int | None) -> bool:
-    """Return whether a snapshot is placed by a known name with which its own begins."""
+    """Return whether a snapshot's name extends a known one, `after_codegen_after_x`."""
     return place(stage, sequence)[2] == 1
 
 

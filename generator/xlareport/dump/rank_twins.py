@@ -49,7 +49,10 @@ class RepeatedModules(Struct, frozen=True):
 
 
 def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) -> RepeatedModules:
-    """Return which modules repeat others; `run` calls the function that reads files."""
+    """Return the modules that repeat an earlier one, of their own process or of another.
+
+    `run` is `map`, or one that spreads the reading of files over workers.
+    """
     repeated = find_duplicates(modules, run)
     twins = dict(find_rank_twins(modules, run, repeated))
     twins |= {key: twins[first] for key, first in repeated.items() if first in twins}

@@ -29,7 +29,7 @@ def memory_spaces() -> Mapping[str, MemorySpace]:
 
 
 def find_space(backend: str | None, number: int, chip: str = "") -> MemorySpace | None:
-    """Return a memory space, as the chip has it before the backend; None where not known."""
+    """Return the memory space of a number: the chip's own, else the backend's; None if unknown."""
     spaces = memory_spaces()
     return spaces.get(f"{chip}-{number}") or spaces.get(f"{backend}-{number}")
 

@@ -36,9 +36,9 @@ class ModuleDrawing(Struct, frozen=True):
     """Where results are kept from build to build; None where they are not."""
 
     def files(self, results: Iterable[ModuleResult]) -> Iterator[tuple[TextFile, ...]]:
-        """Yield the files of some modules at a time: their payloads and pictures.
+        """Yield the payloads and pictures of some modules at a time.
 
-        Pictures of the main program alone hang on the roles of modules, and are drawn later.
+        With `--pictures main` only payloads: the main program is not known before all are read.
         """
         for some in self._some(results):
             faulty: set[InstructionKey] = set()

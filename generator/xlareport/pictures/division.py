@@ -66,7 +66,7 @@ class _Divider:
         self._flow = FlowDivider(module, folding, self._maker)
 
     def whole(self) -> InstructionGroup:
-        """Return all drawn instructions as one part, with few enough items for a first view."""
+        """Return all drawn instructions as one group of at most FIRST_VIEW items."""
         name = self._computation.name
         return self._part(self._drawn, 0, name, name, FIRST_VIEW)
 

@@ -33,7 +33,7 @@ class ChangeRegion(Struct):
 
     @property
     def is_new(self) -> bool:
-        """Whether anything came or went."""
+        """Whether an instruction of the region was added or removed, not only changed."""
         return any(state != "changed" for state, _ in self.kinds)
 
     @property

@@ -22,7 +22,7 @@ def script_hash(script: str) -> str:
 
 
 def policy_element(directives: Iterable[str]) -> str:
-    """Return the element that lays down a policy; what no directive names is forbidden."""
+    """Return the Content-Security-Policy as a meta element; it blocks what no directive allows."""
     content = "; ".join(
         ("default-src 'none'", *directives, "base-uri 'none'", "form-action 'none'")
     )

@@ -140,7 +140,7 @@ def judge(comparison: Comparison, times: ComparedTimes | None) -> Verdict:
 
 
 def change_of_work(time: Judgement, flops: Quantity | None) -> WorkChange | None:
-    """Return a change of time beside that of FLOPs; None if either is unknown or small."""
+    """Return the change of FLOPs, and of time per FLOP; None if either is unknown or small."""
     known = time.quantity
     if time.direction is Direction.UNKNOWN or known is None or known.change is None:
         return None

@@ -37,7 +37,10 @@ def has_local_shapes(module: HloModule) -> bool:
 
 
 def computes_per_device(module: HloModule) -> bool:
-    """Return whether the work is that of one partition: of its shards, or all in `shard_map`."""
+    """Return whether counted work is that of one partition, not of the whole program.
+
+    It is after SPMD partitioning, or where all matmuls are in the body of a `shard_map`.
+    """
     return has_local_shapes(module) or (read_partition_count(module) > 1 and _is_manual(module))
 
 

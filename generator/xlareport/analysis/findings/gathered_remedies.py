@@ -133,9 +133,9 @@ def _body(module: HloModule, gather: Collective) -> Instruction:
 
 
 def consumer_kind(module: HloModule, gather: Collective, way: tuple[str, ...]) -> str:
-    """Return `dot`, `convolution`, `gather`, or an empty text for anything else.
+    """Return what reads the result of an all-gather: `dot`, `convolution`, `gather`, else empty.
 
-    `way` is what hands the result on and, at the end, its only consumer.
+    `way` are the instructions that pass the result on; the last is its only consumer.
     """
     home = module.by_name[gather.computation]
     used = set(_uses(module, home, home.by_name[way[-1]], (gather.done, gather.instruction, *way)))

@@ -136,10 +136,10 @@ def find_in_log(
     gathers: Sequence[tuple[InstructionKey, str]],
     device: Device,
 ) -> Iterator[Finding]:
-    """Report what the partitioner warned of, where the snapshots were not checked.
+    """Report the partitioner's warnings as findings, for modules without shardings to check.
 
-    `gathers` are the all-gathers of the final module with their op_names; a warning without one
-    gives no finding, because nothing of the module can be pointed at.
+    `gathers` are the all-gathers of the final module with their op_names. A warning whose op_name
+    none of them has gives no finding, because it would name no instruction.
     """
     for warning in warnings:
         places = tuple(where for where, op_name in gathers if op_name == warning.op_name)

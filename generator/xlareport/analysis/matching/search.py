@@ -276,11 +276,11 @@ class Search(Struct):
                     link.grade = Grade.MATCHED
 
     def itself_after(self, kept: Node) -> Node | None:
-        """Return a kept line's node on the side after."""
+        """Return the node after the step of an instruction that the step kept as it is."""
         return _itself(self.after, kept)
 
     def itself_before(self, kept: Node) -> Node | None:
-        """Return a kept line's node on the side before."""
+        """Return the node before the step of an instruction that the step kept as it is."""
         return _itself(self.before, kept)
 
     def is_kept(self, computation: str, instruction: str) -> bool:

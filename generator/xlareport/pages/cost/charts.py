@@ -37,7 +37,7 @@ def roofline(rows: Sequence[HeavyInstruction], device: Device) -> str:
 
 
 def roof(rows: Sequence[HeavyInstruction], device: Device) -> tuple[str, float]:
-    """Return the kind of arithmetic that most of the work is, and the device's peak for it."""
+    """Return the kind of matmul with the most FLOPs, in words, and its peak in FLOP/s."""
     work: Counter[str] = Counter()
     for row in rows:
         for kind, flops in row.cost.matrix_flops:

@@ -21,7 +21,7 @@ class ScheduleCounts(Struct, frozen=True):
 
 
 def read_schedule(data: bytes, path: str) -> tuple[ScheduleCounts | None, list[Problem]]:
-    """Read the counts; None, without a problem, where a program has no bundles of its own."""
+    """Return the counts of bundles; None, without a problem, for a program without bundles."""
     counts = {name.decode(): int(count) for name, count in _COUNT.findall(data[:4000])}
     if not counts:
         return None, []
