@@ -117,6 +117,15 @@ class Computation(Struct, eq=False, dict=True, weakref=True):
             )
         )
 
+    def operand(self, user: Instruction, number: int = 0) -> Instruction | None:
+        """Return the instruction that an operand of another one names; None if there is none."""
+        names = user.operand_names
+        return self.by_name.get(names[number]) if number < len(names) else None
+
+    def operands(self, user: Instruction) -> list[Instruction | None]:
+        """Return the instruction behind each operand of another one; None where it is unknown."""
+        return [self.by_name.get(name) for name in user.operand_names]
+
     @cached_property
     def users(self) -> Mapping[str, tuple[Instruction, ...]]:
         """The users of each instruction, in order, by the name of the instruction used."""

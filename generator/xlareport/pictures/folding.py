@@ -105,7 +105,7 @@ class Folding:
 
     def _fold_spread(self, instruction: Instruction) -> None:
         """Fold a constant that is only spread or read in another shape."""
-        made_of = self.computation.by_name.get(instruction.operand_names[0])
+        made_of = self.computation.operand(instruction)
         if made_of is not None and made_of.opcode != "parameter" and made_of.name in self.words:
             self.words[instruction.name] = self.words[made_of.name]
 

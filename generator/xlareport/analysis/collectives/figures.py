@@ -144,7 +144,7 @@ def count_bytes_of(home: Computation, body: Instruction) -> int | None:
 
 
 def _site(home: Computation, body: Instruction) -> Site:
-    operands = (home.by_name.get(name) for name in body.operand_names)
+    operands = home.operands(body)
     return Site(body, {operand.name: operand.shape for operand in operands if operand is not None})
 
 

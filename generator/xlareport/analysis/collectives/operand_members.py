@@ -67,7 +67,7 @@ def _carriers(
     for user in computation.users.get(body.name, ()):
         if parse_whole_number(user.attributes.get("index", "")) == number:
             yield user
-    operand = computation.by_name.get(body.operand_names[number])
+    operand = computation.operand(body, number)
     if operand is not None:
         yield operand
         root = fused_root(operand, module)

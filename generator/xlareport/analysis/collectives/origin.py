@@ -175,9 +175,9 @@ def _op_name(body: Instruction, source: Instruction) -> str:
 
 def _is_edge(home: Computation, body: Instruction) -> bool:
     """Return whether only a slice of the local value is sent."""
-    operand = home.by_name.get(body.operand_names[0]) if body.operand_names else None
+    operand = home.operand(body)
     while operand is not None and operand.opcode in ("bitcast", "copy", "convert", "reshape"):
-        operand = home.by_name.get(operand.operand_names[0]) if operand.operand_names else None
+        operand = home.operand(operand)
     return operand is not None and (
         operand.opcode in ("slice", "dynamic-slice")
         or (operand.opcode == "fusion" and "slice" in operand.name)
@@ -281,7 +281,7 @@ def _kind_of_sum(
     step: PartitioningStep, place: Computation, op: Instruction
 ) -> tuple[CauseKind, Sequence[int]]:
     """Return the cause, and the number of shards of each operand along contracted dimensions."""
-    operands = [place.by_name.get(name) for name in op.operand_names]
+    operands = place.operands(op)
     shardings = [step.sharding(operand) if operand else "" for operand in operands]
     try:
         if op.opcode in CONTRACTIONS:

@@ -59,11 +59,10 @@ def find_partial_op(
 
     Fusions are looked into. An op behind another one that computes is not taken.
     """
-    names = body.operand_names
-    value = home.by_name.get(names[operand]) if operand < len(names) else None
+    value = home.operand(body, operand)
     if value is None:
         return None
-    single = len(names) == 1
+    single = len(body.operand_names) == 1
     op_name = (body.metadata.op_name if single else "") or op_name_of(value, module)
     waiting: deque[_Line] = deque([(home, value, None)])
     seen: set[tuple[str, str, int | None]] = set()
@@ -93,7 +92,7 @@ def _before(module: HloModule, at: _Line, *, is_inside: bool) -> Iterator[_Line]
             yield from _elements(fused, root, element)
     elif line.opcode in _READ_THROUGH or is_inside:
         number = parse_whole_number(line.attributes.get("index", ""))
-        operands = (place.by_name.get(name) for name in line.operand_names)
+        operands = place.operands(line)
         yield from ((place, operand, number) for operand in operands if operand is not None)
 
 

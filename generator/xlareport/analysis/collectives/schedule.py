@@ -277,7 +277,7 @@ def _apart(independent: Sequence[str], between: Sequence[Instruction] | None) ->
 
 def _is_scalar(home: Computation, instruction: Instruction) -> bool:
     """Return whether an instruction computes a scalar from scalars, which needs little time."""
-    operands = [home.by_name.get(name) for name in instruction.operand_names]
+    operands = home.operands(instruction)
     values = [instruction, *(operand for operand in operands if operand is not None)]
     return all(value.shape.element_count == 1 for value in values)
 

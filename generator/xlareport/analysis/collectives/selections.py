@@ -52,7 +52,7 @@ def find_repeated_reduce(home: Computation, gather: Instruction) -> Instruction 
 
 
 def _has_one_each(home: Computation, gather: Instruction) -> bool:
-    operand = home.by_name.get(gather.operand_names[0]) if gather.operand_names else None
+    operand = home.operand(gather)
     along = parse_integers(gather.attributes.get("dimensions", ""))
     sizes = operand.shape.dimensions if operand is not None else ()
     return bool(along) and all(number < len(sizes) and sizes[number] == 1 for number in along)

@@ -100,7 +100,7 @@ def _of_result(
     if len(whole) != len(part) or not all(whole) or not all(part):
         return None
     cuts = tuple((size or 1) // (own or 1) for size, own in zip(whole, part, strict=True))
-    operands = [known.home.by_name.get(name) for name in known.instruction.operand_names]
+    operands = known.home.operands(known.instruction)
     shardings = [step.sharding(operand) for operand in operands if operand is not None]
     before = next((sharding for sharding in shardings if tiles_of(sharding) == cuts), "")
     meaning = "resharding of the result" if before else OF_PARTITIONER
@@ -110,7 +110,7 @@ def _of_result(
 
 def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:
     """Return whether a collective's operand has the shape of one device's shard of the value."""
-    operand = home.by_name.get(link.operand_names[0]) if link.operand_names else None
+    operand = home.operand(link)
     local = local_dimensions(written, value.shape.dimensions)
     return operand is not None and local is not None and operand.shape.dimensions == local
 

@@ -90,7 +90,7 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
             if element is not None and element.is_float:
                 types[element.name] += 1
             if instruction.opcode in MATRIX_PRODUCTS and instruction.operand_names:
-                operand = computation.by_name.get(instruction.operand_names[0])
+                operand = computation.operand(instruction)
                 products[(operand or instruction).shape.element_type] += 1
     return Program(
         arguments=tuple(_arguments(module, signature, final)),

@@ -118,7 +118,7 @@ def _fused_result(fusion: Instruction, index: tuple[int, ...], names: _Names) ->
     if result.opcode == "tuple" and index and index[0] < len(result.operand_names):
         result = fused.by_name.get(result.operand_names[index[0]])
     while result is not None and result.opcode == "bitcast" and result.operand_names:
-        result = fused.by_name.get(result.operand_names[0])
+        result = fused.operand(result)
     return result
 
 

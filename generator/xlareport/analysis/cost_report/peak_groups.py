@@ -75,7 +75,7 @@ def _combined(module: HloModule, sizes: _Sizes) -> Iterator[PeakGroup]:
 def _copied(module: HloModule, sizes: _Sizes, begun: AbstractSet[str]) -> Iterator[PeakGroup]:
     copies: Mapping[str, list[Instruction]] = defaultdict(list)
     for home, instruction in _living(module, sizes):
-        source = home.by_name.get((*instruction.operand_names, "")[0])
+        source = home.operand(instruction)
         users = home.users.get(instruction.name, ())
         is_unread = bool(users) and not any(user.name in begun for user in users)
         if instruction.opcode != "copy" or not is_unread or source is None:

@@ -44,13 +44,13 @@ def _element(
 ) -> tuple[Computation | None, Instruction | None]:
     """Return the initial value of an element of a loop's state, and where it is."""
     number = parse_whole_number(element.attributes.get("index", ""))
-    state = place.by_name.get(element.operand_names[0])
+    state = place.operand(element)
     if number is None or state is None or state.opcode != "parameter":
         return None, None
     for computation in module.computations:
         for loop in computation.instructions:
             if loop.opcode == "while" and ("body", place.name) in loop.called:
-                given = computation.by_name.get((*loop.operand_names, "")[0])
+                given = computation.operand(loop)
                 operands = given.operand_names if given and given.opcode == "tuple" else ()
                 value = (
                     computation.by_name.get(operands[number]) if number < len(operands) else None

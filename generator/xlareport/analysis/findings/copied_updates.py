@@ -65,5 +65,5 @@ def _update(case: Case, computation: Computation, copy: Instruction, user: Instr
 
 
 def _written(computation: Computation, update: Instruction) -> int:
-    operand = computation.by_name.get((*update.operand_names, "", "")[1])
+    operand = computation.operand(update, 1)
     return (operand.shape.byte_size or 0) if operand else 0

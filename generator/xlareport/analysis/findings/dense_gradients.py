@@ -91,14 +91,14 @@ def _scatter(case: Case, home: Computation, instruction: Instruction) -> _Scatte
     if instruction.shape.elements:
         return None
     if instruction.opcode == "scatter" and len(instruction.operand_names) > 2:
-        updates = home.by_name.get(instruction.operand_names[2])
-        buffer = home.by_name.get(instruction.operand_names[0])
+        updates = home.operand(instruction, 2)
+        buffer = home.operand(instruction)
     elif instruction.opcode == "fusion" and instruction.called:
         inside = case.module.by_name.get(instruction.called[0][1])
         root = inside.root if inside else None
         if inside is None or root is None or root.opcode != "scatter":
             return None
-        updates = inside.by_name.get((*root.operand_names, "", "", "")[2])
+        updates = inside.operand(root, 2)
         place = [line.name for line in inside.parameters]
         first = root.operand_names[0]
         buffer = (
@@ -116,7 +116,7 @@ def _scatter(case: Case, home: Computation, instruction: Instruction) -> _Scatte
 def _zeros(case: Case, home: Computation, buffer: Instruction | None) -> Instruction | None:
     """Return the instruction that fills a buffer with zeros; None if another one does."""
     while buffer is not None and buffer.opcode == "bitcast":
-        buffer = home.by_name.get(buffer.operand_names[0])
+        buffer = home.operand(buffer)
     if buffer is None:
         return None
     filling, place = buffer, home
@@ -126,5 +126,5 @@ def _zeros(case: Case, home: Computation, buffer: Instruction | None) -> Instruc
         filling = root if root is not None else buffer
     if filling.opcode != "broadcast" or not filling.operand_names:
         return None
-    value = place.by_name.get(filling.operand_names[0])
+    value = place.operand(filling)
     return buffer if value is not None and value.argument in ("0", "-0") else None

@@ -24,7 +24,7 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
     upcasts: list[tuple[int, InstructionKey]] = []
     for computation in module.computations:
         for instruction in computation.instructions:
-            source = computation.by_name.get((*instruction.operand_names, "")[0])
+            source = computation.operand(instruction)
             if instruction.opcode != "convert" or source is None:
                 continue
             wide = instruction.shape.element_type == "f64"

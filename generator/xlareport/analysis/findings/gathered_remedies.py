@@ -92,7 +92,7 @@ def _upcast_in(
 ) -> tuple[Shape, Shape] | None:
     if len(gather.operand_names) != 1:
         return None
-    source = home.by_name.get(gather.operand_names[0])
+    source = home.operand(gather)
     for _ in range(_LONGEST_WAY):
         if source is not None and source.opcode == "fusion":
             inside = module.by_name.get(source.called[0][1]) if source.called else None
@@ -101,7 +101,7 @@ def _upcast_in(
             home, source = inside, inside.root
         if source is None or not source.operand_names:
             return None
-        operand = home.by_name.get(source.operand_names[0])
+        operand = home.operand(source)
         if source.opcode == "convert":
             return _narrower(operand, source)
         if source.opcode not in _REARRANGED:

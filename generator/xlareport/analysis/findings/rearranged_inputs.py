@@ -84,12 +84,12 @@ def _updated(case: Case, entry: Computation) -> set[str]:
 
 def _inputs(entry: Computation, instruction: Instruction) -> list[Instruction]:
     """Return the inputs that an instruction reads; empty if it reads anything else."""
-    operands = [entry.by_name.get(name) for name in instruction.operand_names]
+    operands = entry.operands(instruction)
     inputs: list[Instruction] = []
     for operand in operands:
         source = operand
         while source is not None and source.opcode == "bitcast":
-            source = entry.by_name.get(source.operand_names[0]) if source.operand_names else None
+            source = entry.operand(source)
         if source is None or source.opcode not in ("constant", "parameter"):
             return []
         if source.opcode == "parameter":

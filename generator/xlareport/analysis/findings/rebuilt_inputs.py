@@ -95,7 +95,7 @@ def _find_rebuilt(case: Case, entry: Computation) -> Iterator[_Rebuilt]:
     for alias in aliases:
         value: Instruction | None = entry.root
         if entry.root.opcode == "tuple" and len(alias.output) == 1:
-            value = _operand(entry, entry.root, alias.output[0])
+            value = entry.operand(entry.root, alias.output[0])
         path = copy_path(entry, value)
         loop, index = _element(entry, path[-1]) if path else (None, -1)
         buffer = stacks.get((loop.name, index)) if loop else None
@@ -107,14 +107,9 @@ def _find_rebuilt(case: Case, entry: Computation) -> Iterator[_Rebuilt]:
             yield _Rebuilt(parameter, loop, buffer, copies)
 
 
-def _operand(computation: Computation, user: Instruction, number: int) -> Instruction | None:
-    names = user.operand_names
-    return computation.by_name.get(names[number]) if number < len(names) else None
-
-
 def _element(computation: Computation, value: Instruction) -> tuple[Instruction | None, int]:
     """Return the loop and the number of the element of its state that a value is."""
-    loop = _operand(computation, value, 0) if value.opcode == "get-tuple-element" else None
+    loop = computation.operand(value) if value.opcode == "get-tuple-element" else None
     index = value.attributes.get("index", "")
     if loop is None or loop.opcode != "while" or not index.isdecimal():
         return None, -1
@@ -126,13 +121,13 @@ def _is_read(
 ) -> bool:
     """Return whether an input is an element of a loop's state that its body leaves as it is."""
     body = module.by_name.get(dict(loop.called).get("body", ""))
-    state = _operand(entry, loop, 0)
+    state = entry.operand(loop)
     root = body.root if body else None
     if body is None or state is None or state.opcode != "tuple" or root is None:
         return False
     for number, name in enumerate(state.operand_names):
         given = entry.by_name.get(name)
-        kept = _operand(body, root, number)
+        kept = body.operand(root, number)
         if number == index or given is None or kept is None:
             continue
         is_kept = kept.opcode == "get-tuple-element" and kept.attributes.get("index") == str(number)

@@ -108,7 +108,7 @@ def _origin(computation: Computation, slicing: Instruction) -> Instruction:
     """Return what a slice is cut from, before moves of the whole."""
 
     def first_operand(instruction: Instruction) -> list[Instruction]:
-        operand = computation.by_name.get((*instruction.operand_names, "")[0])
+        operand = computation.operand(instruction)
         return [operand] if operand else []
 
     *_, origin = reachable([slicing], first_operand)

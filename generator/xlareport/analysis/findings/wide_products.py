@@ -64,7 +64,7 @@ def _dots(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
 
 def _is_matmul(computation: Computation, dot: Instruction) -> bool:
     """Return whether a dot sums over more than one element and has more than one result."""
-    left = computation.by_name.get((*dot.operand_names, "")[0])
+    left = computation.operand(dot)
     try:
         numbers = parse_integers(dot.attributes.get("lhs_contracting_dims", ""))
     except UncountableError:
@@ -97,7 +97,7 @@ def _source(computation: Computation, name: str) -> Instruction | None:
     for _ in range(_LONGEST_WAY):
         if instruction is None or not instruction.operands:
             return None
-        source = computation.by_name.get(instruction.operand_names[0])
+        source = computation.operand(instruction)
         if instruction.opcode == "convert":
             narrow = source is not None and source.shape.element_type in _NARROW
             large = (instruction.shape.element_count or 0) >= LEAST_ELEMENTS

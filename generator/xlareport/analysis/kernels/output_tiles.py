@@ -20,7 +20,7 @@ def tile_of_dot(computation: Computation, dot: Instruction, tile: Sequence[int])
     leading = _leads_from(computation, dot)
     line, sizes = computation.root, tuple(tile)
     if line is not None and line.opcode == "tuple" and line.operand_names:
-        line = computation.by_name.get(line.operand_names[0])
+        line = computation.operand(line)
     for _ in range(_MOST_MOVES):
         if line is None or len(sizes) != len(line.shape.dimensions):
             return ()

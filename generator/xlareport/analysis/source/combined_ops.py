@@ -25,7 +25,7 @@ def member_op_names(
     """
     if not is_combined(instruction):
         return ()
-    operands = (computation.by_name.get(name) for name in instruction.operand_names)
+    operands = computation.operands(instruction)
     given = [op_name_of(operand, module) if operand else "" for operand in operands]
     listed = listed_op_names(instruction, given)
     if listed:

@@ -98,7 +98,7 @@ class LoopValues:
         element = computation.by_name.get(name)
         if element is None or element.opcode != _ELEMENT or not element.operand_names:
             return ()
-        number, loop = _index(element), computation.by_name.get(element.operand_names[0])
+        number, loop = _index(element), computation.operand(element)
         body = self._body(loop) if loop is not None else None
         if number is None or loop is None or body is None or body.root is None:
             return ()

@@ -140,7 +140,7 @@ class _Served:
         root = fused.root if fused is not None else None
         if fused is None or root is None or root.opcode != "tuple":
             return []
-        lines = (fused.by_name.get(name) for name in root.operand_names)
+        lines = fused.operands(root)
         names = (self._op_behind_moves(fused, line) for line in lines)
         return _sized(fused, root, [((name, 1.0),) if name else () for name in names])
 
@@ -162,7 +162,7 @@ class _Served:
             moves = line.opcode in _MOVES or line.opcode == "transpose"
             if op_name or not moves or not line.operand_names:
                 return op_name
-            line = computation.by_name.get(line.operand_names[0])
+            line = computation.operand(line)
         return ""
 
     def _element_ops(
@@ -301,7 +301,7 @@ def _behind_moves(computation: Computation, line: Instruction | None) -> Instruc
 def _sized(
     computation: Computation, instruction: Instruction, ops: list[OpShares]
 ) -> list[tuple[int, OpShares]]:
-    lines = (computation.by_name.get(name) for name in instruction.operand_names)
+    lines = computation.operands(instruction)
     sizes = ((line.shape.byte_size or 0) if line else 0 for line in lines)
     return list(zip(sizes, ops, strict=False))
 
