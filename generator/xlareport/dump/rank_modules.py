@@ -84,7 +84,7 @@ def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
 
 
 def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
-    """Take out modules that repeat one of another process: its copies name them.
+    """Return the dump without modules that repeat another process's; the original lists them.
 
     Files of the TPU's low-level compiler are not compared; modules that have some stay apart.
     """

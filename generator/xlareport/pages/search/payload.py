@@ -313,7 +313,7 @@ def _changed(touched: Touched, places: Mapping[str, int]) -> Iterator[list[int]]
 def search_files(
     report: ReportRecord, summaries: Iterable[ModuleSummary], scopes: Iterable[Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the small index, with the first modules, and those of the others page by page."""
+    """Yield the search index with the first modules, and a file for each page of further ones."""
     main = report.main.module if report.main else None
     modules = report.outlines
     ranks = array("q", (0 if module.key == main else module.rank for module in modules))
