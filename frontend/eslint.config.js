@@ -37,5 +37,10 @@ export default [
     },
   },
   { files: ["src/**"], languageOptions: { globals: globals.browser } },
-  { files: ["tests/**", "*.js"], languageOptions: { globals: globals.node } },
+  { files: ["*.js"], languageOptions: { globals: globals.node } },
+  {
+    files: ["tests/**"],
+    languageOptions: { globals: { ...globals.node, ...globals.browser } },
+    rules: { "no-restricted-properties": "off" },
+  },
 ];

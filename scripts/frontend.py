@@ -19,7 +19,15 @@ COMMANDS = {
         ("node_modules/prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."),
         ("build.js", "--check"),
     ),
-    "test": (("--import", "./tests/page.js", "--test", "tests/**/*.test.js"),),
+    "test": (
+        (
+            "--import",
+            "./tests/page.js",
+            "--test",
+            "--experimental-test-isolation=none",
+            "tests/**/*.test.js",
+        ),
+    ),
     "bundle": (("build.js",),),
     "format": (
         ("node_modules/eslint/bin/eslint.js", "--fix", "."),

@@ -393,7 +393,7 @@ var xlareport = (() => {
     }
   );
   function gradeChip(grade) {
-    if (!grade || !(grade in GRADES)) return null;
+    if (!grade || !Object.hasOwn(GRADES, grade)) return null;
     return element(`span.xr-grade.xr-${grade}`, { title: GRADES[grade] }, grade);
   }
   function historyLink(name, title2) {

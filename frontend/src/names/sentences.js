@@ -14,7 +14,7 @@ const GRADES = /** @type {Record<string, string>} */ ({
  * @returns {HTMLElement | null} the chip that stands beside a claim
  */
 export function gradeChip(grade) {
-  if (!grade || !(grade in GRADES)) return null;
+  if (!grade || !Object.hasOwn(GRADES, grade)) return null;
   return element(`span.xr-grade.xr-${grade}`, { title: GRADES[grade] }, grade);
 }
 

@@ -1,35 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deliver } from "../../src/core/payloads.js";
+import "../samples.js";
 import { entryAddress, explainWord } from "../../src/names/words.js";
-
-const WORDS = {
-  words: {
-    opcode: { dot: "Multiplies matrices.", add: "Adds." },
-    pass: { algsimp: "Simplifies." },
-    type: { f32: "Single precision." },
-  },
-  bits: { f32: 32 },
-  layout: { order: "First {}.", tiles: "Tiles of {}.", bits: "{} bits.", space: "Space {}." },
-  spaces: { 1: "Space 1: on tpu VMEM." },
-  instruction: {
-    forms: ["(?<born>[a-z]+)_(?<manner>fusion)", "(?<born>[a-z-]+)"],
-    fields: {
-      born: "Made as {text}.",
-      manner: "How.",
-      number: "A number.",
-      later: "Later.",
-      element: "Element {text}.",
-    },
-    manner: { fusion: "By a fusion." },
-    suffix: { clone: "A copy.", wide: "Made wider.", remat: "Computed again." },
-  },
-};
-Object.assign(globalThis.document, {
-  createElement: () => ({ remove() {} }),
-  head: { append: () => deliver("words", JSON.stringify(WORDS)) },
-  querySelector: () => null,
-});
 
 const CASES = {
   "opcode:dot": [["", "Multiplies matrices."]],

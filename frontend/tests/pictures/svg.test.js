@@ -1,25 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { LOOK } from "../samples.js";
 import { boxSize, writeSvg } from "../../src/pictures/svg.js";
 import { readDrawing, recordLayout } from "../../src/pictures/records.js";
 import { decimal, escaped, shorten } from "../../src/pictures/svg_text.js";
 
-const LOOK = {
-  css: ".x{}",
-  dark: "",
-  families: [
-    ["green", "elementwise"],
-    ["gray", "parameters"],
-  ],
-  states: [
-    ["added", "added"],
-    ["removed", "removed"],
-  ],
-  edges: [["control", "runs after"]],
-  scales: Object.fromEntries(
-    ["cost", "time", "memory"].map((mode) => [mode, { from: [0, 0.1], words: ["little", "much"] }]),
-  ),
-};
 const RECORD = {
   title: "main <script>",
   nodes: [

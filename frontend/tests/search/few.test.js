@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { WORDS } from "../samples.js";
+import { distinct, explained, topics } from "../../src/search/few.js";
+
+test("entries of the glossary are found by name and by synonym", () => {
+  const all = new Map(explained(WORDS));
+  assert.deepEqual(all.get("dot")(), {
+    text: "dot",
+    note: "opcode: Multiplies matrices.",
+    href: "glossary.html#opcode-dot",
+  });
+  assert.deepEqual(all.get("kernel")(), {
+    text: "fusion",
+    note: "kernel: Several instructions as one.",
+    href: "glossary.html#word-fusion",
+  });
+  assert.deepEqual([...explained(null)], []);
+});
+
+test("a topic is found by its title and by each of its words", () => {
+  const words = ["a", "b", "c", "d", "e", "f"];
+  const all = [...topics([["Memory", "m/x.html?memory", words]])];
+  assert.deepEqual(
+    all.map(([name]) => name),
+    ["Memory", ...words],
+  );
+  assert.deepEqual(all[6][1](), { text: "Memory", note: "a, b, c, d, e", href: "m/x.html?memory" });
+});
+
+test("of results that lead to one place the best is kept", () => {
+  const match = (href, rank) => ({ rank, hit: () => ({ text: "", note: "", href }) });
+  const matches = [match("a", 0), match("b", 1), match("a", 2)];
+  assert.deepEqual(distinct(matches), matches.slice(0, 2));
+});
