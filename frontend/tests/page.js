@@ -5,8 +5,10 @@
 
 import { parseHTML } from "linkedom";
 
-const events = new EventTarget();
-const { document, HTMLElement, HTMLDetailsElement, HTMLSelectElement, Element, Node } = parseHTML(
+/** What listens to the window, anew for each page. */
+let events = new EventTarget();
+
+const { document, HTMLElement, HTMLSelectElement, Element, Node } = parseHTML(
   "<!doctype html><html><head><title>x - report</title></head><body></body></html>",
 );
 const LINK = Object.getPrototypeOf(document.createElement("a"));
@@ -42,7 +44,7 @@ const flag = (name) => ({
 
 property(document, "currentScript", { value: { src: "file:///report/site/assets/xlareport.js" } });
 property(document, "activeElement", { value: null, writable: true });
-property(HTMLDetailsElement.prototype, "open", flag("open"));
+property(HTMLElement.prototype, "open", flag("open"));
 property(LINK, "hash", {
   get() {
     return new URL(this.href, location.href).hash;
@@ -58,12 +60,15 @@ property(HTMLSelectElement.prototype, "value", {
     this.chosen = String(value);
   },
 });
+for (const side of ["clientWidth", "clientHeight", "offsetWidth", "offsetHeight", "scrollTop"]) {
+  property(Element.prototype, side, { value: 0, writable: true });
+}
 Object.assign(HTMLElement.prototype, { scrollIntoView() {}, showModal() {}, show() {}, close() {} });
 
 /** A window that stands in no frame. */
 const alone = {
-  addEventListener: events.addEventListener.bind(events),
-  dispatchEvent: events.dispatchEvent.bind(events),
+  addEventListener: (/** @type {[string, () => void]} */ ...listener) => events.addEventListener(...listener),
+  dispatchEvent: (/** @type {Event} */ event) => events.dispatchEvent(event),
 };
 Object.assign(alone, { parent: alone });
 
@@ -104,6 +109,7 @@ async function runPayload(script) {
   const { deliver } = await import("../src/core/payloads.js");
   const key = decodeURIComponent(script.src.replace("file:///report/site/assets/data/", "").replace(/\.js$/, ""));
   if (payloads.has(key)) deliver(key, JSON.stringify(payloads.get(key)));
+  else if (/^m\/[^/]+\/small$/.test(key)) deliver(key, "{}");
   else script.onerror?.(new Event("error"));
 }
 
@@ -118,6 +124,7 @@ export function go(fragment) {
 
 /** @param {string} markup @returns {any} an empty page's only element */
 export function page(markup = "<div></div>") {
+  events = new EventTarget();
   document.body.innerHTML = markup;
   return document.body.firstElementChild;
 }

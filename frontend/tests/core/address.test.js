@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { beforeEach, test } from "node:test";
+import "../page.js";
 import { askedPart, insideReport, root, shareableAddress, state } from "../../src/core/address.js";
+
+beforeEach(() => (location.href = "file:///report/site/m/x.html?cost#step=0017"));
 
 test("the root is the folder above the script's", () => assert.equal(root, "file:///report/site/"));
 
