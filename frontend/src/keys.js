@@ -5,6 +5,7 @@
  */
 
 import { element } from "./core/elements.js";
+import { isOfBrowser, isTyping } from "./core/events.js";
 import { explainWord, watchNames, wordAtCaret, wordAtPoint } from "./names/words.js";
 
 /** @type {Map<string, {help: string, action: () => void}>} */
@@ -22,9 +23,7 @@ export function bindKey(key, help, action) {
 
 /** @param {KeyboardEvent} event */
 function pressed(event) {
-  const target = /** @type {HTMLElement} */ (event.target);
-  const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (isTyping(event) || isOfBrowser(event) || event.defaultPrevented) return;
   const binding = bound.get(event.key);
   if (!binding) return;
   event.preventDefault();

@@ -63,7 +63,7 @@ property(HTMLSelectElement.prototype, "value", {
 for (const side of ["clientWidth", "clientHeight", "offsetWidth", "offsetHeight", "scrollTop"]) {
   property(Element.prototype, side, { value: 0, writable: true });
 }
-Object.assign(HTMLElement.prototype, { scrollIntoView() {}, showModal() {}, show() {}, close() {} });
+Object.assign(HTMLElement.prototype, { select() {}, scrollIntoView() {}, showModal() {}, show() {}, close() {} });
 
 /** A window that stands in no frame. */
 const alone = {
@@ -125,6 +125,7 @@ export function go(fragment) {
 /** @param {string} markup @returns {any} an empty page's only element */
 export function page(markup = "<div></div>") {
   events = new EventTarget();
+  document.title = "x - report";
   document.body.innerHTML = markup;
   return document.body.firstElementChild;
 }

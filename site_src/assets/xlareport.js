@@ -76,6 +76,11 @@ var xlareport = (() => {
       else parent.insertBefore(child, next);
     }
   }
+  function scrolledTable(label, heads, ...bodies) {
+    const cells = heads.map((head2) => head2 ? element("th", { scope: "col" }, head2) : element("td"));
+    const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...cells)), ...bodies);
+    return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
+  }
   var errorMessage = (error) => error instanceof Error ? error.message : String(error);
   var failure = (...words2) => element("p.xr-failed", { role: "alert" }, ...words2);
   function saveFile(content, name) {
@@ -858,16 +863,7 @@ var xlareport = (() => {
           null,
           "In pass order, with the pass's own time estimates. Names are those at the time of the pass."
         ),
-        element(
-          "div.xr-scroll",
-          { tabindex: 0, role: "region", "aria-label": words2 },
-          element(
-            "table.xr-static",
-            null,
-            element("thead", null, element("tr", null, ...head2.map((text) => element("th", { scope: "col" }, text)))),
-            element("tbody", null, ...rows2)
-          )
-        ),
+        scrolledTable(words2, head2, element("tbody", null, ...rows2)),
         more > 0 && element("p.xr-muted", null, `${format.count(more)} more; priority_fusion_dump has them.`)
       );
     }
@@ -878,20 +874,9 @@ var xlareport = (() => {
         null,
         "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one."
       );
-      const head2 = ["#", "Kind", "Details", "Instruction", "Depends on", "Successors"].map(
-        (text) => element("th", { scope: "col" }, text)
-      );
+      const head2 = ["#", "Kind", "Details", "Instruction", "Depends on", "Successors"];
       const rows2 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
-      yield element(
-        "div.xr-scroll",
-        { tabindex: 0, role: "region", "aria-label": "Thunks" },
-        element(
-          "table.xr-static",
-          null,
-          element("thead", null, element("tr", null, ...head2)),
-          element("tbody", null, ...rows2)
-        )
-      );
+      yield scrolledTable("Thunks", head2, element("tbody", null, ...rows2));
       const gone = this.decisions(this.index.gone, "Fusion decisions about removed instructions");
       if (gone) yield gone;
     }
@@ -917,6 +902,17 @@ var xlareport = (() => {
     new Code(host, await /** @type {Promise<Payload<"m/x/code">>} */
     load(key));
     host.removeAttribute("aria-busy");
+  }
+
+  // src/core/events.js
+  var FIELDS = /^(INPUT|TEXTAREA|SELECT)$/;
+  var isOfBrowser = (event) => event.ctrlKey || event.metaKey || event.altKey;
+  function isTyping(event) {
+    const target2 = (
+      /** @type {HTMLElement} */
+      event.target
+    );
+    return target2.isContentEditable || FIELDS.test(target2.tagName ?? "");
   }
 
   // src/core/pages.js
@@ -1194,12 +1190,7 @@ var xlareport = (() => {
     bound.set(key, { help, action });
   }
   function pressed(event) {
-    const target2 = (
-      /** @type {HTMLElement} */
-      event.target
-    );
-    const typing = target2.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target2.tagName);
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (isTyping(event) || isOfBrowser(event) || event.defaultPrevented) return;
     const binding = bound.get(event.key);
     if (!binding) return;
     event.preventDefault();
@@ -2299,7 +2290,7 @@ var xlareport = (() => {
     }
     /** @param {KeyboardEvent} event */
     press(event) {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isOfBrowser(event)) return;
       if (this.walk.press(event)) {
         event.preventDefault();
         event.stopPropagation();
@@ -6350,7 +6341,7 @@ var xlareport = (() => {
       );
       this.canvas.addEventListener("keydown", (event) => {
         const act = keys[event.key];
-        if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+        if (!act || isOfBrowser(event)) return;
         event.preventDefault();
         event.stopPropagation();
         act();
@@ -7150,7 +7141,7 @@ var xlareport = (() => {
         event.preventDefault();
         const next = at + (event.key === "ArrowDown" ? 1 : -1);
         (next < 0 ? this.input : links[Math.min(next, links.length - 1)])?.focus();
-      } else if (at >= 0 && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      } else if (at >= 0 && event.key.length === 1 && !isOfBrowser(event)) {
         this.input.focus();
       }
       event.stopPropagation();
@@ -7170,12 +7161,7 @@ var xlareport = (() => {
     window.addEventListener(
       "keydown",
       (event) => {
-        const target2 = (
-          /** @type {HTMLElement} */
-          event.target
-        );
-        const typing = target2.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target2.tagName ?? "");
-        if (!KEYS.has(event.key) || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+        if (!KEYS.has(event.key) || isTyping(event) || isOfBrowser(event)) return;
         event.preventDefault();
         event.stopImmediatePropagation();
         if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();
@@ -7836,16 +7822,7 @@ var xlareport = (() => {
     return filledOnOpening(element("details.xr-fold", null, summary2), () => [groupTable(label, groups)]);
   }
   function groupTable(label, groups) {
-    const head2 = ["Before", "", "After", "Where", "Why"].map(
-      (title2) => title2 ? element("th", { scope: "col" }, title2) : element("td")
-    );
-    const table = element(
-      "table.xr-static",
-      null,
-      element("thead", null, element("tr", null, ...head2)),
-      ...groups.map(groupRows)
-    );
-    return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
+    return scrolledTable(label, ["Before", "", "After", "Where", "Why"], ...groups.map(groupRows));
   }
   function groupRows({ title: title2, count, grade: surest, examples }) {
     const more = count - examples.length;
@@ -8497,7 +8474,7 @@ var xlareport = (() => {
         0: () => this.show(0, this.length)
       };
       const act = acts[event.key];
-      if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!act || isOfBrowser(event)) return;
       event.preventDefault();
       act();
     }

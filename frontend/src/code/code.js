@@ -4,7 +4,7 @@
  */
 
 import { state } from "../core/address.js";
-import { element, errorMessage, failure } from "../core/elements.js";
+import { element, errorMessage, failure, scrolledTable } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { gradeChip, historyLink } from "../names/sentences.js";
@@ -287,16 +287,7 @@ class Code {
         null,
         "In pass order, with the pass's own time estimates. Names are those at the time of the pass.",
       ),
-      element(
-        "div.xr-scroll",
-        { tabindex: 0, role: "region", "aria-label": words },
-        element(
-          "table.xr-static",
-          null,
-          element("thead", null, element("tr", null, ...head.map((text) => element("th", { scope: "col" }, text)))),
-          element("tbody", null, ...rows),
-        ),
-      ),
+      scrolledTable(words, head, element("tbody", null, ...rows)),
       more > 0 && element("p.xr-muted", null, `${format.count(more)} more; priority_fusion_dump has them.`),
     );
   }
@@ -308,20 +299,9 @@ class Code {
       null,
       "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.",
     );
-    const head = ["#", "Kind", "Details", "Instruction", "Depends on", "Successors"].map((text) =>
-      element("th", { scope: "col" }, text),
-    );
+    const head = ["#", "Kind", "Details", "Instruction", "Depends on", "Successors"];
     const rows = this.index.thunks.map((thunk) => this.thunkRow(thunk));
-    yield element(
-      "div.xr-scroll",
-      { tabindex: 0, role: "region", "aria-label": "Thunks" },
-      element(
-        "table.xr-static",
-        null,
-        element("thead", null, element("tr", null, ...head)),
-        element("tbody", null, ...rows),
-      ),
-    );
+    yield scrolledTable("Thunks", head, element("tbody", null, ...rows));
     const gone = this.decisions(this.index.gone, "Fusion decisions about removed instructions");
     if (gone) yield gone;
   }

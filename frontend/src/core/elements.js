@@ -74,6 +74,18 @@ export function exchange(parent, wanted) {
   }
 }
 
+/**
+ * Returns a table as wide as it needs to be, in a box that scrolls and can be reached by the keyboard.
+ * @param {string} label
+ * @param {string[]} heads of its columns; a column without one has an empty cell
+ * @param {...Element} bodies
+ */
+export function scrolledTable(label, heads, ...bodies) {
+  const cells = heads.map((head) => (head ? element("th", { scope: "col" }, head) : element("td")));
+  const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...cells)), ...bodies);
+  return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
+}
+
 /** @param {unknown} error @returns {string} what a caught value says */
 export const errorMessage = (error) => (error instanceof Error ? error.message : String(error));
 

@@ -8,6 +8,7 @@
  */
 
 import { element, saveFile } from "../core/elements.js";
+import { isOfBrowser } from "../core/events.js";
 import { load } from "../core/payloads.js";
 import { applyMode, modeChoice } from "./modes.js";
 import { Walk } from "./walk.js";
@@ -327,7 +328,7 @@ export class Picture {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isOfBrowser(event)) return;
     if (this.walk.press(event)) {
       event.preventDefault();
       event.stopPropagation();

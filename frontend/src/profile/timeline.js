@@ -6,6 +6,7 @@
 
 import { insideReport } from "../core/address.js";
 import { drawn, element } from "../core/elements.js";
+import { isOfBrowser } from "../core/events.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { waitUntilNear } from "../pictures/interactive.js";
@@ -163,7 +164,7 @@ class Timeline {
     });
     this.canvas.addEventListener("keydown", (event) => {
       const act = keys[event.key];
-      if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!act || isOfBrowser(event)) return;
       event.preventDefault();
       event.stopPropagation();
       act();

@@ -4,6 +4,7 @@
  */
 
 import { element } from "../core/elements.js";
+import { isOfBrowser, isTyping } from "../core/events.js";
 import { format } from "../core/format.js";
 import { listedFile, listedInstructions, modulePage } from "../core/pages.js";
 import { load } from "../core/payloads.js";
@@ -372,7 +373,7 @@ class Search {
       event.preventDefault();
       const next = at + (event.key === "ArrowDown" ? 1 : -1);
       (next < 0 ? this.input : links[Math.min(next, links.length - 1)])?.focus();
-    } else if (at >= 0 && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    } else if (at >= 0 && event.key.length === 1 && !isOfBrowser(event)) {
       this.input.focus();
     }
     event.stopPropagation();
@@ -399,9 +400,7 @@ export function installSearch() {
   window.addEventListener(
     "keydown",
     (event) => {
-      const target = /** @type {HTMLElement} */ (event.target);
-      const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName ?? "");
-      if (!KEYS.has(event.key) || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!KEYS.has(event.key) || isTyping(event) || isOfBrowser(event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();

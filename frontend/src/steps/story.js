@@ -3,7 +3,7 @@
  */
 
 import { drawComponents } from "../core/components.js";
-import { element } from "../core/elements.js";
+import { element, scrolledTable } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { gradeChip, nameNode, sentence } from "../names/sentences.js";
 import { drawDiff } from "./diff_view.js";
@@ -108,16 +108,7 @@ function groupsMore(label, groups) {
  * @param {Group[]} groups
  */
 function groupTable(label, groups) {
-  const head = ["Before", "", "After", "Where", "Why"].map((title) =>
-    title ? element("th", { scope: "col" }, title) : element("td"),
-  );
-  const table = element(
-    "table.xr-static",
-    null,
-    element("thead", null, element("tr", null, ...head)),
-    ...groups.map(groupRows),
-  );
-  return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
+  return scrolledTable(label, ["Before", "", "After", "Where", "Why"], ...groups.map(groupRows));
 }
 
 /** @param {Group} group */

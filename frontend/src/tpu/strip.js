@@ -5,6 +5,7 @@
 
 import { insideReport, state } from "../core/address.js";
 import { drawn, element } from "../core/elements.js";
+import { isOfBrowser } from "../core/events.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { waitUntilNear } from "../pictures/interactive.js";
@@ -98,7 +99,7 @@ class Strip {
       0: () => this.show(0, this.length),
     };
     const act = acts[event.key];
-    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!act || isOfBrowser(event)) return;
     event.preventDefault();
     act();
   }

@@ -26,8 +26,8 @@ const CODE = {
 async function drawn(key, fragment, rest = {}) {
   payloads.set(key, { ...CODE, key, ...rest });
   payloads.set(`${key}-0`, ["", "define void @f()"]);
-  go(fragment);
   const host = page();
+  go(fragment);
   await drawCode(host, key);
   await settled();
   return host;

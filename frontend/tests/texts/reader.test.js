@@ -34,8 +34,8 @@ async function read(key, fragment) {
       [LINES[0].length, LINES[1].length],
     ],
   });
-  go(fragment);
   const host = page();
+  go(fragment);
   await drawTexts(host, key);
   await settled();
   return host;

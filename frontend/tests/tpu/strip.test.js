@@ -30,8 +30,8 @@ const PROGRAMS = {
 async function drawnPrograms(key, fragment) {
   payloads.set(key, PROGRAMS);
   for (const place of [0, 1]) payloads.set(`${key}-${place}`, SCHEDULE);
-  go(fragment);
   const host = page();
+  go(fragment);
   const done = drawTpuPrograms(host, key);
   Observer.all.at(-1).see([{ isIntersecting: true }]);
   await settled();

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "../samples.js";
+import { page, payloads, settled, textOf, textsOf } from "../page.js";
+import { installSearch } from "../../src/search/search.js";
+
+const SEARCH = {
+  modules: [
+    ["x", "jit_step", "x", "main", 1, 1],
+    ["y", "jit_other", "y", "", 0, 0],
+  ],
+  opcodes: { dot: [0], copy: [1] },
+  scopes: { "layer/mlp": [0, 1] },
+  findings: [[0, "A copy in a loop"]],
+  files: 2,
+  topics: [["Memory", "m/x.html?memory", ["peak", "buffers"]]],
+};
+const MODULE = {
+  complete: true,
+  stages: [["last", "last", "last", 1]],
+  spans: [[0, 0]],
+  codes: ["fusion"],
+  forms: {},
+  steps: [],
+  kinds: { instruction: { values: ["fusion.1", "fusion.101"], spans: [0, 0], codes: [0, 0] } },
+};
+
+/** @returns {Promise<any>} the dialog of the search, with everything loaded */
+async function opened() {
+  payloads.set("search", SEARCH);
+  payloads.set("m/x/search", MODULE);
+  payloads.set("files", {
+    columns: [],
+    rows: [
+      ["a.txt", "HLO"],
+      ["b.pb", "proto"],
+    ],
+  });
+  page('<header class="md-header__inner"></header>');
+  installSearch();
+  document.querySelector(".xr-search-open").click();
+  await settled();
+  return document.querySelector("dialog.xr-search");
+}
+const ask = (dialog, words) => {
+  dialog.querySelector("input").value = words;
+  dialog.querySelector("input").dispatchEvent(new document.defaultView.Event("input"));
+  return Object.fromEntries(
+    [...dialog.querySelectorAll("section")].map((part) => [textOf(part.querySelector("h2")), textsOf(part, "code")]),
+  );
+};
+const press = (dialog, key) => {
+  const event = new document.defaultView.Event("keydown", { bubbles: true, cancelable: true });
+  dialog.querySelector("input").dispatchEvent(Object.assign(event, { key }));
+};
+
+test("all kinds are found, the best group first", async () => {
+  const dialog = await opened();
+  assert.deepEqual(ask(dialog, "fusion.1"), { "Instructions 2": ["%fusion.1", "%fusion.101"] });
+  assert.deepEqual(ask(dialog, "copy"), { "Opcodes 1": ["copy"], "Findings 1": ["A copy in a loop"] });
+  assert.deepEqual(ask(dialog, "a.txt"), { "Files 1": ["a.txt"] });
+  assert.deepEqual(ask(dialog, "peak"), { "In this report 1": ["Memory"] });
+  assert.deepEqual(ask(dialog, "jit_"), { "Modules 2": ["jit_step", "jit_other"] });
+  assert.deepEqual(ask(dialog, "mlp"), { "Scopes 1": ["layer/mlp"] });
+  assert.match(textOf(dialog), /jit_step and 1 more module/);
+});
+
+test("it says how much was searched", async () => {
+  const dialog = await opened();
+  ask(dialog, "nothing of it");
+  assert.equal(textOf(dialog.querySelector("[role=status]")), "0 results in 1 module of 2.");
+});
+
+test("enter opens what was typed, nothing that is only like it", async () => {
+  const dialog = await opened();
+  const clicked = [];
+  dialog.addEventListener("click", (event) => clicked.push(event.target.textContent));
+  ask(dialog, "fusion.10");
+  press(dialog, "Enter");
+  assert.deepEqual(clicked, []);
+  assert.match(textOf(dialog.querySelector("[role=status]")), /^No exact match\. The arrow keys choose a result\./);
+  ask(dialog, "%FUSION.1");
+  press(dialog, "Enter");
+  assert.equal(clicked.length, 1);
+  assert.match(clicked[0], /^%fusion\.1 /);
+});
