@@ -11,9 +11,13 @@ SECONDS ?= 60
 TARGETS ?= $(notdir $(wildcard fuzz/corpus/*))
 FOUND ?= .fuzz
 ZENSICAL ?= 0.0.73
+WALKED = tests/site tests/hostile tests/benchmarks tests/analysis/steps/test_steps_of_dumps.py \
+	tests/records/test_stored_sketches.py tests/cli/test_terminal.py
 BROWSED = $(addprefix tests/site/test_,$(addsuffix .py,browser real parts search reader compared single \
 	embedded offline links words history texts code instructions partitioned timeline pictures scrolling))
 export PYTHON
+# Each process that a test starts would compile the package anew, three seconds of work.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 RUN := $(VENV)/bin/
@@ -40,7 +44,7 @@ test-dask: $(VENV)/.ready-dask  ## Test reports by a cluster; installs Dask and 
 	$(RUN)pytest tests/fleet
 
 walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
-	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) --dist loadfile tests/site tests/hostile tests/benchmarks
+	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) --dist loadfile $(WALKED)
 
 workflows: $(VENV)/.ready-test  ## Run the jobs of the workflows, the action and the recipes on this machine, step by step
 	XLAREPORT_LONG_WALKS=1 $(RUN)pytest tests/workflows

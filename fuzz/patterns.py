@@ -10,6 +10,7 @@ import re
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,27 +43,42 @@ class Used:
 def used_patterns() -> Iterator[Used]:
     """Yield the patterns of all modules and of the tables of names."""
     for module in _modules():
-        searched = _searched(Path(module.__file__ or ""))
-        for name, value in vars(module).items():
-            if isinstance(value, re.Pattern):
-                short = module.__name__.removeprefix("xlareport.")
-                longest = 512 if short.startswith("dump.") and short not in _LONG else 1 << 30
-                yield Used(f"{short}.{name}", value, name in searched, longest)
-        yield from _written_in_place(Path(module.__file__ or ""))
+        patterns = {
+            name: value for name, value in vars(module).items() if isinstance(value, re.Pattern)
+        }
+        path = Path(module.__file__ or "")
+        text = path.read_text("utf-8")
+        if not patterns and "re." not in text:  # to walk all trees takes seconds
+            continue
+        nodes = list(ast.walk(ast.parse(text)))
+        short = module.__name__.removeprefix("xlareport.")
+        longest = 512 if short.startswith("dump.") and short not in _LONG else 1 << 30
+        searched = _searched(nodes)
+        for name, value in patterns.items():
+            yield Used(f"{short}.{name}", value, name in searched, longest)
+        yield from _written_in_place(path, nodes)
     for form in _forms():
         yield Used(f"table: {form.pattern.pattern[:60]}", form.pattern, anywhere=False, longest=512)
 
 
-def _written_in_place(path: Path) -> Iterator[Used]:
+def _written_in_place(path: Path, nodes: Sequence[ast.AST]) -> Iterator[Used]:
     """Yield the patterns that a module hands to `re` where it uses them."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
-            name = ast.unparse(node.func).removeprefix("re.")
+    for node in nodes:
+        name = _function_of_re(node)
+        if isinstance(node, ast.Call) and name not in ("", "compile"):
             first = node.args[0] if node.args else None
-            if name != "compile" and isinstance(first, ast.Constant):
+            if isinstance(first, ast.Constant):
                 pattern: re.Pattern[Any] = re.compile(cast("str | bytes", first.value))
                 place = f"{path.relative_to(_ROOT)}:{node.lineno}"
                 yield Used(place, pattern, name not in _AT_A_PLACE, 1 << 30)
+
+
+def _function_of_re(node: ast.AST) -> str:
+    """Return which function of `re` a call calls; nothing for any other node."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        module = node.func.value
+        return node.func.attr if isinstance(module, ast.Name) and module.id == "re" else ""
+    return ""
 
 
 _LONG = ("dump.log", "dump.redact", "dump.contents", "dump.site")
@@ -83,18 +99,17 @@ def _modules() -> Iterator[Any]:
             yield importlib.import_module(found.name)
 
 
-def _searched(path: Path) -> frozenset[str]:
+def _searched(nodes: Sequence[ast.AST]) -> frozenset[str]:
     """Return the names of patterns that a module uses in any other way than at a place."""
-    tree = ast.parse(path.read_text("utf-8"))
-    placed = [
+    placed = Counter(
         node.value.id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.attr in _AT_A_PLACE
-    ]
-    used = [one.id for one in ast.walk(tree) if isinstance(one, ast.Name)]
-    return frozenset(name for name in used if used.count(name) > 1 + placed.count(name))
+    )
+    used = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+    return frozenset(name for name, count in used.items() if count > 1 + placed[name])
 
 
 def _forms() -> Sequence[grammar.GrammarForm]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import zstandard
+from filelock import FileLock
 from hypothesis import settings
 from tests.script_coverage import ScriptCoverage, script_coverage
 from tests.successor import use_zensical
@@ -27,7 +28,7 @@ from xlareport.site.single import pack_single
 from xlareport.storage.payloads import Payload, module_payloads, write_payload
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize
 
 TESTS = Path(__file__).parent
 DATA = TESTS / "data"
@@ -37,6 +38,9 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 FILTER = getattr(tarfile, "data_filter", lambda member, _path: member)
 PATIENCE = 30_000
 """Milliseconds until what is expected has to be there: a busy machine is slow, not wrong."""
+SIZE: "ViewportSize" = {"width": 1400, "height": 900}
+"""Pixels of a tab."""
+STORED = "location.protocol !== 'about:' && localStorage.length + sessionStorage.length > 0"
 ON_CI = os.environ.get("CI") == "true"
 LONG_WALKS = bool(os.environ.get("XLAREPORT_LONG_WALKS"))
 """Browsers walk through whole reports, which takes minutes (`make walks`); else some pages do."""
@@ -46,6 +50,7 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 Unpack: TypeAlias = Callable[[str], Path]
+Shared: TypeAlias = Callable[[str, Callable[[Path], None]], Path]
 Snapshot: TypeAlias = Callable[[str, str], None]
 
 
@@ -154,18 +159,78 @@ def coverage() -> ScriptCoverage | None:
     return script_coverage()
 
 
+class Tabs:
+    """A context of the browser with one tab, kept from test to test: a new one costs a process.
+
+    Where a test changed what cannot be taken back, the next one gets a new context.
+    """
+
+    def __init__(self, browser: "Browser") -> None:
+        self.browser = browser
+        self.kept: BrowserContext | None = None
+
+    def take(self) -> "BrowserContext":
+        if self.kept is None:
+            self.kept = self.browser.new_context(viewport=SIZE, offline=True)
+            self.kept.set_default_navigation_timeout(PATIENCE * 4)
+            self.kept.route(re.compile("^https?:"), lambda route: route.abort())
+        return self.kept
+
+    def give_back(self, *, clean: bool) -> None:
+        """Keep the first tab as a new one would be, or none where the context is not clean."""
+        if self.kept is not None and not (clean and self._is_emptied(self.kept)):
+            self.kept.close()
+            self.kept = None
+
+    def _is_emptied(self, context: "BrowserContext") -> bool:
+        from playwright.sync_api import Error
+
+        try:
+            stored = any(page.evaluate(STORED) for page in context.pages)
+            page, *others = context.pages or [context.new_page()]
+            for other in others:
+                other.close()
+            page.mouse.move(-1, -1)
+            page.goto("about:blank")
+            page.set_viewport_size(SIZE)
+            page.emulate_media(media="null", color_scheme="light", reduced_motion="no-preference")
+        except Error:  # a tab that hangs, or has a dialog open
+            return False
+        return not stored
+
+
 class Visitor:
     """Opens pages with the network off and keeps what the browser complains about."""
 
     def __init__(self, context: "BrowserContext", coverage: ScriptCoverage | None = None) -> None:
-        self.context = context
+        self.is_clean = True
         self.coverage = coverage
         self.complaints: list[str] = []
         self.requests: list[str] = []
-        context.route(re.compile("^https?:"), lambda route: route.abort())
-        context.on("request", lambda request: self.requests.append(request.url))
-        context.on("console", self._hear)
-        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        self._context = context
+        self._fresh = list(context.pages)
+        self._heard: dict[str, Callable[[Any], None]] = {
+            "request": lambda request: self.requests.append(request.url),
+            "console": self._hear,
+            "weberror": lambda error: self.complaints.append(str(error.error)),
+        }
+        for event, hear in self._heard.items():
+            context.on(event, hear)  # type: ignore[call-overload]
+
+    @property
+    def pages(self) -> list["Page"]:
+        return self._context.pages
+
+    @property
+    def context(self) -> "BrowserContext":
+        """What a test adds to the context cannot be taken back: it is not used again."""
+        self.is_clean = False
+        return self._context
+
+    def leave(self) -> None:
+        """Hear no more of the pages, which the next test may use."""
+        for event, hear in self._heard.items():
+            self._context.remove_listener(event, hear)
 
     def _hear(self, message: "ConsoleMessage") -> None:
         if message.type in {"error", "warning"}:
@@ -183,10 +248,10 @@ class Visitor:
                 self.coverage.take()
             page.goto("about:blank")  # an address that differs behind # alone would load nothing
             yield self._go(page, address)
-        page.close()
+        page.goto("about:blank")
 
     def _new_page(self) -> "Page":
-        page = self.context.new_page()
+        page = self._fresh.pop() if self._fresh else self._context.new_page()
         if self.coverage:
             self.coverage.watch(page)
         return page
@@ -202,14 +267,19 @@ class Visitor:
         return [url for url in self.requests if not url.startswith(inside)]
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: "Browser") -> Tabs:
+    return Tabs(browser)
+
+
 @pytest.fixture
-def visitor(browser: "Browser", coverage: ScriptCoverage | None) -> Iterator[Visitor]:
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
-    context.set_default_navigation_timeout(PATIENCE * 4)
-    yield Visitor(context, coverage)
+def visitor(tabs: Tabs, coverage: ScriptCoverage | None) -> Iterator[Visitor]:
+    visitor = Visitor(tabs.take(), coverage)
+    yield visitor
     if coverage:
         coverage.finish()
-    context.close()
+    visitor.leave()
+    tabs.give_back(clean=visitor.is_clean and not coverage)
 
 
 @pytest.fixture
@@ -253,6 +323,29 @@ def difference(expected: str, actual: str, golden: Path) -> str:
 
 
 @pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """Return a function: a name, what fills a folder -> the folder, the same for all workers.
+
+    The first that asks for it makes it. No test may change what is in it.
+    """
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+
+    def share(name: str, make: Callable[[Path], None]) -> Path:
+        folder = root / f"shared-{name}"
+        done = root / f"shared-{name}.done"
+        with FileLock(root / f"shared-{name}.lock"):
+            if not done.exists():
+                folder.mkdir(parents=True)
+                make(folder)
+                done.touch()
+        return folder
+
+    return share
+
+
+@pytest.fixture(scope="session")
 def two_modules(tmp_path_factory: pytest.TempPathFactory, unpacked: Unpack) -> Path:
     """Return a dump of a training step, module_0002.jit_train_step, and module_0006.jit_rollout."""
     folder = tmp_path_factory.mktemp("few") / "dump"
@@ -264,11 +357,13 @@ def two_modules(tmp_path_factory: pytest.TempPathFactory, unpacked: Unpack) -> P
 
 
 @pytest.fixture(scope="session")
-def report_of_two(tmp_path_factory: pytest.TempPathFactory, two_modules: Path) -> Path:
+def report_of_two(shared: Shared, two_modules: Path) -> Path:
     """Return the report of the two modules."""
-    out = tmp_path_factory.mktemp("report")
-    build(two_modules, BuildOptions(out=out))
-    return out
+
+    def make(out: Path) -> None:
+        build(two_modules, BuildOptions(out=out))
+
+    return shared("two", make)
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from tests.conftest import LONG_WALKS
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "bench_pictures.py"
 
 
+@pytest.mark.skipif(not LONG_WALKS, reason="seven seconds: `make walks` does it")
 def test_the_benchmark_of_pictures_runs(data: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     command = [sys.executable, SCRIPT, data / "ipu-dot-only", "--runs", "1", "--json", report]

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import LONG_WALKS
 
 from xlareport.knowledge import custom_calls, flags
 
@@ -12,6 +13,8 @@ from dumps import test_data as packed_dumps
 from score_names import stated
 
 DUMPS = [path for path in packed_dumps() if path.name.startswith(("tpu-", "gpu-", "tagged-tpu"))]
+DUMPS = DUMPS[:: 1 if LONG_WALKS else 3]
+"""All of them are read by `make walks`."""
 
 
 @pytest.mark.parametrize("dump", DUMPS, ids=lambda path: path.name)

@@ -1,8 +1,10 @@
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.conftest import LONG_WALKS
 from tests.hostile.conftest import ATTACKS, as_file_name
 
 from xlareport.cli import xlareport
@@ -35,8 +37,18 @@ def test_json_gives_no_orders_and_stays_the_same(capsys: pytest.CaptureFixture[s
     assert json.loads(said) == {"a": "##[group]\n::error::\x1b"}
 
 
-@pytest.mark.parametrize("attack", [*ATTACKS.values(), "::error::x", "##[error]x"])
-@pytest.mark.parametrize("command", ["main", "build", "history"])
+TRIED = [*ATTACKS.values(), "::error::x", "##[error]x"]
+BUILT = TRIED[-1 :: -1 if LONG_WALKS else -3]
+"""What whole builds are tried with, each half a second of work: `make walks` builds with all."""
+
+
+@pytest.mark.parametrize(
+    ("command", "attack"),
+    [
+        *product(("main", "history"), TRIED),
+        *product(("build",), BUILT),
+    ],
+)
 def test_no_command_steers_a_terminal_or_a_job(tmp_path: Path, command: str, attack: str) -> None:
     dump = tmp_path / "dump"
     dump.mkdir()

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.conftest import Shared
 from tests.hostile.side_files import beside, side_files
 
 from xlareport.hlo.protos.schema import Message, message_class
@@ -248,9 +249,11 @@ def hostile_dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def hostile_out(hostile_dump: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile_out(hostile_dump: Path, shared: Shared) -> Path:
     """Return the folder that holds the report of the hostile dump."""
-    out = tmp_path_factory.mktemp("hostile") / "beside" / "out"
-    built = build(hostile_dump, BuildOptions(out=out, jobs=2))
-    assert built.warnings == ""
-    return out
+
+    def make(folder: Path) -> None:
+        built = build(hostile_dump, BuildOptions(out=folder / "beside/out", jobs=2))
+        assert built.warnings == ""
+
+    return shared("hostile", make) / "beside/out"

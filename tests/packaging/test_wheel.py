@@ -43,7 +43,17 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
     python = folder / "bin" / "python"
     run(
-        *(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", wheel),
+        *(
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "install",
+            "--quiet",
+            "--no-compile",
+            wheel,
+        ),
         cwd=folder,
     )
     return folder / "bin"

@@ -3,12 +3,13 @@
 import json
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.conftest import Unpack
+from tests.conftest import LONG_WALKS, Unpack
 
 from xlareport.compare import compare
 from xlareport.dump.source import open_files
@@ -20,6 +21,11 @@ from xlareport.report import BuildOptions, build
 from xlareport.site.pack import pack
 from xlareport.storage.payloads import make_payload_file, read_payload
 
+LARGE_PAIRS = (
+    ("pairs-unseen/gpu-attention-base", "pairs-unseen/gpu-attention-dots"),
+    ("pairs-unseen/tpu-scan-base", "pairs-unseen/tpu-scan-flag"),
+)
+"""Pairs of other backends, some ten seconds each: `make walks` compares them."""
 PAIRS = (
     ("pairs/base", "pairs/base"),
     ("pairs/base", "pairs/dtype"),
@@ -27,11 +33,11 @@ PAIRS = (
     ("pairs/base", "pairs/other-first"),
     ("pairs/base", "pairs/nofusion"),
     ("pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"),
-    ("pairs-unseen/gpu-attention-base", "pairs-unseen/gpu-attention-dots"),
-    ("pairs-unseen/tpu-scan-base", "pairs-unseen/tpu-scan-flag"),
+    *(LARGE_PAIRS if LONG_WALKS else ()),
 )
 NO_DUMP = DumpRecord("", 0, 0, (), ())
 Built = Callable[[str], Path]
+Raw = Callable[[str, str], ComparisonRecord]
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +59,12 @@ def built(dump: Built, tmp_path_factory: pytest.TempPathFactory) -> Built:
     return report
 
 
+@pytest.fixture(scope="module")
+def raw(dump: Built) -> Raw:
+    """Return a function: the names of two dumps -> their comparison, which is made once."""
+    return cache(lambda base, head: compared(dump(base), dump(head)))
+
+
 def is_sketched(report: Path) -> bool:
     with open_files(report) as opened:
         return read_sketched_report(opened) is not None
@@ -69,19 +81,18 @@ def apart(view: ComparisonRecord) -> tuple[ComparisonRecord, tuple[DumpRecord, .
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-def test_it_is_the_same_as_of_the_dumps(pair: tuple[str, str], dump: Built, built: Built) -> None:
+def test_it_is_the_same_as_of_the_dumps(pair: tuple[str, str], raw: Raw, built: Built) -> None:
     reports = [built(name) for name in pair]
     assert all(map(is_sketched, reports))
-    raw, stored = compared(*map(dump, pair)), compared(*reports)
-    assert stored == replace(raw, base=stored.base, head=stored.head)
-    assert apart(stored) == apart(raw)
+    stored = compared(*reports)
+    assert stored == replace(raw(*pair), base=stored.base, head=stored.head)
+    assert apart(stored) == apart(raw(*pair))
 
 
-def test_one_side_may_be_a_dump(dump: Built, built: Built) -> None:
+def test_one_side_may_be_a_dump(dump: Built, raw: Raw, built: Built) -> None:
     base, head = "pairs/base", "pairs/dtype"
-    raw = apart(compared(dump(base), dump(head)))
-    assert apart(compared(built(base), dump(head))) == raw
-    assert apart(compared(dump(base), built(head))) == raw
+    assert apart(compared(built(base), dump(head))) == apart(raw(base, head))
+    assert apart(compared(dump(base), built(head))) == apart(raw(base, head))
 
 
 def test_only_texts_that_are_shown_are_restored(
@@ -102,15 +113,14 @@ def test_only_texts_that_are_shown_are_restored(
     assert 0 < max(shown) < 20
 
 
-def test_a_zip_has_its_sketches(built: Built, tmp_path: Path, dump: Built) -> None:
+def test_a_zip_has_its_sketches(built: Built, tmp_path: Path, raw: Raw) -> None:
     base, head = "pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"
     site = tmp_path / "out/site"
     shutil.copytree(built(head) / "site_src", site)
     (site / "index.html").write_text("<p>Home")
     pack(tmp_path / "out", tmp_path / "x.zip")
     assert is_sketched(tmp_path / "x.zip")
-    raw = compared(dump(base), dump(head))
-    assert apart(compared(built(base), tmp_path / "x.zip")) == apart(raw)
+    assert apart(compared(built(base), tmp_path / "x.zip")) == apart(raw(base, head))
 
 
 def scripts_of(report: Path) -> Path:
@@ -179,16 +189,16 @@ DAMAGES = (
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: each.__name__)
 def test_a_damaged_sketch_is_not_used(
-    damage: Callable[[Path], None], dump: Built, built: Built, tmp_path: Path
+    damage: Callable[[Path], None], raw: Raw, built: Built, tmp_path: Path
 ) -> None:
     base, head = "pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"
     report = shutil.copytree(built(head), tmp_path / "report")
     (script,) = scripts_of(report).glob("m/*/sketch.js")
     damage(script)
     assert not is_sketched(report)
-    raw, stored = compared(dump(base), dump(head)), compared(built(base), report)
-    assert stored.verdict == raw.verdict
-    assert stored.modules == raw.modules
+    stored = compared(built(base), report)
+    assert stored.verdict == raw(base, head).verdict
+    assert stored.modules == raw(base, head).modules
 
 
 def test_altered_texts_are_read(built: Built, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import payload_files
+from tests.conftest import Shared, payload_files
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, Hunk, TextDiff
 from xlareport.pages import navigation
@@ -238,12 +238,14 @@ def _story() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def sample_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_out(shared: Shared) -> Path:
     """Return a folder that holds the sample's sources and its site."""
-    out = tmp_path_factory.mktemp("sample")
-    write_sources(out, sample())
-    assert build_site(out) == ""
-    return out
+
+    def make(out: Path) -> None:
+        write_sources(out, sample())
+        assert build_site(out) == ""
+
+    return shared("sample", make)
 
 
 @pytest.fixture(scope="session")
@@ -274,11 +276,13 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="session")
-def real_out(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def real_out(unpacked: Callable[[str], Path], shared: Shared) -> Path:
     """Return a folder that holds the whole report of a small real dump."""
-    out = tmp_path_factory.mktemp("real")
-    assert build(unpacked("jax-cpu-train"), BuildOptions(out=out)).warnings == ""
-    return out
+
+    def make(out: Path) -> None:
+        assert build(unpacked("jax-cpu-train"), BuildOptions(out=out)).warnings == ""
+
+    return shared("real", make)
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,7 @@ def opened(visitor: Any, sample_site: Path) -> Any:
     yield open_page
     assert visitor.complaints == []
     assert visitor.outside() == []
-    assert all(page.evaluate("typeof hacked") == "undefined" for page in visitor.context.pages)
+    assert all(page.evaluate("typeof hacked") == "undefined" for page in visitor.pages)
 
 
 @pytest.mark.parametrize("name", PAGES)

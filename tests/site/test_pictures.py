@@ -86,7 +86,7 @@ def opened(visitor: Any, site: Path) -> Iterator[Callable[[str], Page]]:
     yield open_page
     assert visitor.complaints == []
     assert visitor.outside() == []
-    assert all(page.evaluate("typeof hacked") == "undefined" for page in visitor.context.pages)
+    assert all(page.evaluate("typeof hacked") == "undefined" for page in visitor.pages)
 
 
 Open = Callable[[str], Page]

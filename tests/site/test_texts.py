@@ -65,7 +65,7 @@ def opened(visitor: Any, site: Path) -> Iterator[Callable[[str], Page]]:
     yield open_page
     assert visitor.complaints == []
     assert visitor.outside() == []
-    assert all(page.evaluate("typeof hacked") == "undefined" for page in visitor.context.pages)
+    assert all(page.evaluate("typeof hacked") == "undefined" for page in visitor.pages)
 
 
 def text_of(dump: Path, part: str) -> Path:

@@ -175,10 +175,10 @@ def fail(*_: object, **__: object) -> None:
     raise ZeroDivisionError("on <purpose>")
 
 
-@pytest.fixture
-def dump(unpacked: Callable[[str], Path], tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def dump(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two modules, of which one has steps."""
-    made = tmp_path / "dump"
+    made = tmp_path_factory.mktemp("faults") / "dump"
     made.mkdir()
     for path in unpacked("jax-cpu-train").glob("module_000[24]*.txt"):
         (made / path.name).write_bytes(path.read_bytes())
@@ -195,6 +195,16 @@ def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
     found = {path.relative_to(out / "site_src").as_posix(): path for path in out.rglob("*.md")}
     texts = {name: one.read_text() for name, one in found.items()} | dict(parts(out / "site_src"))
     return set(texts), {name for name, text in texts.items() if PLAIN in text}
+
+
+@pytest.fixture(scope="module")
+def sound(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
+    """Return the dump, and the names of its pages and parts where none of them fails."""
+    out = tmp_path_factory.mktemp("well")
+    assert run(dump, out, "--no-html").exit_code == 0
+    pages, plain = pages_and_plain(out)
+    assert not plain
+    return dump, pages
 
 
 @pytest.mark.parametrize(
@@ -214,22 +224,22 @@ def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
 def test_a_fault_costs_a_page(
     function: str,
     expected: str | None,
-    dump: Path,
+    sound: tuple[Path, set[str]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
         "xlareport.runtime.worker_pool._pool", ThreadPoolExecutor
     )  # they see what is patched
-    assert run(dump, tmp_path / "well", "--no-html").exit_code == 0
     monkeypatch.setattr(f"xlareport.pages.{function}", fail)
+    dump, all_pages = sound
     done = run(dump, tmp_path / "out", "--no-html")
 
     assert done.exit_code == 0, done.output
     assert "Traceback" not in done.output
     assert "a fault of xlareport (ZeroDivisionError in test_templates.py" in done.output
     pages, plain = pages_and_plain(tmp_path / "out")
-    assert pages == pages_and_plain(tmp_path / "well")[0]
+    assert pages == all_pages
     assert all(expected and re.fullmatch(expected, one) for one in plain)
     assert bool(plain) == bool(expected)
     report = json.loads((tmp_path / "out/site_src/report.json").read_text())
