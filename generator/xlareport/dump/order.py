@@ -47,7 +47,7 @@ def is_placed(stage: str, sequence: int | None) -> bool:
 
 
 def is_extension(stage: str, sequence: int | None) -> bool:
-    """Return whether a snapshot's name extends a known one, `after_codegen_after_x`."""
+    """Return whether a snapshot's name extends a known one by further words."""
     return place(stage, sequence)[2] == 1
 
 
