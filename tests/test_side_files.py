@@ -175,7 +175,7 @@ def test_what_ran_speaks_for_the_main_program(dumps: Path) -> None:
     report = read_report(str(dumps / "trace-jax-cpu/trace-jax-cpu/dump"), BuildOptions())
     assert report.main is not None
     assert report.main.name == "jit_train_step"
-    assert report.main.reasons[0].startswith("ran 10 times in the profile, 86.3 ms in all")
+    assert report.main.reasons[0].startswith("ran 10 times in the profile, 86.3 ms in total")
 
 
 def test_events_of_too_many_runs_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def test_runs_that_a_profile_does_not_tell_apart_are_not_counted(tmp_path: Path)
     assert module.measured is not None
     assert (module.measured.runs, module.runs) == (None, 2)
     page = part(tmp_path / "out/site", "m/module_0001.jit_f.html?time")
-    assert "run 2 times, to go by the instructions of its entry, but does not tell one" in page
+    assert "run 2 times, to go by the instructions of its entry, but does not separate" in page
 
 
 def test_the_slowest_say_who_made_them_and_what_they_do(

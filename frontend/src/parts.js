@@ -44,7 +44,7 @@ async function loadPart(tabs, name) {
   const links = [...tabs.querySelectorAll("a")];
   const own = links.find((link) => link.dataset.part === name);
   for (const link of links) link.removeAttribute("aria-current");
-  if (!own) throw new Error(`This page has no part of the name ${name}.`);
+  if (!own) throw new Error(`This page has no tab ${name}.`);
   own.setAttribute("aria-current", "page");
   tabs.scrollLeft = own.offsetLeft - tabs.offsetLeft - own.offsetWidth; // on a narrow screen the tabs scroll
   return /** @type {Promise<Payload<"m/x/page">>} */ (load(`${tabs.dataset.xrParts}${name}`));

@@ -33,7 +33,7 @@ from xlareport.runtime.worker_pool import work_in_processes
 from xlareport.side_files import read_profiles
 
 _DIED = "the process that read it died, perhaps out of memory"
-_OF_BOTH = "Not read: it lies beside both dumps. --profile-base and --profile-head say whose it is."
+_OF_BOTH = "Not read: it is next to both dumps. --profile-base or --profile-head assigns it."
 _NO_TIMES: Mapping[str, ModuleTimes] = {}
 OpenedSide: TypeAlias = Source | BareReport | SketchedReport
 

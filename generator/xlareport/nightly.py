@@ -150,7 +150,7 @@ def _verdict(night: str, view: ComparisonRecord, budgets: Sequence[Budget]) -> N
         gaps = (f"{gap.budget}: {gap.reason}" for gap in view.unchecked[:_MOST_SENTENCES])
         return _unchecked(night, " ".join(gaps))
     if not budgets:
-        return _unchecked(night, "The baseline has no figure that a budget could be held against.")
+        return _unchecked(night, "The baseline has no figure to compare a budget with.")
     return NightOutcome(night, Outcome.KEPT, 0, f"{len(budgets)} budgets kept.")
 
 

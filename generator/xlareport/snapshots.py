@@ -158,11 +158,11 @@ def mark_foreign_snapshots(
 
 
 _OTHER_TIME = (
-    "a number stands for two snapshots, and by the times of the files it is of another run"
+    "two snapshots have this number, and by the file times this one belongs to another run"
 )
 _NO_TELLING = (
-    "a number stands for two snapshots, and neither contents nor times of files tell which of them "
-    "is of this compilation"
+    "two snapshots have this number, and neither contents nor file times show which of them "
+    "belongs to this compilation"
 )
 
 

@@ -382,7 +382,7 @@ var xlareport = (() => {
     const read = new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
     if (document.readyState === "loading") await read;
     const block = document.getElementById(`assets/data/${key}.js`);
-    if (!block) throw new Error(`Its data (${key}) is not in this file; the foot of the page leads to what is not.`);
+    if (!block) throw new Error(`Its data (${key}) is not in this file. The footer of the page links to the list of omitted data.`);
     const [, body, packing] = JSON.parse(block.textContent ?? "");
     return opened(body, packing);
   }
@@ -3977,7 +3977,7 @@ var xlareport = (() => {
       if (!quiet) this.unknown = "";
       if (!quiet) state.set({ computation: this.frames.name, frame: key });
       this.play(writeSvg(drawing2, layout, look2));
-      const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "First version.";
+      const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed among the nodes shown.` : "First version.";
       const warning = this.unknown ? [element("strong", null, `No timeline for computation ${this.unknown}; showing ${this.frames.name}.`), " "] : [];
       this.status.replaceChildren(
         ...warning,
@@ -4700,8 +4700,8 @@ var xlareport = (() => {
     exports() {
       const button = (words2, title2, action) => element("button.xr-button", { type: "button", title: title2, onclick: action }, words2);
       return [
-        button("Copy", "Copy the rows that match, all columns, as tab-separated values", () => this.copy()),
-        button("CSV", "Save the rows that match, all columns, as a CSV file", () => this.save())
+        button("Copy", "Copy the matching rows, all columns, as tab-separated values", () => this.copy()),
+        button("CSV", "Save the matching rows, all columns, as a CSV file", () => this.save())
       ];
     }
     async copy() {
@@ -6015,8 +6015,8 @@ var xlareport = (() => {
     const show5 = () => {
       const position = Number(slider.value);
       const { living, bytes } = livingAt(rows2, position);
-      const more = living.length > SHOWN3 ? `, the largest ${SHOWN3} listed` : "";
-      said.textContent = `Position ${format.count(position)}: ${format.plural(living.length, "value")}, ${format.bytes(bytes)} in all${more}. Values that overlap in memory are added here.`;
+      const more = living.length > SHOWN3 ? `; the largest ${SHOWN3} are listed` : "";
+      said.textContent = `Position ${format.count(position)}: ${format.plural(living.length, "value")}, ${format.bytes(bytes)} in total${more}. Values that share memory are added.`;
       body.replaceChildren(...living.slice(0, SHOWN3).map(line2));
     };
     slider.addEventListener("input", show5);
@@ -6088,7 +6088,7 @@ var xlareport = (() => {
     const links = [...tabs.querySelectorAll("a")];
     const own2 = links.find((link2) => link2.dataset.part === name);
     for (const link2 of links) link2.removeAttribute("aria-current");
-    if (!own2) throw new Error(`This page has no part of the name ${name}.`);
+    if (!own2) throw new Error(`This page has no tab ${name}.`);
     own2.setAttribute("aria-current", "page");
     tabs.scrollLeft = own2.offsetLeft - tabs.offsetLeft - own2.offsetWidth;
     return (

@@ -148,7 +148,7 @@ def test_a_wide_part_has_the_room_of_the_sides(opened: Any) -> None:
 @pytest.mark.parametrize("name", ["nothing", "constructor", "..%2Fsteps", "%3Cb%3E", "page-cost"])
 def test_what_is_no_part_is_named_and_leads_to_the_overview(opened: Any, name: str) -> None:
     page = opened(f"?{name}")
-    expect(page.locator("article [role=alert]")).to_contain_text("has no part of the name")
+    expect(page.locator("article [role=alert]")).to_contain_text("has no tab")
     expect(page.locator("article b")).to_have_count(0)
     page.get_by_role("link", name="The overview of the module").click()
     expect(page.locator("h1")).to_have_text(re.compile("^jit_train_step"))

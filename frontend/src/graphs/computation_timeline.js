@@ -148,7 +148,7 @@ class ComputationTimeline {
     if (!quiet) state.set({ computation: this.frames.name, frame: key });
     this.play(writeSvg(drawing, layout, look));
     const changes = this.at
-      ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.`
+      ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed among the nodes shown.`
       : "First version.";
     const warning = this.unknown
       ? [element("strong", null, `No timeline for computation ${this.unknown}; showing ${this.frames.name}.`), " "]

@@ -49,8 +49,8 @@ export async function drawLiving(host, key) {
   const show = () => {
     const position = Number(slider.value);
     const { living, bytes } = livingAt(rows, position);
-    const more = living.length > SHOWN ? `, the largest ${SHOWN} listed` : "";
-    said.textContent = `Position ${format.count(position)}: ${format.plural(living.length, "value")}, ${format.bytes(bytes)} in all${more}. Values that overlap in memory are added here.`;
+    const more = living.length > SHOWN ? `; the largest ${SHOWN} are listed` : "";
+    said.textContent = `Position ${format.count(position)}: ${format.plural(living.length, "value")}, ${format.bytes(bytes)} in total${more}. Values that share memory are added.`;
     body.replaceChildren(...living.slice(0, SHOWN).map(line));
   };
   slider.addEventListener("input", show);

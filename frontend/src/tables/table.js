@@ -104,8 +104,8 @@ export class Table {
     const button = (/** @type {string} */ words, /** @type {string} */ title, /** @type {() => void} */ action) =>
       element("button.xr-button", { type: "button", title, onclick: action }, words);
     return [
-      button("Copy", "Copy the rows that match, all columns, as tab-separated values", () => this.copy()),
-      button("CSV", "Save the rows that match, all columns, as a CSV file", () => this.save()),
+      button("Copy", "Copy the matching rows, all columns, as tab-separated values", () => this.copy()),
+      button("CSV", "Save the matching rows, all columns, as a CSV file", () => this.save()),
     ];
   }
 

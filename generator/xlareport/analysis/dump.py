@@ -281,7 +281,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         (),
     )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
-    unknown = (Role(ModuleRole.UNKNOWN, "the roles could not be told"),) * len(summaries)
+    unknown = (Role(ModuleRole.UNKNOWN, "the roles could not be determined"),) * len(summaries)
     module_roles = faults.attempt(
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )

@@ -101,7 +101,9 @@ def plan_capture(
 def _warning_about(folder: str) -> str:
     """Return a warning about a dump folder that the caller has chosen."""
     if folder == "-":
-        return "XLA then dumps into the program's output, of which no report is made here."
+        return (
+            "XLA then dumps to the program's output, and capture does not build a report from that."
+        )
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):

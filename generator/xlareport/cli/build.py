@@ -119,8 +119,8 @@ class _BuildCommand(click.Command):
     type=size,
     default=CACHE_BYTES,
     show_default="2GB",
-    help="Maximum size of what is kept in OUT/.cache, so that the next build reads only what "
-    "changed; 0 keeps nothing.",
+    help="Maximum size of OUT/.cache, which lets the next build read only changed files; "
+    "0 disables it.",
 )
 @click.option(
     "--watch",

@@ -54,7 +54,7 @@ _CAUSES = 6
     type=OUT_FILE,
     help="Write a short Markdown summary for a comment or a job.",
 )
-@click.option("--strict", is_flag=True, help="A budget that cannot be checked counts as broken.")
+@click.option("--strict", is_flag=True, help="A budget that cannot be checked counts as exceeded.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @limit_options
@@ -78,12 +78,12 @@ def command(
 ) -> None:
     """Compare the compilations in BASE and HEAD: dumps, reports, or packed reports.
 
-    With MORE of them, one table of their main programs, and which one stands out.
+    With MORE of them, write one table of their main programs, and name the outlier.
 
     A budget is `FIGURE > LIMIT`, `FIGURE[MODULE] > +5%` or `new:OPCODE`; MODULE is a name, a key,
-    or `main`. `new:all-reduce` counts `all-reduce-start` too. Budgets can also stand in the table
-    [tool.xlareport.budgets] as a list `fail-on`. With --strict, one that could not be checked,
-    such as a peak that the dump does not state, counts as broken.
+    or `main`. `new:all-reduce` counts `all-reduce-start` too. Budgets can also be in the table
+    [tool.xlareport.budgets], as a list `fail-on`. With --strict, a budget that cannot be checked,
+    such as a peak that the dump does not have, counts as exceeded.
 
     Exit codes: 0 success, 1 a budget was exceeded, 2 wrong usage, 3 unreadable input.
     """

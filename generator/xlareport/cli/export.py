@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "-o",
     "--out",
     type=OUT_FILE,
-    help="The file; MODULE.json if none. Node data goes into files beside it.",
+    help="The file; MODULE.json if none. Node data goes into files next to it.",
 )
 @click.option("--profile", "profiles", multiple=True, metavar="DIR", help="As for build.")
 @limit_options

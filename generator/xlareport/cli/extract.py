@@ -84,7 +84,7 @@ def command(
     smallest module to attach to a bug report.
 
     With --runnable both sides of the step to --stage, by default the step that `xlareport replay
-    --bisect` names, are written with inputs and a script that needs nothing but jax.
+    --bisect` names, are written with inputs and a script that needs only jax.
     """
     from xlareport.report import BuildOptions, read_one_module
 

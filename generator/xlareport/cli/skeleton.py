@@ -37,11 +37,11 @@ def command(
     trace: Path | None,
     limits: Limits,
 ) -> None:
-    """Print what a module of DUMP runs, in order.
+    """Print the instructions of a module of DUMP in execution order.
 
-    Loops have their trip counts, asynchronous collectives what is scheduled between start and
-    done, command buffers their members. Times are roofline estimates, not measured. Repeated
-    layers are folded to fit one screen.
+    It shows the trip counts of loops, the kernels between start and done of asynchronous
+    collectives, and the members of command buffers. Times are roofline estimates, not
+    measured. Repeated layers are folded to fit one screen.
     """
     from xlareport.analysis.skeleton.trace import make_trace
     from xlareport.report import BuildOptions, read_one_module

@@ -274,8 +274,8 @@ def _collisions(module: ModuleFiles) -> Iterable[Problem]:
         path = module.stages[0].artifacts[0].path
         several = units.plural(len(twice), "snapshot number")
         message = (
-            f"{module.key}: {several} (first {twice[0]:04d}) stood for several snapshots; two "
-            "runs were probably written into one directory, so that their files stand mixed."
+            f"{module.key}: {several} (first {twice[0]:04d}) belong to several snapshots each; "
+            "two runs were probably written into one directory, and their files are mixed."
         )
         yield Problem(path, None, message)
 

@@ -209,7 +209,7 @@ def _unreadable(url: str, error: Exception) -> UnreadableInputError:
 
 def _missing(url: str, extra: str) -> UnreadableInputError:
     return UnreadableInputError(
-        f"{shown(url)} needs what is not installed: pip install 'xlareport[{extra}]'."
+        f"{shown(url)} needs a package that is not installed: pip install 'xlareport[{extra}]'."
     )
 
 

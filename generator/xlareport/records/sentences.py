@@ -12,7 +12,7 @@ def meaning(guess: MainGuess) -> str:
     if guess.otherwise is not None:
         return f"{_TIED_BY_ASSUMPTION} {_SETTLES}"
     if guess.tie:
-        return f"Nothing in the dump tells the first modules apart. {_SETTLES}"
+        return f"Nothing in the dump separates the first modules. {_SETTLES}"
     if guess.alone and guess.unread:
         return "A module that could not be read may be the program."
     if guess.alone:
@@ -41,10 +41,10 @@ _AHEAD = {
     "likely": "More evidence than for any other module, by a small margin.",
 }
 _TIED_BY_ASSUMPTION = (
-    "How often a loop runs, or what a custom call computes, is not in the dump, and which module "
-    "is the program depends on it."
+    "The main program depends on a trip count, or on a custom call, that is not known from the "
+    "dump."
 )
-_SETTLES = "A marker (--marker) or a profiler trace (*.trace.json.gz) beside the dump would decide."
+_SETTLES = "A marker (--marker) or a profile next to the dump (*.trace.json.gz) resolves this."
 
 
 def sureness(name: str) -> str:

@@ -92,7 +92,7 @@ def _placed(
         raise NotRunnableError(f"the dump does not say how {what} is sharded")
     boxes = device_boxes(sharding, dimensions, devices)
     if boxes is None:
-        raise NotRunnableError(f"it is not known which device holds what of {what}")
+        raise NotRunnableError(f"the shards of {what} are not known")
     if tuple(_largest(list(boxes.values()), len(dimensions))) != held:
         raise NotRunnableError(f"{what} is not sharded as before the partitioner")
     return ValuePlacement(dimensions, tuple(boxes[device] for device in range(devices)))

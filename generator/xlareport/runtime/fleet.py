@@ -325,7 +325,7 @@ class Fleet(Workers):
         return done
 
 
-_AGAIN = "The same command again goes on with what is kept in OUT/.cache, where workers see it."
+_AGAIN = "Run the same command again to continue from OUT/.cache, if workers can write to it."
 
 
 def _lost(error: object) -> str:

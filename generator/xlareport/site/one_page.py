@@ -154,7 +154,7 @@ def _inline(script: str) -> str:
 def _element(tag: str, content: str) -> str:
     """Return the content of an element; raises UnreadableInputError where it would end that."""
     if f"</{tag}" in content.lower() or "<!--" in content:
-        raise UnreadableInputError(f"A {tag} of this report cannot stand in a page.")
+        raise UnreadableInputError(f"A {tag} of this report cannot be embedded in a page.")
     return content
 
 

@@ -52,7 +52,7 @@ def test_a_fusion_has_the_kernel_of_its_equal(read: Callable[[str], HloModule]) 
     reason = "XLA compiles equal fusions once: it is equal to one."
     assert found["two"] == ("matched", reason)
     assert found["other"] == ("guessed", "No file of code and no thunk has its name.")
-    assert found["dot"][1] == "It calls a library (YNNPACK), whose code no dump holds."
+    assert found["dot"][1] == "It calls a library (YNNPACK), whose code is in no dump."
 
 
 def test_where_several_equals_have_one_it_is_guessed(

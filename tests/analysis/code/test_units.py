@@ -117,7 +117,7 @@ ENTRY e {
     module = TextReader().read(text, "m.txt")
     assert module is not None
     (unit,) = join_code(module, [CodeFile("m.ptx", "ptx", "", "", ("x",), 9)], CodeNotes()).units
-    assert unit.missing == "It calls a library (__cublas$gemm), whose code no dump holds."
+    assert unit.missing == "It calls a library (__cublas$gemm), whose code is in no dump."
 
 
 def test_a_cpu_program_names_its_kernels_in_its_files(unpacked: Callable[[str], Path]) -> None:

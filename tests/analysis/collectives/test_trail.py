@@ -77,4 +77,4 @@ def test_a_pass_is_not_named_where_others_left_no_snapshot(rows_of: Rows) -> Non
     """Only some passes were dumped: between these two snapshots any number of them ran."""
     (row,) = rows_of("overlapped-tpu", "jit_accumulated").values()
     (begun,) = (event for event in row.trail if event.event == "asynchronous")
-    assert (begun.by, begun.by_reason) == (None, "the names of the snapshots do not tell the pass")
+    assert (begun.by, begun.by_reason) == (None, "the names of the snapshots do not show the pass")

@@ -30,5 +30,5 @@ def test_a_program_that_did_not_fit(
     if given_up:
         first = findings[0]
         assert first.rule == "out-of-memory"
-        assert "18.2 GiB, of which temp 17.6 GiB; Google TPU v5e has" in first.evidence
+        assert "18.2 GiB, including temp 17.6 GiB; Google TPU v5e has" in first.evidence
         assert first.places

@@ -18,10 +18,10 @@ def words(lines: tuple[SkeletonLine, ...]) -> list[str]:
 def test_layers_that_repeat_are_shown_once(tmp_path: Path) -> None:
     items = module_skeleton(parsed(tmp_path, text(layers=12))).items
     shown = words(fold(items, 24))
-    assert shown[0] == "repeated 12 times (0, 1, \N{HORIZONTAL ELLIPSIS}, 11), in all:"
+    assert shown[0] == "repeated 12 times (0, 1, \N{HORIZONTAL ELLIPSIS}, 11), in total:"
     assert shown[1].startswith("forward layer_*/attention (12 different): 12 kernels")
     assert "while \N{MULTIPLICATION SIGN} 5 loop" in shown
-    assert any("until done, beside 2 kernels" in line for line in shown)
+    assert any("until done, overlaps 2 kernels" in line for line in shown)
 
 
 def test_scopes_that_repeat_with_other_kernels_are_no_repetition() -> None:
@@ -33,7 +33,7 @@ def test_scopes_that_repeat_with_other_kernels_are_no_repetition() -> None:
 
     stretch = (("poisson", "fft"), ("forcing", "fusion"))
     repeated = words(fold(items(*stretch, *stretch), 24))
-    assert repeated[0] == "repeated 2 times, in all:"
+    assert repeated[0] == "repeated 2 times, in total:"
     other = (("poisson", "transpose"), ("forcing", "fusion"))
     assert not any("repeated" in line for line in words(fold(items(*stretch, *other), 24)))
 

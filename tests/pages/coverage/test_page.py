@@ -59,14 +59,14 @@ def test_the_flag_in_the_dump_says_how_passes_were_dumped() -> None:
     flag = FlagValue("xla_dump_hlo_pass_re", ".*", 1)
     assert "From the flags in the dump" in passes_words([summary(path, flags=(flag,))])
     alone = passes_words([summary(path)])
-    assert "too few to tell" in alone
+    assert "too few to determine" in alone
 
 
 def test_small_modules_tell_together_how_passes_were_dumped() -> None:
     names = ["0000.p.after_pipeline-start.before_a", "0001.p.after_b.before_c"]
     names += ["0002.p.after_d.before_e"]
     modules = [summary(*(f"module_000{i}.jit_f.{name}.txt" for name in names)) for i in range(4)]
-    assert "too few to tell" in passes_words(modules[:1])
+    assert "too few to determine" in passes_words(modules[:1])
     assert "`--xla_dump_hlo_pass_re=.*`" in passes_words(modules)
 
 

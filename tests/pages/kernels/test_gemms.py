@@ -29,9 +29,9 @@ GEMMS = ModuleGemms((GEMM, GEMM), (32, 64))
 
 def test_what_is_said_of_all() -> None:
     """One tile for all, and whether anything was measured."""
-    same = "2 GEMMs. Every Triton GEMM has the same tile, 32x64, whatever its size."
+    same = "2 GEMMs. Every Triton GEMM has the same tile, 32x64, for all sizes."
     assert gemm_words(GEMMS, None) == same
-    assert "holds no result: nothing was measured" in gemm_words(GEMMS, ())
+    assert "has no results: nothing was measured" in gemm_words(GEMMS, ())
     results, _ = read_autotune_results(FILE.read_bytes(), "x")
     assert gemm_words(GEMMS, results).endswith("autotune_results holds 6 results.")
 

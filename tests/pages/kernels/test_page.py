@@ -56,7 +56,7 @@ def test_kernels_are_ranked_by_their_time(page: KernelsPage) -> None:
     table = page.tables["kernels"]
     assert table.sort == (1, "desc")
     assert widths(page) == {0}
-    assert page.lead.startswith(f"{len(table.rows)} GPU kernels. Most of the roofline time:")
+    assert page.lead.startswith(f"{len(table.rows)} GPU kernels. Largest shares of roofline time:")
     assert "132 multiprocessors (core_count of gpu_target_config)" in page.card
     assert "upper bounds" in page.compiler
     assert any(" to " in kernel.summary for kernel in page.kernels)

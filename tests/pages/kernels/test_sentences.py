@@ -66,7 +66,7 @@ def test_what_is_not_known() -> None:
     """Nothing is said of figures that are not there."""
     bare = kernel_record(KernelEvidence("k", named=1), [], None, ())
     assert words(bare) == (
-        "No instruction is known to launch it. What it needs is not known. "
+        "No instruction is known to launch it. Its resources are not known. "
         "No file of code defines it."
     )
     assert occupancy_words(bare) == "occupancy not known"

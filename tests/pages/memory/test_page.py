@@ -45,7 +45,7 @@ def test_one_sentence_joins_the_peak_and_temp(unpacked: Unpack) -> None:
     sentence = memory_page(view, replace(cost, memory=larger)).further[0]
     assert f"{units.byte_size(held)} of arguments, outputs and constants" in sentence
     assert f"{units.byte_size(used)} of the {units.byte_size(2 * temp)} allocated for" in sentence
-    assert sentence.startswith("Peak memory is what is in use of host RAM at once&#58; ")
+    assert sentence.startswith("Peak memory is the maximum of host RAM in use&#58; ")
 
 
 def test_a_module_without_live_ranges_says_why_it_has_no_curve(unpacked: Unpack) -> None:

@@ -41,7 +41,7 @@ def test_the_live_range_file_has_spaces_only_where_there_are_several() -> None:
 
 def test_a_position_with_more_than_the_marked_one_is_named() -> None:
     larger = replace(MEMORY, live_sum=LiveSum(824, 4 * MIB))
-    assert live_range_words(larger).endswith("add up to 4.0 MiB at 824.")
+    assert live_range_words(larger).endswith("add up to 4.0 MiB at position 824.")
     assert marked_words(larger) == (
         " The live-range file marks position 825 with 3.0 MiB, a sum of logical sizes."
     )

@@ -58,7 +58,7 @@ def test_what_was_not_checked_is_said(module: ModuleRecord) -> None:
     page = shardings_page(module, bare)
     assert page.changes.startswith("Not checked: ")
     assert page.rematerializations.startswith("Not checked: ")
-    assert page.mesh_words.startswith("No snapshot tells the mesh")
+    assert page.mesh_words.startswith("The mesh is not known")
     assert not page.mesh
     assert "sharding-changes" not in page.tables
 

@@ -66,10 +66,10 @@ def _link(file: CodeFile, index: KernelIndex) -> CodeLink:
     if file.kernels:
         return CodeLink(file, (), "No instruction has a name like its kernel's.")
     if file.defines_none:
-        return CodeLink(file, _whole(index.module, "It defines no kernel: all kernels share it."))
+        return CodeLink(file, _whole(index.module, "It defines no kernel; all kernels share it."))
     if file.part:
-        return CodeLink(file, (), "Neither its name nor a text beside it names a kernel.")
-    return CodeLink(file, _whole(index.module, "It holds the module as a whole."))
+        return CodeLink(file, (), "Neither its name nor a related file names a kernel.")
+    return CodeLink(file, _whole(index.module, "It contains the whole module."))
 
 
 def _whole(module: HloModule, reason: str) -> tuple[CodeOrigin, ...]:

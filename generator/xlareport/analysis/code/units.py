@@ -172,9 +172,9 @@ def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
     """Return why an instruction has no code file, by what it calls and the thunks that run it."""
     target = name_target(instruction) if instruction and instruction.opcode == "custom-call" else ""
     if not thunks and target.startswith(_LIBRARIES):
-        return f"It calls a library ({target[:60]}), whose code no dump holds."
+        return f"It calls a library ({target[:60]}), whose code is in no dump."
     if not thunks and instruction and _YNNPACK in instruction.attributes_text:
-        return "It calls a library (YNNPACK), whose code no dump holds."
+        return "It calls a library (YNNPACK), whose code is in no dump."
     if not thunks:
         return "No file of code and no thunk has its name."
     kernels = [thunk.name for thunk in thunks if "Kernel" in thunk.kind and thunk.name]

@@ -9,7 +9,7 @@ from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_
 from xlareport.runtime.english import first_few
 from xlareport.snapshots import ParsedSnapshot
 
-NO_NAME = "the names of the snapshots do not tell the pass"
+NO_NAME = "the names of the snapshots do not show the pass"
 _ASYNC_FORMS = frozenset({"start and done", "async computation", ASYNC_FUSIONS})
 
 

@@ -237,8 +237,7 @@ def _of_partial(partial: PartialOp) -> CollectiveCause:
 
 def _of_unknown(source: Instruction) -> CollectiveCause:
     detail = (
-        f"Combines `{source.name}` over devices; of which instruction before partitioning is not "
-        "known."
+        f"Combines `{source.name}` over devices; its instruction before partitioning is not known."
     )
     return CollectiveCause(CauseKind.PARTIAL_RESULT, detail, (), None, Grade.GUESSED, _NO_OP)
 

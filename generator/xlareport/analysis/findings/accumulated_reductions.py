@@ -214,7 +214,7 @@ def _finding(savings: list[_Saving]) -> Finding:
         places=tuple(saving.figures.collective.key for saving in savings[:MOST_PLACES]),
         occurrences=len(savings),
         evidence=(
-            f"{names}: {units.byte_size(sent)} sent per device and module execution, of which one "
+            f"{names}: {units.byte_size(sent)} sent per device and module execution. One "
             f"{' or '.join(kinds)} of the sum after the loop saves "
             f"{units.byte_size(round(sum(saving.bytes for saving in savings)))} and "
             f"{units.seconds(seconds)} of exposed time. `{first.loop.instruction.name}` runs "

@@ -57,7 +57,7 @@ def _finding(chain: Sequence[CollectiveFigures], executions: int, latency: float
         evidence=(
             f"Each of {units.plural(len(chain), kind)} needs the one before: "
             f"{join_names(figures.collective.instruction for figures in chain)}. They run "
-            f"{executions:,} times per module execution, with {units.byte_size(data)} in all. At "
+            f"{executions:,} times per module execution, with {units.byte_size(data)} in total. At "
             f"an assumed {units.seconds(SHORTEST)} of latency each, that is "
             f"{units.seconds(latency)}, {LATENCY_WORDS}."
         ),

@@ -28,7 +28,7 @@ LEAST_SHARE = 0.03
 _REASONS = {
     WaitReason.DEPENDENCE: "compute depends on it",
     WaitReason.NO_WORK: "no compute to overlap it",
-    WaitReason.IS_SYNC: "synchronous, small or beside little compute",
+    WaitReason.IS_SYNC: "synchronous, small or with little compute to overlap",
     WaitReason.SCHEDULER: "scheduled apart from independent compute",
 }
 _REMEDIES = {

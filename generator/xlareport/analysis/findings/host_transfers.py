@@ -64,7 +64,7 @@ def _memory_transfer(case: Case, transfer: HostTransfer) -> Finding:
     times = (
         "an unknown number of times"
         if total is None
-        else f"{transfer.executions:,} times, {units.byte_size(total)} in all"
+        else f"{transfer.executions:,} times, {units.byte_size(total)} in total"
     )
     return Finding(
         rule="host-transfers",

@@ -42,7 +42,7 @@ def _sizes(case: Case) -> str:
     if memory is None or memory.allocated_bytes is None:
         return ""
     temporaries = memory.temp_bytes
-    of_them = f", of which temp {units.byte_size(temporaries)}" if temporaries else ""
+    of_them = f", including temp {units.byte_size(temporaries)}" if temporaries else ""
     has = case.device.memory
     device = f"; {case.device.name} has {units.byte_size(has)}" if has else ""
     return f" The module needs {units.byte_size(memory.allocated_bytes)}{of_them}{device}."

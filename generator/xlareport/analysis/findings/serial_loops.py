@@ -56,7 +56,7 @@ def _finding(
     is_asked_for = not scope or _last(scope) in _OF_THE_USER
     stands_for = "" if is_asked_for else f" Expanded by the compiler from `{scope}`."
     than = (
-        "without what a TPU takes to start and end it, which is not known"
+        "without the overhead of an iteration on a TPU, which is not known"
         if _is_tpu(case)
         else "less than its launch overhead"
     )

@@ -58,7 +58,7 @@ def _finding(case: Case, free: list[CollectiveFigures]) -> Finding:
         occurrences=len(free),
         evidence=(
             f"{units.plural(len(free), first.collective.kind)} of the same groups and type, "
-            f"{units.byte_size(data)} in all, and none depends on another: "
+            f"{units.byte_size(data)} in total, and none depends on another: "
             f"{join_names(figures.collective.instruction for figures in free)}. "
             f"Each has its own latency, {LATENCY_WORDS}."
         ),

@@ -204,7 +204,7 @@ class _Account:
             grade, outside = contents.grade, contents.outside
             pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
         elif is_call and self._is_inlined(holder):
-            reason = "nothing calls its computation now; where that stands is not known"
+            reason = "nothing calls its computation now; where it was inlined is not known"
             pairing = Pairing((place,), (), Grade.MATCHED, reason, Relation.INLINED)
         else:
             return

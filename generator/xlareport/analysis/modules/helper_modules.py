@@ -55,15 +55,15 @@ def _move(summary: ModuleSummary) -> Role | None:
                 ModuleRole.EAGER_OP,
                 f"its name is that of {named}, an operation of JAX, which changes nothing here",
             )
-        return Role(ModuleRole.TRANSFER, "it returns what it is given and computes nothing")
+        return Role(ModuleRole.TRANSFER, "it returns its arguments and computes nothing")
     if named:
         return None  # such as a division of integers: two converts, and what it is named for
     if "convert" in doing and doing.keys() <= _MOVES:
-        return Role(ModuleRole.TRANSFER, "all it does is to convert its arguments")
+        return Role(ModuleRole.TRANSFER, "it only converts its arguments")
     few, converts = summary.features.operation_count <= _EAGER_OPERATIONS, doing.get("convert", 0)
     computing = sum(count for opcode, count in doing.items() if opcode not in _LAYING_OUT)
     if few and 2 * converts > sum(doing.values()) and converts >= 2 * computing:
-        return Role(ModuleRole.TRANSFER, "most of what it does is to convert its arguments")
+        return Role(ModuleRole.TRANSFER, "it mostly converts its arguments")
     return None
 
 

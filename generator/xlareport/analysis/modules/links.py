@@ -229,7 +229,7 @@ def _of_process(modules: Iterable[Ports]) -> Iterator[ModuleLink]:
         wanted = list(module.arguments)
         own = find_common_run(module.results, wanted)
         if len(own) > 1 and 3 * len(own) >= len(wanted):
-            reason = "it returns what it takes, in the same order: its next call takes its results"
+            reason = "its outputs match its inputs, in order: the next call takes its results"
             yield ModuleLink(module.key, module.key, "guessed", own, reason)
         bundle = _bundle(before, wanted)
         if bundle is not None:

@@ -124,7 +124,7 @@ def _another_program(summary: ModuleSummary, main: MainGuess) -> str:
     scores = {rival.summary.files.key: rival.score for rival in main.runners_up}
     score = scores.get(summary.files.key, 0.0)
     if main.tie and main.best.score - score < TIE:
-        return "it cannot be told apart from the best guess for the main program"
+        return "nothing separates it from the best guess for the main program"
     least = _LIKE_A_PROGRAM if updates_state(best) else _ALMOST
     if updates_state(summary) and (summary.final.flops or 0) > least * (best.final.flops or 0):
         return "it returns results like its arguments, as a step of a loop does"

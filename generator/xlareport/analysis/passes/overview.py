@@ -170,7 +170,7 @@ def find_idle_passes(
             for pass_time in sum_pass_times(metadata)
             if not pass_time.changed and pass_time.name not in inner
         ]
-        proof = "the compiler's own metadata lists every run and what it reported"
+        proof = "the compiler's metadata lists every run, with or without a change"
         return Idle(_sorted((pass_time.name, pass_time.runs) for pass_time in quiet), proof)
     if dump_mode(stages).mode is not DumpMode.EVERY:
         return Idle((), "the dump has no record of passes that reported no change")

@@ -104,7 +104,7 @@ REASONS: dict[DifferenceKind, str] = {
     ),
     "stage": "Another program for other devices, such as a stage of a pipeline.",
     "values": (
-        "Collectives of one kind, shape and group stand in a different order: ranks that run these "
+        "Collectives of one kind, shape and group are in a different order: ranks that run these "
         "together exchange the wrong values, without a hang."
     ),
 }

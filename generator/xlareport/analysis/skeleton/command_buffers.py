@@ -16,7 +16,7 @@ from xlareport.program import CodeNotes
 from xlareport.readers.thunks import Thunk
 
 _COMPUTATION = "command_buffer"
-_EXACT = "members as the thunk metadata names them"
+_EXACT = "members from the thunk metadata"
 _MATCHED = "members matched by the names of their kernels"
 
 

@@ -35,7 +35,7 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
     grade = "" if skeleton.device_grade == "exact" else f", device {skeleton.device_grade}"
     yield (
         f"Times are estimates (roofline on {skeleton.device}{grade}), not measured: "
-        f"{units.seconds(skeleton.seconds)} in sequence, asynchronous operations aside."
+        f"{units.seconds(skeleton.seconds)} in sequence, without asynchronous operations."
         f"{_roofline(skeleton)}"
     )
     if skeleton.unknown:
@@ -79,7 +79,7 @@ def line_parts(line: SkeletonLine) -> tuple[str, str, str]:
     """Return the text of a line without its time: text, instruction name, text."""
     if not line.items:
         layers = f" ({_layers(line.layers)})" if line.layers else ""
-        return f"repeated {line.times} times{layers}, in all:", "", ""
+        return f"repeated {line.times} times{layers}, in total:", "", ""
     if len(line.items) == 1:
         return _one_item(line.items[0])
     return _several(line)
@@ -127,7 +127,7 @@ def _until(item: SkeletonItem) -> str:
     kernels = units.plural(item.beside, "kernel")
     time = f", {units.seconds(item.beside_seconds)}" if item.beside else ""
     where = f" on {item.thread}" if item.thread else ""
-    return f"{where} until {item.done}, beside {kernels}{time}"
+    return f"{where} until {item.done}, overlaps {kernels}{time}"
 
 
 def _note(item: SkeletonItem) -> str:
@@ -141,7 +141,7 @@ def _several(line: SkeletonLine) -> tuple[str, str, str]:
     if counts.keys() <= {"collective"}:
         beside = sum(item.beside for item in line.items)
         parts = f"{many} {opcode}"
-        parts += f", beside {units.plural(beside, 'kernel')}" if beside else ""
+        parts += f", overlaps {units.plural(beside, 'kernel')}" if beside else ""
     elif counts.keys() <= {"done"}:
         parts = f"{many} wait: {opcode}"
     else:

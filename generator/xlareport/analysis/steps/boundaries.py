@@ -162,7 +162,7 @@ def dump_mode(stages: Sequence[SnapshotFiles]) -> ModeFinding:
         return ModeFinding(DumpMode.SOME, "The first file is not the start of a pipeline.")
     linked, possible = _chain_count(passes)
     if possible < _FEW:
-        return ModeFinding(DumpMode.UNKNOWN, "Too few files to tell.")
+        return ModeFinding(DumpMode.UNKNOWN, "Too few files to decide.")
     share = (
         f"for {linked} of {possible} files the pass that a file names as next is the one that the "
         "following file names as done"

@@ -75,7 +75,7 @@ def _quiet(step: Telling) -> str:
     """Return the headline of a step in which every instruction does what it did."""
     only = _only(step)
     if step.header:
-        rest = f"; otherwise it only {only}" if only else ""
+        rest = f"; apart from that, it only {only}" if only else ""
         return f"{step.actor} {english.listing(step.header)}{rest}."
     if only:
         return f"{step.actor} only {only}."

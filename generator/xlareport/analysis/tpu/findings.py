@@ -137,12 +137,12 @@ _RULES: dict[str, tuple[TpuRule, str, str, str, str]] = {
     ),
     "tpu-full-unit": (
         _full_unit,
-        "Full unit beside an idle MXU",
+        "Saturated unit and an idle MXU",
         "exact",
         "low",
         (
-            "Move work off that unit: fewer transposes, casts or elementwise operations beside the "
-            "product, bf16 where the chip computes in it."
+            "Reduce the work of that unit: fewer transposes, casts or elementwise operations "
+            "around the matmul, and bf16 if the chip supports it."
         ),
     ),
     "tpu-padding-waste": (
@@ -160,7 +160,7 @@ _RULES: dict[str, tuple[TpuRule, str, str, str, str]] = {
         "VMEM nearly full",
         "exact",
         "low",
-        "Use smaller blocks: what is prefetched while the program runs needs VMEM, too.",
+        "Use smaller blocks: data that is prefetched during the program also needs VMEM.",
     ),
     "tpu-dma-waits": (
         _dma_waits,
@@ -168,8 +168,8 @@ _RULES: dict[str, tuple[TpuRule, str, str, str, str]] = {
         "guessed",
         "low",
         (
-            "Use larger blocks, or more of them in flight, so that each wait is shared by more "
-            "work; how long a wait takes only a profile tells."
+            "Use larger blocks, or more of them in flight, so that more work shares each wait. "
+            "Only a profile shows how long a wait takes."
         ),
     ),
     "tpu-empty-bundles": (

@@ -28,8 +28,8 @@ from xlareport.runtime.errors import Problem
 
 _NAMED = 5
 _BY_ORDER = (
-    "The dump has several modules of this name. Their LLO files are told apart only by the order "
-    "of compilation."
+    "The dump has several modules of this name. Only the order of compilation separates their LLO "
+    "files."
 )
 
 

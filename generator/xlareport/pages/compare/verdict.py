@@ -106,7 +106,7 @@ def _time_clause(time: Judgement) -> str:
     if time.direction is Direction.UNKNOWN:
         return "the time cannot be compared"
     if time.basis is Basis.ROOFLINE and not time.is_resolved:
-        return f"{row.headline} by an estimate for a guessed device, too little to tell from none"
+        return f"{row.headline} by an estimate for a guessed device, too little to be significant"
     return f"{row.headline} ({_BASES.get(time.basis, 'measured')})"
 
 

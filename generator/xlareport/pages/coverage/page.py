@@ -118,8 +118,8 @@ _MODES = {
         "Other passes ran in between and left no file."
     ),
     DumpMode.UNKNOWN: (
-        "There are snapshots between passes, too few to tell which passes were to be dumped. A "
-        "pass without a file may well have run."
+        "There are snapshots between passes, but too few to determine the dump flag. A pass "
+        "without a file may still have run."
     ),
     DumpMode.NONE: (
         "No snapshot between passes was written. That says nothing about which passes ran; "

@@ -249,8 +249,8 @@ def _fusion_answer(main: ModuleRecord) -> str:
     """Return what a trace shows about missing fusions: reasons only on GPU."""
     if main.backend in ("cpu", "tpu"):
         compiler = words.BACKENDS[main.backend]
-        return f"The {compiler} compiler writes no reasons. Trace one: what it was fused with."
-    return "Trace one of the two: the reason of the fusion pass, where the dump has it."
+        return f"The {compiler} compiler writes no reasons. Trace one to see its fusion."
+    return "Trace one of them to see the reason of the fusion pass, if the dump has it."
 
 
 def _ways_into(main: ModuleRecord) -> Iterator[Way]:
@@ -270,7 +270,7 @@ def _ways_into(main: ModuleRecord) -> Iterator[Way]:
             if part in costs:
                 yield Way(question, answer, costs[part])
         if main.collectives:
-            answer = "The cause of each, its bytes, and what hides it."
+            answer = "The cause, the bytes and the overlap of each collective."
             collectives = navigation.address(navigation.module_page(main.slug, "collectives"))
             yield Way("Why is this collective there?", answer, f"{collectives}#origins")
         answer = "Parameters and results of the main program."
@@ -287,7 +287,7 @@ _COST_WAYS = (
     (
         "memory",
         "What uses the memory?",
-        "Why the peak is what it is, and what to reduce.",
+        "The buffers in use at the peak, and which to reduce.",
     ),
     ("source", "What does each source line cost?", "From source lines to final instructions."),
 )

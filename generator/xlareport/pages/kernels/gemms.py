@@ -19,10 +19,10 @@ def gemm_words(gemms: ModuleGemms, tuning: Sequence[TuningResult] | None) -> str
     parts = [f"{units.plural(len(gemms.gemms), 'GEMM')}."]
     if gemms.same_tile:
         tile = "x".join(map(str, gemms.same_tile))
-        parts.append(f"Every Triton GEMM has the same tile, {tile}, whatever its size.")
+        parts.append(f"Every Triton GEMM has the same tile, {tile}, for all sizes.")
     if tuning is not None and not tuning:
         parts.append(
-            "autotune_results holds no result: nothing was measured, and tiles and algorithms are "
+            "autotune_results has no results: nothing was measured, and tiles and algorithms are "
             "defaults, as when compiling without a device."
         )
     elif tuning is not None:

@@ -97,7 +97,7 @@ TAB = ModuleTab("kernels", _kernels, lambda record, value: kernels_page(record, 
 def _lead(ranked: Sequence[KernelRecord]) -> str:
     heavy = [kernel for kernel in ranked[:3] if kernel.share]
     named = ", ".join(f"{kernel.name} ({units.share(kernel.share or 0.0)})" for kernel in heavy)
-    most = f" Most of the roofline time: {named}." if heavy else ""
+    most = f" Largest shares of roofline time: {named}." if heavy else ""
     uncounted = sum(kernel.share is None and bool(kernel.instructions) for kernel in ranked)
     left = f" The work of {units.plural(uncounted, 'kernel')} is not known." if uncounted else ""
     return f"{units.plural(len(ranked), 'GPU kernel')}.{most}{left}"
@@ -139,7 +139,7 @@ def _compiler(kernels: ModuleKernels) -> str:
         )
     if any(kernel.registers is None and _is_ptx(kernel) for kernel in kernels.kernels):
         return (
-            "The dump holds PTX, in which registers are not allocated yet. Registers are upper "
+            "The dump has PTX, in which registers are not allocated yet. Registers are upper "
             "bounds, and occupancy is a range. `xlareport build DUMP --ptxas` compiles the PTX."
         )
     return ""

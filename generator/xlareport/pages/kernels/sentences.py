@@ -78,7 +78,7 @@ def _needs(kernel: KernelRecord) -> str:
     figures = ("registers", "spilled_registers", "spill_bytes")
     source = next((source.source for source in kernel.sources if source.figure in figures), "")
     by = f", by {source}" if source else ""
-    return f"It needs {', '.join(parts)}{by}." if parts else "What it needs is not known."
+    return f"It needs {', '.join(parts)}{by}." if parts else "Its resources are not known."
 
 
 def _occupancy(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:

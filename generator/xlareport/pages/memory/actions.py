@@ -29,13 +29,13 @@ _STACKED = {
     "": "that loops stack, such as the outputs of a scan.",
 }
 _CHECKPOINTED = (
-    "that forward loops stack; the program has jax.checkpoint already: these are what it saves "
-    "for the backward pass. A checkpoint around several layers saves fewer."
+    "that forward loops stack. The program already has jax.checkpoint, which saves these for the "
+    "backward pass. A checkpoint around several layers saves fewer."
 )
 _UNCHECKPOINTED_LAYERS = "jax.checkpoint around their layers recomputes them."
 _CHECKPOINTED_LAYERS = (
-    "the program has jax.checkpoint already: what it saves, and layers that are not under it. "
-    "A checkpoint around more layers, or a policy that saves less, recomputes more of them."
+    "the program already has jax.checkpoint; these are values that it saves, and layers outside of "
+    "it. A checkpoint around more layers, or a policy that saves less, recomputes more of them."
 )
 _COMBINERS = {
     kind: f" (on GPUs `--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes`)"
@@ -165,7 +165,7 @@ def _working(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     is_single = len(rows) == 1
     part = "is an operand or a result" if is_single else "are operands or results"
     at = f"the instruction at the peak, `%{memory.peak_instruction}`"
-    return f"{_names(rows)} {part} of {at}, which no recomputation shrinks: {_pieces(rows)}"
+    return f"{_names(rows)} {part} of {at}; recomputation does not help: {_pieces(rows)}"
 
 
 def _recomputed(_: MemoryReport, rows: Sequence[ValueRow]) -> str:

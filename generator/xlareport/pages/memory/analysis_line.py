@@ -7,7 +7,7 @@ from xlareport.knowledge.memory_spaces import space_name
 from xlareport.runtime import units
 from xlareport.runtime.english import listing
 
-_CPU_PEAK = " (jaxlib's peak on CPU leaves out temporaries)"
+_CPU_PEAK = " (jaxlib's peak on CPU excludes temporaries)"
 
 
 def analysis_line(memory: MemoryReport, backend: str | None) -> str:
@@ -43,5 +43,5 @@ def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: 
     space = space_name(backend, stats.peak_space, chip)
     main = space_name(backend, DEFAULT_SPACE, chip)
     size = units.byte_size(stats.peak_space_bytes)
-    counted = "a result counts beside an operand whose place it takes"
+    counted = "a result counts in addition to the operand that it replaces"
     return f" ({size} of it in {space}, where {counted}; peak memory is {main} alone)"

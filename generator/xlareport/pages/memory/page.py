@@ -233,7 +233,7 @@ def _peak_parts(memory: MemoryReport, backend: str | None) -> str:
     used, whole = units.byte_size(peak - held), units.byte_size(temp)
     of_temp = f"{used} of the {whole} allocated for temp; the rest is fragmentation or free then"
     return (
-        f"Peak memory is what is in use of {_main_memory(memory, backend)} at once: "
+        f"Peak memory is the maximum of {_main_memory(memory, backend)} in use: "
         f"{units.byte_size(held)} of arguments, outputs and constants, and "
         f"{f'{used} of temp' if used == whole else of_temp}."
     )

@@ -42,7 +42,9 @@ def _larger_sum(memory: MemoryReport) -> str:
     if most is None or live is None or units.byte_size(most.bytes) == units.byte_size(live):
         return ""
     size, position = units.byte_size(most.bytes), units.count(most.position)
-    return f" It is not the most: the ranges of the same file add up to {size} at {position}."
+    return (
+        f" This is not the maximum: the ranges of the file add up to {size} at position {position}."
+    )
 
 
 def marked_words(memory: MemoryReport) -> str:

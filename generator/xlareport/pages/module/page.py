@@ -112,7 +112,7 @@ def module_page(
 
 _NO_CODE = (
     "No kernels of this module in the dump, or none that could be read. On CPU and GPU, XLA dumps "
-    "LLVM IR, PTX and object files beside the HLO."
+    "LLVM IR, PTX and object files next to the HLO."
 )
 
 
@@ -170,7 +170,7 @@ def _runs(module: ModuleRecord) -> tuple[str, ...]:
     if module.run_microseconds is None:
         return ()
     times = "" if module.runs is None else f" {units.plural(module.runs, 'time')}"
-    return (f"ran{times} in the profile, {module.run_microseconds / 1000:,.1f} ms in all",)
+    return (f"ran{times} in the profile, {module.run_microseconds / 1000:,.1f} ms in total",)
 
 
 def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:

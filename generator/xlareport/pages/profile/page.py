@@ -107,7 +107,7 @@ def _lead(measured: Measured) -> str:
             f" run {units.plural(measured.entered, 'time')}, to go by" if measured.entered else ""
         )
         known = f"{times} the instructions of its entry" if times else ""
-        return f"A profiler saw this module{known}, but does not tell one run from another.{most}"
+        return f"The profile has this module{known}, but does not separate its runs.{most}"
     mean = _time(measured.length // runs)
     return (
         f"A profiler saw {units.plural(runs, 'run')} of this module, {mean} each on average.{most}"
@@ -119,7 +119,7 @@ def _doubt(measured: Measured) -> str:
         has = "has" if len(measured.twins) == 1 else "have"
         return (
             f"{units.plural(len(measured.twins), 'other module')} of this name {has} these "
-            "instructions as well: which of them ran, the profile does not tell."
+            "instructions as well; the profile does not show which of them ran."
         )
     if measured.others:
         return (

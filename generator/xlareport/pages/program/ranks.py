@@ -87,7 +87,7 @@ def rank_words(report: ReportRecord) -> str:
     if not different and not missing and not lone and everywhere == len(groups):
         modules = "module" if len(groups) == 1 else f"{len(groups):,} modules"
         return f"All {total} compiled the same {modules}: no difference."
-    sentences = [f"{total}; {units.plural(everywhere, 'module')} the same in all of them."]
+    sentences = [f"{total}; {units.plural(everywhere, 'module')} equal in all of them."]
     sentences += [_group_words(group, report) for group in different[:_NAMED]]
     if len(different) > _NAMED:
         sentences.append(f"{units.plural(len(different) - _NAMED, 'further module')} differ.")

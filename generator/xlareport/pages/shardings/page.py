@@ -68,7 +68,7 @@ def _lead(record: ShardingsRecord) -> str:
     whole = sum(size or 0 for size, _ in held)
     part = sum(size or 0 for _, size in held)
     sums = (
-        f" Parameters: {units.byte_size(whole)} in all, {units.byte_size(part)} on each device."
+        f" Parameters: {units.byte_size(whole)} in total, {units.byte_size(part)} on each device."
         if whole
         else ""
     )
@@ -77,9 +77,9 @@ def _lead(record: ShardingsRecord) -> str:
 
 def _mesh_words(mesh: MeshRecord | None) -> str:
     if mesh is None:
-        return "No snapshot tells the mesh: no sharding names axes or reshapes the devices."
+        return "The mesh is not known: no sharding names axes or reshapes the devices."
     axes = ", ".join(f"{axis.name}={axis.size:,}" for axis in mesh.axes)
-    named = "" if mesh.named else " The dump does not tell the names of the axes."
+    named = "" if mesh.named else " The dump does not name the axes."
     return f"{axes}, from {mesh.source}.{named} Numbers are partition ids."
 
 
@@ -96,7 +96,7 @@ def _changes(record: ShardingsRecord) -> str:
     if record.changes is None:
         return f"Not checked: {record.changes_reason}."
     if not record.changes:
-        return "No elementwise op, copy or tuple has an operand of another sharding than its own."
+        return "No elementwise op, copy or tuple changes the sharding of its operand."
     known = [
         change.received_bytes for change in record.changes if change.received_bytes is not None
     ]
@@ -104,9 +104,9 @@ def _changes(record: ShardingsRecord) -> str:
     total = f" As partitioned, a device receives at least {size}." if known else ""
     return (
         f"{units.plural(len(record.changes), 'change')} of sharding at elementwise ops, copies "
-        f"and tuples.{total} Received bytes are what the new part has and the old part has not, by "
-        "the shardings alone; loops count once. Passes after the partitioner may remove some of "
-        "these collectives. Collectives are matched by op_name and line."
+        f"and tuples.{total} Received bytes are the part of the new shard that is not in the old "
+        "one, by the shardings alone; loops count once. Passes after the partitioner may remove "
+        "some of these collectives. Collectives are matched by op_name and line."
     )
 
 
