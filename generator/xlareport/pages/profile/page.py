@@ -110,7 +110,7 @@ def _lead(measured: Measured) -> str:
         return f"The profile has this module{known}, but does not separate its runs.{most}"
     mean = _time(measured.length // runs)
     return (
-        f"A profiler saw {units.plural(runs, 'run')} of this module, {mean} each on average.{most}"
+        f"The profile has {units.plural(runs, 'run')} of this module, {mean} each on average.{most}"
     )
 
 
