@@ -137,8 +137,10 @@ class _Frame(Struct, frozen=True):
         """Return grid, labels and titles; `write` gives the labels of the values their unit."""
         ticks = [self._tick(value, write(value)) for value in self._values()]
         low, right = _HEIGHT - _BOTTOM + 14, self.width - _RIGHT
-        ends = _text(_LEFT, low, "1") + _text(right, low, f"{self.count:,}", "end")
-        titles = _text(6, 12, up) + _text((_LEFT + right) / 2, _HEIGHT - 5, across, "middle")
+        ends = tick_text(_LEFT, low, "1") + tick_text(right, low, f"{self.count:,}", "end")
+        titles = tick_text(6, 12, up) + tick_text(
+            (_LEFT + right) / 2, _HEIGHT - 5, across, "middle"
+        )
         return "".join((*ticks, ends, titles))
 
     def _values(self) -> tuple[int, ...]:
@@ -148,10 +150,11 @@ class _Frame(Struct, frozen=True):
     def _tick(self, value: int, label: str) -> str:
         _, y = self.place(0, value)
         grid = f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{self.width - _RIGHT}"/>'
-        return grid + _text(_LEFT - 6, y + 4, label, "end")
+        return grid + tick_text(_LEFT - 6, y + 4, label, "end")
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
+def tick_text(x: float, y: float, words: str, anchor: str = "start") -> str:
+    """Return words at an axis of a chart as an SVG element."""
     return (
         f'<text class="xr-tick" x="{x:g}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
     )

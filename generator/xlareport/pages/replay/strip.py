@@ -6,7 +6,7 @@ from math import log10
 
 from msgspec import Struct
 
-from xlareport.pages.charts import svg_chart
+from xlareport.pages.charts import svg_chart, tick_text
 
 _WIDTH, _HEIGHT = 760, 130
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 8, 24, 34
@@ -71,10 +71,10 @@ def _axes(tolerance: float, count: int) -> str:
     if tolerance > 0:
         y = _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * _height(tolerance)
         parts.append(f'<path class="xr-replay-limit" d="M{_LEFT} {y:.1f}H{right}"/>')
-        parts.append(_text(right, 12, f"dashed: tolerance {tolerance:.2g}", "end"))
-    parts.append(_text(6, 12, "relative error"))
-    parts.append(_text(_LEFT, _HEIGHT - 5, "snapshot 1"))
-    parts.append(_text(right, _HEIGHT - 5, f"{count:,}", "end"))
+        parts.append(tick_text(right, 12, f"dashed: tolerance {tolerance:.2g}", "end"))
+    parts.append(tick_text(6, 12, "relative error"))
+    parts.append(tick_text(_LEFT, _HEIGHT - 5, "snapshot 1"))
+    parts.append(tick_text(right, _HEIGHT - 5, f"{count:,}", "end"))
     return "".join(parts)
 
 
@@ -84,10 +84,4 @@ def _line(power: int) -> float:
 
 def _grid(y: float, label: str) -> str:
     line = f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
-    return line + _text(_LEFT - 6, y + 4, label, "end")
-
-
-def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
-    return (
-        f'<text class="xr-tick" x="{x:g}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
-    )
+    return line + tick_text(_LEFT - 6, y + 4, label, "end")
