@@ -15,6 +15,7 @@ from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.kept_parts import describe_kept_part
 from xlareport.analysis.findings.waiting_collectives import (
     list_waiting,
     sum_exposed,
@@ -88,6 +89,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             f"{units.share(case.share(seconds))} of its roofline time. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)} "
             f"{words_of_bound(case, exposed)}{_NOTHING_SENT if is_fewer else ''}"
+            f"{describe_kept_part(case.module, first)}"
         ),
         suggestion=_REMEDIES.get(reason)
         or advise_scheduling(

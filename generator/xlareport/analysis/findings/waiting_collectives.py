@@ -21,6 +21,7 @@ from xlareport.analysis.findings.finding import (
     Finding,
     join_names,
 )
+from xlareport.analysis.findings.kept_parts import describe_kept_part
 from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
@@ -100,6 +101,7 @@ def _finding(
             f"sent per device and module execution, {_time(case, exposed, alike)}. "
             f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}. {words_of_bound(case, exposed)}"
+            f"{describe_kept_part(case.module, first)}"
         ),
         suggestion=advise_scheduling(
             case.backend,

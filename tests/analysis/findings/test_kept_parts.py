@@ -1,0 +1,54 @@
+"""An all-reduce of which each device reads a part could be a reduce-scatter."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.findings.finding import Case
+from xlareport.analysis.findings.kept_parts import describe_kept_part
+
+HEAD = """HloModule m, is_scheduled=true, num_partitions=4
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}
+
+part {
+  p = f32[64,8] parameter(0)
+  i = s32[] parameter(1)
+  z = s32[] constant(0)
+  c = f32[64,8] copy(p)
+  ROOT d = f32[16,8] dynamic-slice(c, i, z), dynamic_slice_sizes={16,8}
+}
+
+ENTRY e {
+  a = f32[64,8] parameter(0)
+  b = f32[64,8] parameter(1)
+  i = s32[] parameter(2)
+  zero = s32[] constant(0)
+  r = (f32[64,8], f32[64,8]) all-reduce(a, b), channel_id=1, replica_groups=[1,4]<=[4], \
+use_global_device_ids=true, to_apply=add
+  first = f32[64,8] get-tuple-element(r), index=0
+  second = f32[64,8] get-tuple-element(r), index=1
+  f = f32[16,8] fusion(first, i), kind=kLoop, calls=part
+"""
+SLICE = "  d = f32[16,8] dynamic-slice(second, i, zero), dynamic_slice_sizes={16,8}\n"
+
+
+@pytest.mark.parametrize(
+    ("user", "is_kept"),
+    [
+        (SLICE, True),
+        (SLICE.replace("16", "32"), False),
+        ("  d = f32[64,8] negate(second)\n", False),
+    ],
+)
+def test_only_slices_of_a_device_keep_a_part(
+    case_of: Callable[..., Case], user: str, *, is_kept: bool
+) -> None:
+    case = case_of(f"{HEAD}{user}  ROOT t = (f32[16,8], f32[16,8]) tuple(f, d)\n}}\n")
+    (figures,) = case.collectives
+    words = " Only slices read `r`, 1/4 of it on each device: a reduce-scatter sends half."
+    assert describe_kept_part(case.module, figures) == (words if is_kept else "")
