@@ -42,6 +42,7 @@ SLICE = "  d = f32[16,8] dynamic-slice(second, i, zero), dynamic_slice_sizes={16
     [
         (SLICE, True),
         (SLICE.replace("16", "32"), False),
+        (SLICE.replace("16", "8") + SLICE.replace("16", "8").replace(" d ", " h "), False),
         ("  d = f32[64,8] negate(second)\n", False),
     ],
 )

@@ -36,10 +36,14 @@ def describe_kept_part(module: HloModule, figures: CollectiveFigures) -> str:
 
 
 def _kept(module: HloModule, place: _Place, deepest: int) -> int | None:
-    """Return the elements of the slices that alone read a value; None if anything else reads it."""
+    """Return the elements of the slice that alone reads a value; None if anything else reads it.
+
+    Of a tuple it is the sum over its elements. Several slices of one value may differ in offset.
+    """
     home, value = place
     readers = list(_readers(module, home, value))
-    if not readers or not deepest or value is home.root:
+    indices = {reader.attributes.get("index") for _, reader in readers}
+    if not deepest or value is home.root or len(readers) != len(indices):
         return None
     total = 0
     for where, reader in readers:
