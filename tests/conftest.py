@@ -40,7 +40,8 @@ PATIENCE = 30_000
 """Milliseconds until what is expected has to be there: a busy machine is slow, not wrong."""
 SIZE: "ViewportSize" = {"width": 1400, "height": 900}
 """Pixels of a tab."""
-STORED = "location.protocol !== 'about:' && localStorage.length + sessionStorage.length > 0"
+CLEAR = "location.protocol === 'about:' || (localStorage.clear(), sessionStorage.clear())"
+"""Forgets what a page stored: the theme its colors, say."""
 ON_CI = os.environ.get("CI") == "true"
 LONG_WALKS = bool(os.environ.get("XLAREPORT_LONG_WALKS"))
 """Browsers walk through whole reports, which takes minutes (`make walks`); else some pages do."""
@@ -186,7 +187,8 @@ class Tabs:
         from playwright.sync_api import Error
 
         try:
-            stored = any(page.evaluate(STORED) for page in context.pages)
+            for page in context.pages:
+                page.evaluate(CLEAR)
             page, *others = context.pages or [context.new_page()]
             for other in others:
                 other.close()
@@ -196,7 +198,7 @@ class Tabs:
             page.emulate_media(media="null", color_scheme="light", reduced_motion="no-preference")
         except Error:  # a tab that hangs, or has a dialog open
             return False
-        return not stored
+        return True
 
 
 class Visitor:
@@ -248,7 +250,6 @@ class Visitor:
                 self.coverage.take()
             page.goto("about:blank")  # an address that differs behind # alone would load nothing
             yield self._go(page, address)
-        page.goto("about:blank")
 
     def _new_page(self) -> "Page":
         page = self._fresh.pop() if self._fresh else self._context.new_page()
