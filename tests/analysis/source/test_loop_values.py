@@ -55,3 +55,45 @@ def test_an_element_of_a_result_is_made_in_the_body_or_before_the_loop() -> None
     made = [(place.name, name) for place, name in values.makers(module.entry, "y")]
     assert made == [("inner", "m"), ("main", "b")]
     assert values.makers(module.entry, "a") == ()
+
+
+COMPACT = b"""HloModule jit_f, is_scheduled=true
+
+%body (p: (f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %p = (f32[8], f32[8]) parameter(0)
+  %m = f32[8]{0} multiply(%p#1, %p#0)
+  ROOT %q = (f32[8], f32[8]) tuple(%p#0, %m)
+}
+
+%stop (u: (f32[8], f32[8])) -> pred[] {
+  %u = (f32[8], f32[8]) parameter(0)
+  ROOT %no = pred[] constant(false)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %t = (f32[8], f32[8]) tuple(%a, %b)
+  %loop = (f32[8], f32[8]) while(%t), condition=%stop, body=%body
+  %s = f32[8]{0} sine(%loop#0)
+  ROOT %c = f32[8]{0} cosine(%loop#1)
+}
+"""
+
+
+def test_elements_written_as_operands_are_not_confused() -> None:
+    module = TextReader().read(COMPACT, "a.txt")
+    assert module is not None
+    assert module.entry is not None
+    values = LoopValues(module)
+    read = {
+        name: sorted(
+            (reading.instruction.name, reading.operand)
+            for reading in values.readers(module.entry, name)
+        )
+        for name in ("a", "b")
+    }
+    assert read == {
+        "a": [("m", "p#0"), ("s", "loop#0")],
+        "b": [("m", "p#1")],
+    }

@@ -1,6 +1,7 @@
 """Values on their way through the state of loops: what reads them there, and what computed them."""
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -25,7 +26,22 @@ class Reading(Struct, frozen=True):
     computation: Computation
     instruction: Instruction
     operand: str
-    """The name by which it reads the value."""
+    """As written: the name by which it reads the value, or an element of a tuple, `while.6#1`."""
+
+
+class _Operand(Struct, frozen=True):
+    """An operand of an instruction, with the element of a tuple that it is."""
+
+    number: int
+    text: str
+    element: _Path
+
+    def inside(self, path: _Path) -> _Path | None:
+        """Return where in it an element of the tuple is; None where it is another one."""
+        own = self.element
+        if own[: len(path)] == path:  # it is the whole value, or a part of it
+            return ()
+        return path[len(own) :] if path[: len(own)] == own else None
 
 
 class LoopValues:
@@ -34,6 +50,9 @@ class LoopValues:
     def __init__(self, module: HloModule) -> None:
         """Index the loops by the names of their bodies."""
         self._module = module
+        self._operands: dict[Instruction, Mapping[str, Sequence[_Operand]]] = {}
+        self._elements: dict[tuple[Computation, str], Mapping[int | None, Sequence[int]]] = {}
+        """The users of a tuple, by place, under the element that they are; None for others."""
         self._loops = {
             body.name: (computation, instruction)
             for computation in module.computations
@@ -49,29 +68,65 @@ class LoopValues:
 
     def readers(self, computation: Computation, name: str) -> Iterator[Reading]:
         """Yield what reads a value as an element of tuples and in the bodies of loops."""
-        waiting: list[_Followed] = [(computation, name, ())]
+        waiting: deque[_Followed] = deque([(computation, name, ())])
         seen: set[tuple[str, str, _Path]] = set()
         while waiting and len(seen) < _MOST_VALUES:
-            place, value, path = waiting.pop(0)
+            place, value, path = waiting.popleft()
             key = place.name, value, path
             if key in seen or len(path) > _DEEPEST:
                 continue
             seen.add(key)
-            for user in place.users.get(value, ()):
-                passed = list(self._passed(place, user, value, path))
+            for user, operand, inside in self._uses(place, value, path):
+                passed = list(self._passed(place, user, operand, inside))
                 waiting += passed
-                if not passed and not path:
-                    yield Reading(place, user, value)
+                if not passed and not inside:
+                    yield Reading(place, user, operand.text)
             waiting += self._next(place, value, path)
 
+    def _uses(
+        self, place: Computation, value: str, path: _Path
+    ) -> Iterator[tuple[Instruction, _Operand, _Path]]:
+        """Yield what uses a value or an element of it, the operand, and where in that it is."""
+        users = place.users.get(value, ())
+        if path and len(users) > 1:
+            elements = self._elements_of(place, value)
+            numbers = sorted((*elements.get(path[0], ()), *elements.get(None, ())))
+            users = tuple(users[number] for number in numbers)
+        for user in users:
+            for operand in self._operands_of(user).get(value, ()):
+                inside = operand.inside(path)
+                if inside is not None:
+                    yield user, operand, inside
+
+    def _elements_of(self, place: Computation, value: str) -> Mapping[int | None, Sequence[int]]:
+        known = self._elements.get((place, value))
+        if known is None:
+            elements: dict[int | None, list[int]] = {}
+            for number, user in enumerate(place.users[value]):
+                element = _index(user) if user.opcode == _ELEMENT else None
+                elements.setdefault(element, []).append(number)
+            known = self._elements[place, value] = elements
+        return known
+
+    def _operands_of(self, user: Instruction) -> Mapping[str, Sequence[_Operand]]:
+        """Return the operands by the names of their values: all of a tuple, else distinct ones."""
+        known = self._operands.get(user)
+        if known is None:
+            operands: dict[str, list[_Operand]] = {}
+            texts = user.operands if user.opcode == "tuple" else dict.fromkeys(user.operands)
+            for number, text in enumerate(texts):
+                name, *element = text.split("#")
+                path = tuple(parse_whole_number(index) or 0 for index in element)
+                operands.setdefault(name, []).append(_Operand(number, text, path))
+            known = self._operands[user] = operands
+        return known
+
     def _passed(
-        self, place: Computation, user: Instruction, value: str, path: _Path
+        self, place: Computation, user: Instruction, operand: _Operand, path: _Path
     ) -> Iterator[_Followed]:
-        """Yield the values in which a user passes on a value or an element of a tuple."""
+        """Yield the values in which a user passes on an operand or an element of it."""
         if user.opcode == "tuple":
-            for number, name in enumerate(user.operand_names):
-                if name == value:
-                    yield place, user.name, (number, *path)
+            yield place, user.name, (operand.number, *path)
         elif user.opcode == _ELEMENT:
             if path and _index(user) == path[0]:
                 yield place, user.name, path[1:]

@@ -1,6 +1,7 @@
 """The ops that each instruction works for: its own op_name, else those of what it passes on."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from weakref import WeakKeyDictionary
 
 from xlareport.analysis.source.combined_ops import (
     element_op_names,
@@ -41,6 +42,8 @@ _MOST_MOVES = 8
 
 OpShares = tuple[tuple[str, float], ...]
 """op_names with their shares of an instruction, by bytes; empty where no op is known."""
+_KNOWN: WeakKeyDictionary[HloModule, Mapping[InstructionKey, OpShares]] = WeakKeyDictionary()
+"""Cost, memory and comparisons ask for those of the same final snapshot."""
 
 
 def serve_ops(module: HloModule) -> Mapping[InstructionKey, OpShares]:
@@ -51,6 +54,13 @@ def serve_ops(module: HloModule) -> Mapping[InstructionKey, OpShares]:
     in the body of a loop that carries the value; else for that of the loop's result. A collective
     that was combined works for the ops of all its operands.
     """
+    known = _KNOWN.get(module)
+    if known is None:
+        known = _KNOWN[module] = _serve(module)
+    return known
+
+
+def _serve(module: HloModule) -> Mapping[InstructionKey, OpShares]:
     order = callees_first(module)
     callers_first = module.computations if order is None else order[::-1]
     served = _Served(module)
@@ -254,13 +264,16 @@ class _Served:
         return next(filter(None, known), ())
 
     def _used_for(self, home: str, user: Instruction, name: str) -> OpShares:
-        """Return the ops for which a user reads a value; in a fusion, those of its readers."""
+        """Return the ops for which a user reads a value; in a fusion, those of its readers.
+
+        `name` is that of the value or, as written in operands, of an element of it.
+        """
         own = self.ops.get((home, user.name), ())
         fused = self._module.by_name.get(user.called[0][1]) if user.called else None
         if user.opcode != "fusion" or fused is None:
             return own
-        given = zip(user.operand_names, fused.parameters, strict=False)
-        parameters = [line for operand, line in given if operand == name]
+        given = zip(user.operands, user.operand_names, fused.parameters, strict=False)
+        parameters = [line for *names, line in given if name in names]
         op_names = [name for line in parameters for name in self._ops_reading(fused, line)]
         known = dict.fromkeys(op_names)
         return tuple((op_name, 1.0 / len(known)) for op_name in known) or own
