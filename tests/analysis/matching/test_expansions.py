@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from xlareport.analysis.history.instruction import SnapshotSequence, history
+from xlareport.analysis.history.instruction import SnapshotSequence, descendants, history
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.steps.differences import Kind
@@ -127,3 +127,65 @@ def test_the_sum_over_devices_of_an_operand_is_no_part_of_the_op_that_reads_it(r
     assert added is not None
     assert (added.before, added.relation) == ((), Relation.ADDED)
     assert added.reason == "it combines partial results of %convolution.1"
+
+
+_SCATTERED = """
+HloModule m
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: f32[4,16]) -> f32[4,4] {
+  %x = f32[4,16]{1,0} parameter(0)
+  %sine.1 = f32[4,16]{1,0} sine(%x)
+  %reduce_scatter.14 = f32[4,4]{1,0} reduce-scatter(%sine.1), channel_id=1, \
+replica_groups={{0,2,4,6},{1,3,5,7}}, use_global_device_ids=true, dimensions={1}, to_apply=%sum, \
+metadata={op_name="jit(f)/reduce_scatter"}
+  ROOT %tanh.3 = f32[4,4]{1,0} tanh(%reduce_scatter.14), metadata={op_name="jit(f)/tanh"}
+}
+"""
+_REDUCED = """
+HloModule m
+
+%sum.clone (a.1: f32[], b.1: f32[]) -> f32[] {
+  %a.1 = f32[] parameter(0)
+  %b.1 = f32[] parameter(1)
+  ROOT %s.1 = f32[] add(%a.1, %b.1)
+}
+
+ENTRY %main (x: f32[4,16]) -> f32[4,4] {
+  %x = f32[4,16]{1,0} parameter(0)
+  %sine.1 = f32[4,16]{1,0} sine(%x)
+  %all-reduce = f32[4,16]{1,0} all-reduce(%sine.1), channel_id=2, \
+replica_groups={{0,2,4,6},{1,3,5,7}}, use_global_device_ids=true, to_apply=%sum.clone
+  %constant.2 = u32[] constant(0)
+  %constant.3 = u32[8]{0} constant({0, 0, 1, 1, 2, 2, 3, 3})
+  %partition-id.2 = u32[] partition-id()
+  %dynamic-slice = u32[1]{0} dynamic-slice(%constant.3, %partition-id.2), dynamic_slice_sizes={1}
+  %reshape = u32[] reshape(%dynamic-slice)
+  %constant.4 = u32[] constant(4)
+  %multiply = u32[] multiply(%reshape, %constant.4)
+  %dynamic-slice.1 = f32[4,4]{1,0} dynamic-slice(%all-reduce, %constant.2, %multiply), \
+dynamic_slice_sizes={4,4}
+  ROOT %tanh.3 = f32[4,4]{1,0} tanh(%dynamic-slice.1), metadata={op_name="jit(f)/tanh"}
+}
+"""
+
+
+def test_a_reduce_scatter_is_decomposed_into_a_sum_and_what_takes_a_share_of_it(read: Read) -> None:
+    made = step(read(_SCATTERED), read(_REDUCED), "`reduce-scatter-decomposer`")
+    assert made.headline == (
+        "`reduce-scatter-decomposer` expanded 1 reduce-scatter into 9 instructions; "
+        "`%reduce_scatter.14` in `main` was expanded into 9 instructions, including `%all-reduce`; "
+        "`%dynamic-slice.1` gives its result."
+    )
+    assert not [change for change in made.changes if change.kind is Kind.ADDED]
+
+
+def test_a_decomposed_reduce_scatter_goes_on_as_its_all_reduce(read: Read) -> None:
+    shots = SnapshotSequence([read(_SCATTERED), read(_REDUCED)])
+    known = descendants(shots, 0, [_at("reduce_scatter.14")])
+    assert known == (_at("dynamic-slice.1"), _at("all-reduce"))

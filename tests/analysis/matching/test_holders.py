@@ -216,3 +216,50 @@ def test_a_call_of_which_no_fusion_holds_most_is_only_inlined(read: Read) -> Non
     assert pairing is not None
     assert pairing.relation is Relation.INLINED
     assert pairing.reason == "no single fusion holds most of it"
+
+
+CALLED = """
+%both (p: f32[8]) -> (f32[8], f32[8]) {
+  %p = f32[8]{0} parameter(0)
+  %sine.1 = f32[8]{0} sine(%p)
+  %cosine.1 = f32[8]{0} cosine(%sine.1)
+  ROOT %tuple.1 = (f32[8]{0}, f32[8]{0}) tuple(%sine.1, %cosine.1)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %call.1 = (f32[8]{0}, f32[8]{0}) call(%a), to_apply=%both
+  %get.1 = f32[8]{0} get-tuple-element(%call.1), index=0
+  %get.2 = f32[8]{0} get-tuple-element(%call.1), index=1
+  ROOT %add.1 = f32[8]{0} add(%get.1, %get.2)
+}
+"""
+IN_PLACE = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %sine.2 = f32[8]{0} sine(%a)
+  %cosine.2 = f32[8]{0} cosine(%sine.2)
+  %tuple.2 = (f32[8]{0}, f32[8]{0}) tuple(%sine.2, %cosine.2)
+  %get.1 = f32[8]{0} get-tuple-element(%tuple.2), index=0
+  %get.2 = f32[8]{0} get-tuple-element(%tuple.2), index=1
+  ROOT %add.1 = f32[8]{0} add(%get.1, %get.2)
+}
+"""
+
+
+def test_the_tuple_of_a_call_is_among_the_instructions_it_was_inlined_into(read: Read) -> None:
+    matching = match(read(CALLED), read(IN_PLACE))
+    known = matching.pairing_before(at("call.1"))
+    assert known is not None
+    assert (known.relation, known.grade) == (Relation.INLINED, Grade.EXACT)
+    assert known.after == (at("sine.2"), at("cosine.2"), at("tuple.2"))
+    assert known.reason == "into 3 instructions"
+
+
+def test_a_tuple_that_went_with_its_call_is_not_counted(read: Read) -> None:
+    text = IN_PLACE.replace("get-tuple-element(%tuple.2), index=0", "copy(%sine.2)")
+    text = text.replace("get-tuple-element(%tuple.2), index=1", "copy(%cosine.2)")
+    without = "\n".join(line for line in text.splitlines() if "%tuple.2 =" not in line)
+    known = match(read(CALLED), read(without)).pairing_before(at("call.1"))
+    assert known is not None
+    assert known.after == (at("sine.2"), at("cosine.2"))

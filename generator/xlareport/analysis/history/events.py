@@ -181,14 +181,18 @@ def _events_between(
     yield _with_taken_in(matching, pairing, known) if after == pairing.after[0] else known
 
 
+_TAKING = REARRANGEMENTS | {"dynamic-slice"}
+
+
 def expanded_into(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
     """Return the parts that continue an expanded instruction: the one that gives its result.
 
-    If that only moves data, the heavy part continues it: the loop that a gather became.
+    If that only moves data, the heavy part continues it too: the loop that a gather became, or the
+    all-reduce of what a reduce-scatter became.
     """
     first, *parts = pairing.after
     line = matching.after.find(*first)
-    if line is None or line.opcode not in REARRANGEMENTS:
+    if line is None or line.opcode not in _TAKING:
         return (first,)
     lines = ((place, matching.after.find(*place)) for place in parts)
     return (first, *(place for place, line in lines if line and family_of(line) is not None))

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import is_done, is_start
-from xlareport.analysis.matching.nodes import read_at
+from xlareport.analysis.matching.nodes import read_at, same_shape
 from xlareport.analysis.matching.pairing import Relation
-from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.hlo.opcode_groups import PLAIN, REDUCING_COLLECTIVES
 
 _PASSING = PLAIN | TRANSPARENT
@@ -20,6 +20,9 @@ _MOVES = frozenset(
     {"concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "slice"}
 )
 """Opcodes that compute nothing but that passes do expand."""
+_DECOMPOSED = ("reduce-scatter", "all-reduce")
+_OF_DEVICES = frozenset({"partition-id", "replica-id"})
+"""They read nothing: a pass may take those that stand there."""
 _MOST = 5000
 """Maximum number of new instructions in an expansion."""
 
@@ -61,13 +64,23 @@ def _candidates(
     for link in search.links:
         other = link.before.instruction.opcode != link.after.instruction.opcode
         if link.relation is Relation.REPLACED and other:
-            yield link.before, link.after
+            sliced = _sliced(search, link)
+            yield link.before, sliced if sliced is not None and sliced in new else link.after
     for node in gone:
         for user, position in search.before.users.get(node, ()):
             now = None if user.partner is None else read_at(search.after, user.partner, position)
             if now is not None and now in new:
                 yield node, now
                 break
+
+
+def _sliced(search: Search, link: NodePair) -> Node | None:
+    """Return what takes a device's share of the all-reduce that took a reduce-scatter's place."""
+    if (link.before.instruction.opcode, link.after.instruction.opcode) != _DECOMPOSED:
+        return None
+    users = [user for user, _ in search.after.users.get(link.after, ())]
+    sliced = len(users) == 1 and users[0].instruction.opcode == "dynamic-slice"
+    return users[0] if sliced and same_shape(search, link.before, users[0]) else None
 
 
 def _parts(
@@ -81,7 +94,9 @@ def _parts(
         for operand, _ in search.after.graph.operands(part):
             if operand in parts or operand in known or operand.constant:
                 continue
-            if operand not in new:
+            if operand not in new and operand.instruction.opcode in _OF_DEVICES:
+                continue
+            if operand not in new and operand is not node.partner:
                 return None
             parts[operand] = None
             waiting.append(operand)

@@ -11,7 +11,7 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.opcode_groups import BOUNDARIES
+from xlareport.hlo.opcode_groups import BOUNDARIES, TUPLES
 from xlareport.knowledge.grades import Grade
 
 Twin = Callable[[Node], Node | None]
@@ -63,8 +63,9 @@ class Holders:
             if holder is None
         ]
         lines = sum(1 for _ in _lines(frame))
+        passing = (place_of(other) for other in _passing(self._search.after, frame, twin))
         return HolderContents(
-            outside=tuple(dict.fromkeys(outside)),
+            outside=tuple(dict.fromkeys((*outside, *passing))),
             fusions=_most(inside) if inside.total() >= max(len(outside), 1) else (),
             grade=Grade.EXACT if self._are_exact(others, lines) else Grade.MATCHED,
             reason=_reason(inside, lines),
@@ -129,6 +130,17 @@ def _lines(frame: Frame) -> Iterator[tuple[Frame, Instruction]]:
             yield from _lines(inner)
         elif line.opcode not in BOUNDARIES:
             yield frame, line
+
+
+def _passing(side: Side, frame: Frame, twin: Twin) -> Iterator[Node]:
+    """Yield the counterparts, outside of fusions, of what groups values in a called computation."""
+    if frame.caller is None or frame.caller.instruction.opcode != "call":
+        return
+    for line in frame.computation.instructions:
+        node = frame.nodes.get(line.name) if line.opcode in TUPLES else None
+        other = None if node is None else node.partner or twin(node)
+        if other is not None and _fusion_beside(side, frame, other) is None:
+            yield other
 
 
 def _fusion_beside(side: Side, frame: Frame, other: Node) -> Node | None:

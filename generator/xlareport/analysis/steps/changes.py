@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.leftovers import is_idle, unread_heavy
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
@@ -254,7 +255,10 @@ class _Reader:
             module, members = self._matching.after, pairing.after
         else:
             return ()
-        return tuple(sorted(members, key=lambda place: _is_plain(module, place)))
+        ordered = sorted(members, key=lambda place: _is_plain(module, place))
+        if kind is Kind.EXPANDED:  # what gives the result is named beside them
+            ordered.sort(key=lambda place: not _is_heavy(module, place))
+        return tuple(ordered)
 
     def change(
         self,
@@ -325,6 +329,11 @@ def _is_plain(module: HloModule, place: Place) -> bool:
     """Return whether an instruction makes or passes on values without computing any."""
     line = module.find(*place)
     return line is None or line.opcode in PLAIN
+
+
+def _is_heavy(module: HloModule, place: Place) -> bool:
+    line = module.find(*place)
+    return line is not None and family_of(line) is not None
 
 
 _ANEW = frozenset({Relation.REPLACED, Relation.REWRITTEN})
