@@ -291,3 +291,47 @@ def test_work_on_constants_that_each_reader_has_done_in_another_shape_is_copied(
             pairing = matching.pairing_after(_at(f"{name}.{copy}"))
             assert pairing is not None
             assert pairing.before == (_at(f"{name}.1"),), name
+
+
+_DIAGONAL = """
+HloModule m
+
+ENTRY %main (x: f32[16,3,3]) -> (f32[16,3,3], f32[3,3]) {
+  %x = f32[16,3,3]{2,1,0} parameter(0)
+  %one = f32[] constant(1)
+  %zero = f32[] constant(0)
+  %iota.1 = s32[3,3]{1,0} iota(), iota_dimension=0
+  %iota.2 = s32[3,3]{1,0} iota(), iota_dimension=1
+  %eq.1 = pred[3,3]{1,0} compare(%iota.1, %iota.2), direction=EQ
+  %broadcast.1 = f32[3,3]{1,0} broadcast(%one), dimensions={}
+  %broadcast.2 = f32[3,3]{1,0} broadcast(%zero), dimensions={}
+  %select.1 = f32[3,3]{1,0} select(%eq.1, %broadcast.1, %broadcast.2)
+  %transpose.1 = f32[3,3]{0,1} transpose(%select.1), dimensions={1,0}
+  %broadcast.3 = f32[16,3,3]{1,2,0} broadcast(%transpose.1), dimensions={1,2}
+  %add.1 = f32[16,3,3]{1,2,0} add(%x, %broadcast.3)
+  ROOT %out = (f32[16,3,3]{1,2,0}, f32[3,3]{1,0}) tuple(%add.1, %select.1)
+}
+"""
+_TURNED = _DIAGONAL.replace(
+    "  %transpose.1 = f32[3,3]{0,1} transpose(%select.1), dimensions={1,0}\n",
+    """  %iota.3 = s32[3,3]{0,1} iota(), iota_dimension=1
+  %iota.4 = s32[3,3]{0,1} iota(), iota_dimension=0
+  %eq.2 = pred[3,3]{0,1} compare(%iota.3, %iota.4), direction=EQ
+  %broadcast.4 = f32[3,3]{0,1} broadcast(%one), dimensions={}
+  %broadcast.5 = f32[3,3]{0,1} broadcast(%zero), dimensions={}
+  %select.2 = f32[3,3]{0,1} select(%eq.2, %broadcast.4, %broadcast.5)
+""",
+).replace("broadcast(%transpose.1)", "broadcast(%select.2)")
+
+
+def test_what_a_transpose_was_pushed_through_is_copied_with_its_iotas(read: Read) -> None:
+    """What `tpu-broadcast-rewriter` does to an identity matrix."""
+    matching = match(read(_DIAGONAL), read(_TURNED))
+    for name, original in (
+        ("select.2", "select.1"),
+        ("eq.2", "eq.1"),
+        ("iota.3", "iota.1"),
+        ("iota.4", "iota.2"),
+        ("broadcast.5", "broadcast.2"),
+    ):
+        assert matching.partner_before(Place("main", name)) == Place("main", original)

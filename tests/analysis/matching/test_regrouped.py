@@ -39,9 +39,21 @@ def test_a_sum_goes_on_as_the_one_of_the_same_terms(read: Read) -> None:
     matching = match(read(_FIRST), read(_SECOND))
     assert matching.partner_after(Place("main", "add.1")) == Place("main", "sub.2")
     assert matching.partner_after(Place("main", "sub.1")) == Place("main", "add.2")
-    headline = step(read(_FIRST), read(_SECOND), "`algsimp`").headline
-    assert "removed" not in headline
-    assert "`algsimp` replaced 1 subtract with an add and 1 add with a subtract" in headline
+    made = step(read(_FIRST), read(_SECOND), "`algsimp`")
+    assert "removed" not in made.headline
+    assert "`algsimp` replaced 1 subtract with an add and 1 add with a subtract" in made.headline
+
+
+def test_what_the_first_of_two_sums_becomes_is_said_to_have_another_value(read: Read) -> None:
+    """(9 - i) became 9 + -1, of which i is subtracted last."""
+    made = step(read(_FIRST), read(_SECOND), "`algsimp`")
+    text = " ".join((made.headline, *made.account))
+    part = "part of `%sub.2`, which adds the terms of `%add.1` in another order"
+    assert f"`%sub.1` in `main` became `%add.2`, {part}" in text
+    assert (
+        "`%add.1` in `main` became the subtract `%sub.2`, the same terms, added in another order"
+        in text
+    )
 
 
 def test_a_sum_of_other_terms_is_another_one(read: Read) -> None:

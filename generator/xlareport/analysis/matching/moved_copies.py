@@ -11,6 +11,7 @@ from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.swaps import pass_chains
+from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
 
@@ -128,7 +129,7 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
         if _is_move(copy) or len(waiting) > _MOST_PAIRS:
             continue
         for read, now in _operands(search, node, copy):
-            again = is_free(now) and _does_the_same(read, now)
+            again = is_free(now) and (_does_the_same(read, now) or _are_turned(read, now))
             if not again and (_is_itself(search, read, now) or _is_unmoved(search, read, now)):
                 continue
             moved = _is_move(now) and _is_behind(search, read, now)
@@ -137,6 +138,24 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
             if (read, now) not in waiting:
                 waiting.append((read, now))
     return None if len(waiting) > _MOST_PAIRS else waiting
+
+
+def _are_turned(node: Node, other: Node) -> bool:
+    """Return whether two iotas count the same, along the same or another dimension."""
+    line, known = node.instruction, other.instruction
+    return (
+        line.opcode == known.opcode == "iota"
+        and line.shape.element_type == known.shape.element_type
+        and _counted(line) == _counted(known)
+        and line.shape.element_count == known.shape.element_count
+    )
+
+
+def _counted(iota: Instruction) -> int | None:
+    """Return how far an iota counts: the size of its dimension."""
+    dimension = iota.attributes.get("iota_dimension", "")
+    sizes = iota.shape.dimensions
+    return sizes[int(dimension)] if dimension.isdigit() and int(dimension) < len(sizes) else None
 
 
 def _operands(search: Search, node: Node, copy: Node) -> Iterator[tuple[Node, Node]]:

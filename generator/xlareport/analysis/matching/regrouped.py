@@ -15,7 +15,9 @@ _SIGNS = {"add": (1, 1), "subtract": (1, -1)}
 """How each operand counts."""
 _FEWEST_TERMS = 3
 _MOST_TERMS = 16
-_REASON = "the same terms, added in another order"
+IN_ANOTHER_ORDER = "in another order"
+"""The end of a reason that says that the terms of a sum were regrouped."""
+_REASON = f"the same terms, added {IN_ANOTHER_ORDER}"
 
 
 def regrouped(search: Search) -> None:
@@ -32,7 +34,13 @@ def regrouped(search: Search) -> None:
             inner, other = _inner(search.before, nodes[0]), _inner(search.after, others[0])
             search.link(nodes[0], others[0], Grade.MATCHED, _REASON)
             if len(inner) == len(other) == 1:
-                search.link(inner[0], other[0], Grade.MATCHED, _REASON)
+                search.link(inner[0], other[0], Grade.MATCHED, _part_of(nodes[0], others[0]))
+
+
+def _part_of(node: Node, other: Node) -> str:
+    """Return what the first of two sums is now: it need not have the value that it had."""
+    whole, former = other.instruction.name, node.instruction.name
+    return f"part of %{whole}, which adds the terms of %{former} {IN_ANOTHER_ORDER}"
 
 
 def _is_nested(side: Side, node: Node) -> bool:

@@ -4,6 +4,7 @@ Names are in backticks. An opcode precedes a name that does not contain it.
 """
 
 from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.regrouped import IN_ANOTHER_ORDER
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import SUCH_AS, Kind
@@ -31,7 +32,8 @@ def _clause(change: Change) -> str:
     scope = wording.code(wording.short(change.scope))
     old, new = _named(change, 0), _named(change, 1)
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
-    template = template or _of_user(change) or _TEMPLATES.get(change.kind, _CHANGED)
+    template = template or _of_user(change) or _of_terms(change)
+    template = template or _TEMPLATES.get(change.kind, _CHANGED)
     if change.kind is Kind.FOLDED and change.after is None:
         template = "{old}{where} was folded with what used it"
     elif change.kind is Kind.UNTRACED and change.before is None:
@@ -64,6 +66,12 @@ def _clause(change: Change) -> str:
         detail=_detail(change),
         members=_members(change),
     )
+
+
+def _of_terms(change: Change) -> str:
+    """Return the template of a sum whose terms were regrouped; empty for others."""
+    regrouped = change.kind is Kind.REPLACED and change.reason.endswith(IN_ANOTHER_ORDER)
+    return "{old}{where} became {new}, {reason}" if regrouped else ""
 
 
 def _opcode(change: Change, side: int) -> str:
