@@ -6,6 +6,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.steps.changes import changes
 from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -263,3 +264,37 @@ def test_a_tuple_that_went_with_its_call_is_not_counted(read: Read) -> None:
     known = match(read(CALLED), read(without)).pairing_before(at("call.1"))
     assert known is not None
     assert known.after == (at("sine.2"), at("cosine.2"))
+
+
+def test_instructions_of_a_call_within_a_call_are_counted_once(read: Read) -> None:
+    inner = """
+%sines (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %sine.0 = f32[8]{0} sine(%q)
+  ROOT %tanh.0 = f32[8]{0} tanh(%sine.0)
+}
+"""
+    outer = """
+%all (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %call.2 = f32[8]{0} call(%p), to_apply=%sines
+  ROOT %cosine.1 = f32[8]{0} cosine(%call.2)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %call.1 = f32[8]{0} call(%a), to_apply=%all
+  ROOT %add.1 = f32[8]{0} add(%call.1, %a)
+}
+"""
+    flat = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %sine.2 = f32[8]{0} sine(%a)
+  %tanh.2 = f32[8]{0} tanh(%sine.2)
+  %cosine.2 = f32[8]{0} cosine(%tanh.2)
+  ROOT %add.1 = f32[8]{0} add(%cosine.2, %a)
+}
+"""
+    made = step(read(inner + outer), read(flat), "`call-inliner`")
+    assert made.headline.startswith("`call-inliner` inlined 2 calls into 3 instructions; ")

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 import pytest
@@ -90,8 +91,8 @@ def test_other_arrays_are_no_parts_of_a_call(read: Read) -> None:
     assert pairing is None or pairing.relation is not Relation.SPLIT
 
 
-@pytest.mark.parametrize("call", ["map.0", "map.1", "map.2", "map.3"])
-def test_the_partitioner_makes_a_copy_of_each_call(read: Read, call: str) -> None:
+def partitioned() -> str:
+    """Return `PARTS` as the partitioner makes it: a copy for each call, in the shape of a shard."""
     lines = PARTS.replace("main.2", "main.3").replace("body.2", "body.3").splitlines()
     copied = [
         line.split(", custom_call_target")[0].replace("custom-call", "copy")
@@ -100,7 +101,23 @@ def test_the_partitioner_makes_a_copy_of_each_call(read: Read, call: str) -> Non
         else line
         for line in lines
     ]
-    text = "\n".join(copied).replace("%map.", "%copied.").replace("f32[8]", "f32[4]")
+    return "\n".join(copied).replace("%map.", "%copied.").replace("f32[8]", "f32[4]")
+
+
+CALLS = pytest.mark.parametrize("call", ["map.0", "map.1", "map.2", "map.3"])
+
+
+@CALLS
+def test_the_partitioner_makes_a_copy_of_each_call(read: Read, call: str) -> None:
+    matching = match(read(PARTS), read(partitioned()))
+    partner = matching.partner_after(Place("main.2", call))
+    assert partner == Place("main.3", call.replace("map", "copied"))
+
+
+@CALLS
+def test_the_copies_of_calls_may_have_lost_their_shardings(read: Read, call: str) -> None:
+    text = re.sub(r", sharding=\{.*?\}$", "", partitioned(), flags=re.MULTILINE)
+    assert "sharding" not in text
     matching = match(read(PARTS), read(text))
     partner = matching.partner_after(Place("main.2", call))
     assert partner == Place("main.3", call.replace("map", "copied"))

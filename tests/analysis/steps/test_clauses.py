@@ -45,3 +45,18 @@ def test_one_of_several_differences_of_elements_is_an_example() -> None:
     details = ("2 of 3 elements, such as {1,0} → {0,1}",)
     said = clause(replace(change(Kind.LAYOUT), details=details))
     assert "changed layout: 2 of 3 elements, such as `{1,0}` → `{0,1}` (renamed" in said
+
+
+def test_a_reduction_with_other_numbers_says_what_it_reads_now() -> None:
+    kinds = (Kind.ATTRIBUTES, Kind.OPERANDS)
+    details = ("dimensions: {1} → {1,2}", "uses %convert.1 instead of %squeeze.1")
+    known = replace(change(Kind.ATTRIBUTES), kinds=kinds, details=details)
+    said = clause(replace(known, opcodes=("reduce", "reduce")))
+    assert "dimensions: {1} → {1,2}; uses `%convert.1` instead of `%squeeze.1`" in said
+
+
+def test_a_collective_of_another_shape_says_its_other_dimension() -> None:
+    details = ("f32[8,2] → f32[2,1,8]", "dimensions: {1} → {0}")
+    known = replace(change(Kind.SHAPE), kinds=(Kind.SHAPE, Kind.ATTRIBUTES), details=details)
+    said = clause(replace(known, opcodes=("all-gather", "all-gather")))
+    assert "`f32[8,2]` → `f32[2,1,8]`; dimensions: {1} → {0}" in said

@@ -26,6 +26,12 @@ def configured(read: Read, config: object) -> Instruction:
         ({"a": {"b": "x"}}, {"a": {"b": "x", "c": [1]}}, "set c"),
         ({"a": {"b": "x"}}, {"a": {}}, "cleared b"),
         ({"a": 1}, {"a": "y" * 90}, "changed a from 1"),
+        (
+            "",
+            {"a": {"b": False, "c": "DEFAULT", "d": "MODE_INVALID", "e": "ONE_SHOT", "f": "3"}},
+            'set a with e "ONE_SHOT"',
+        ),
+        ("", {"a": {"e": "ONE", "f": "TWO"}}, "set a"),
         ("", dict.fromkeys("abcdef", 1), "set a to 1, set b to 1, set c to 1, set d to 1, 2 more"),
     ],
 )

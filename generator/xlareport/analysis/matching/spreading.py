@@ -53,6 +53,8 @@ class _Spread:
         self._names = Names(search.before), Names(search.after)
         self._crosses = any(map(is_array_call, search.before.open()))
         """Whether calls at the edges of `shard_map` may have become copies."""
+        self._says_where = self._crosses and any(map(sharding, search.after.open()))
+        """Whether the copies still have the shardings of these calls."""
         self._open_after: dict[Hashable, list[Node]] | None = None
         self._open_before: dict[Hashable, list[Node]] | None = None
         self._queue = deque(pair for pair in search.unsettled if self._is_unsettled(pair))
@@ -143,7 +145,7 @@ class _Spread:
         if not (is_free(node) and is_free(other)) or self._goes_by_name(node, other):
             return False
         if self._crosses and is_array_call(node):
-            return _opcode(other) == "copy" and sharding(node) == sharding(other)
+            return _opcode(other) == "copy" and self._edge(node) == self._edge(other)
         return same_form(self._search, node, other) or _same_origin(node, other)
 
     def _goes_by_name(self, node: Node, other: Node) -> bool:
@@ -210,10 +212,11 @@ class _Spread:
         form = self._search.forms.of(node.instruction)
         return (form.opcode, form.shape)
 
-    @staticmethod
-    def _edge(node: Node) -> Hashable:
+    def _edge(self, node: Node) -> Hashable:
         """Return the sharding of a node that only states where an array is; else the node."""
-        return sharding(node) if is_array_call(node) or _opcode(node) == "copy" else node
+        if not is_array_call(node) and _opcode(node) != "copy":
+            return node
+        return sharding(node) if self._says_where else ""
 
     def _origin(self, node: Node) -> Hashable:
         return (node.instruction.opcode, origin(node) or node)

@@ -154,7 +154,19 @@ _LIVING = frozenset(
 
 
 _CODE = frozenset({Kind.TURNED, Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
-_OF_DIMENSIONS = frozenset({"convolution", "dot", "gather", "scatter", "sort"})
+_OF_DIMENSIONS = frozenset(
+    {
+        "all-gather",
+        "all-to-all",
+        "convolution",
+        "dot",
+        "gather",
+        "reduce-scatter",
+        "scatter",
+        "sort",
+    }
+)
+_READING = (Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED)
 
 
 def _detail(change: Change) -> str:
@@ -162,6 +174,8 @@ def _detail(change: Change) -> str:
     message = change.details[0] if change.details and change.details[0] else change.reason
     if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:
         message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
+    if change.kind is Kind.ATTRIBUTES and change.opcodes[1] == "reduce":
+        message = "; ".join((message, *_read_instead(change)))
     if change.kind in _CODE and " → " in message:
         lead, elements, rest = message.rpartition(" elements, ")
         such_as = SUCH_AS if rest.startswith(SUCH_AS) else ""
@@ -169,6 +183,12 @@ def _detail(change: Change) -> str:
         changed = " → ".join(wording.code(part) for part in rest.split(" → "))
         return f"{lead}{elements}{such_as}{changed}{also}{order}{_with_attributes(change)}"
     return wording.coded(message) + _with_shape(change)
+
+
+def _read_instead(change: Change) -> list[str]:
+    """Return what a reduction reads now: it may have bypassed a reshape, which its numbers show."""
+    kinds = [kind for kind in change.kinds if kind in _READING]
+    return [change.details[change.kinds.index(kind)] for kind in kinds]
 
 
 def _with_shape(change: Change) -> str:

@@ -10,6 +10,9 @@ _DEEPEST = 4
 _NAMED = 4
 _LONGEST = 40
 """Characters of a value that is repeated."""
+_LONGEST_CHOICE = 80
+_DEFAULTS = ("DEFAULT", "INVALID", "UNSPECIFIED")
+"""Ends of the words that state no choice."""
 
 
 def config_change(before: Instruction, after: Instruction) -> str:
@@ -34,11 +37,23 @@ def _changes(old: Mapping[str, object], new: Mapping[str, object], depth: int) -
         if depth < _DEEPEST and isinstance(was, dict) and isinstance(now, dict):
             yield from _changes(was, now, depth + 1)
         elif _is_empty(was, 0):
-            yield f"set {name}{_value(' to ', now)}"
+            yield f"set {name}{_value(' to ', now) or _choice(now)}"
         elif _is_empty(now, 0):
             yield f"cleared {name}"
         else:
             yield f"changed {name}{_value(' from ', was)}{_value(' to ', now)}"
+
+
+def _choice(value: object) -> str:
+    """Return the choice that a message states: a word that is neither a number nor a default."""
+    fields = value.items() if isinstance(value, dict) else ()
+    chosen = [f"{name} {json.dumps(text)}" for name, text in fields if _is_choice(text)]
+    return f" with {chosen[0]}" if len(chosen) == 1 and len(chosen[0]) <= _LONGEST_CHOICE else ""
+
+
+def _is_choice(value: object) -> bool:
+    named = isinstance(value, str) and value[:1].isalpha() and value.isascii()
+    return named and isinstance(value, str) and not value.endswith(_DEFAULTS)
 
 
 def _is_empty(value: object, depth: int) -> bool:

@@ -43,6 +43,8 @@ class ChangeGroup(Struct, frozen=True):
     """How many different instructions after came of it; several can become one."""
     guesses: int = 0
     """How many of the changes are only guessed."""
+    inlined: frozenset[Place] = frozenset()
+    """What calls and loops were inlined into: those within others share it."""
 
     @property
     def repetition(self) -> str:
@@ -97,7 +99,13 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         sources=_different(member.before for member in members),
         results=_different(member.after for member in members),
         guesses=sum(member.grade is Grade.GUESSED for member in members),
+        inlined=_inlined(kind, members),
     )
+
+
+def _inlined(kind: Kind, members: Iterable[Change]) -> frozenset[Place]:
+    holders = members if kind is Kind.INLINED else ()
+    return frozenset(place for member in holders for place in member.members)
 
 
 def _different(places: Iterable[Place | None]) -> int:

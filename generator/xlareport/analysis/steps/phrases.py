@@ -90,11 +90,17 @@ def _inlined(groups: Sequence[ChangeGroup]) -> str:
     return english.listing(
         [
             f"{verb} {wording.counted(_counts(part, _BEFORE))}"
-            f"{_with_members('into', part) if all(group.members for group in part) else ''}"
+            f"{_into(part) if all(group.members for group in part) else ''}"
             for verb, part in (("unrolled", loops), ("inlined", calls))
             if part
         ]
     )
+
+
+def _into(groups: Sequence[ChangeGroup]) -> str:
+    """Return into how many instructions calls were inlined; those of calls within calls once."""
+    places = set().union(*(group.inlined for group in groups))
+    return f" into {units.plural(len(places), 'instruction')}"
 
 
 def _combined(groups: Sequence[ChangeGroup]) -> str:
