@@ -64,3 +64,19 @@ def test_a_comparator_that_shares_parameters_alone_is_new(read: Read) -> None:
     other = _TIES_BROKEN.replace("compare(%q0, %q1)", "compare(%q0, %q1), type=TOTALORDER")
     matching = match(read(_COMPARATOR + _STABLE), read(_COMPARATOR + other + _UNSTABLE))
     assert {"q0", "q3", "less.1"} <= {place.instruction for place in matching.added}
+
+
+def test_what_a_cloned_comparator_computes_once_more_is_a_clone_too(read: Read) -> None:
+    """What `tpu-stable-sort-expander` makes of keys that it compares in both orders."""
+    key = "  %key = f32[] abs(%p0)\n  ROOT %less = pred[] compare(%key, %p1), direction=LT"
+    whole = _COMPARATOR.replace("  ROOT %less = pred[] compare(%p0, %p1), direction=LT", key)
+    twice = _TIES_BROKEN.replace(
+        "  %less.1 = pred[] compare(%q0, %q1)",
+        "  %key.1 = f32[] abs(%q0)\n  %less.1 = pred[] compare(%key.1, %q1)",
+    ).replace(
+        "  %more = pred[] compare(%q1, %q0)",
+        "  %key.2 = f32[] abs(%q0)\n  %more = pred[] compare(%q1, %key.2)",
+    )
+    matching = match(read(whole + _STABLE), read(whole + twice + _UNSTABLE))
+    assert {place.instruction for place in matching.added} == _ADDED
+    assert matching.partner_before(Place("cmp.clone", "key.2")) == Place("cmp", "key")

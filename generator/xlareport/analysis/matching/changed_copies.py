@@ -27,9 +27,9 @@ def changed_copies(search: Search) -> Iterator[CopiedLine]:
     for name in unpaired(search.computations, 1):
         for old, grade in _called_before(search, name, grades):
             known = before.get(old)
-            lines = {} if known is None else _lines_alike(search, known, after[name])
-            if any(new.opcode != "parameter" for new in lines.values()):
-                for line, new in lines.items():
+            lines = [] if known is None else _lines_alike(search, known, after[name])
+            if any(new.opcode != "parameter" for _, new in lines):
+                for line, new in lines:
                     yield CopiedLine(Place(old, line), Place(name, new.name), grade)
                 break
 
@@ -53,8 +53,10 @@ def _called_before(
             yield other.called[position][1], weakest((grade, Grade.MATCHED))
 
 
-def _lines_alike(search: Search, old: Computation, new: Computation) -> Mapping[str, Instruction]:
-    """Return lines of a new computation that compute what a line of an old one does, by its name.
+def _lines_alike(
+    search: Search, old: Computation, new: Computation
+) -> list[tuple[str, Instruction]]:
+    """Return the names of old lines with the new lines that compute the same, some more than once.
 
     The parameters of one number are taken for each other.
     """
@@ -63,12 +65,13 @@ def _lines_alike(search: Search, old: Computation, new: Computation) -> Mapping[
     for line in old.instructions:
         waiting.setdefault(_key(search, line, known), []).append(line.name)
     names: dict[str, str] = {}
-    result: dict[str, Instruction] = {}
+    result: list[tuple[str, Instruction]] = []
     for line in new.instructions:
         fitting = waiting.get(_key(search, line, names))
         if fitting:
-            names[line.name] = fitting.pop(0)
-            result[names[line.name]] = line
+            again = bool(line.operands) and len(fitting) == 1
+            names[line.name] = fitting[0] if again else fitting.pop(0)
+            result.append((names[line.name], line))
     return result
 
 
