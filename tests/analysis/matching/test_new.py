@@ -260,3 +260,44 @@ def test_a_copy_that_a_fusion_takes_along_with_its_reader_is_a_clone(read: Read)
     assert pairing is not None
     assert pairing.relation is Relation.CLONED
     assert pairing.before == (Place("main", "rows.1"),)
+
+
+SUMMED = """
+%sum (s: f32[], t: f32[]) -> f32[] {
+  %s = f32[] parameter(0)
+  %t = f32[] parameter(1)
+  ROOT %u = f32[] add(%s, %t)
+}
+
+ENTRY %main (a: f32[8,12]) -> (f32[8,12], f32[8,12,1]) {
+  %a = f32[8,12]{1,0} parameter(0)
+  %sine.1 = f32[8,12]{1,0} sine(%a)
+  %zero = f32[] constant(0)
+  %sums.1 = f32[8,12]{1,0} reduce-window(%sine.1, %zero), window={size=1x12 pad=0_0x11_0}, \
+to_apply=%sum
+  %reshape.1 = f32[8,12,1]{2,1,0} reshape(%sums.1)
+  %tanh.1 = f32[8,12,1]{2,1,0} tanh(%reshape.1)
+  ROOT %out = (f32[8,12]{1,0}, f32[8,12,1]{2,1,0}) tuple(%sums.1, %tanh.1)
+}
+"""
+SUMMED_AGAIN = SUMMED.replace(
+    "  %reshape.1 = f32[8,12,1]{2,1,0} reshape(%sums.1)\n",
+    """  %reshape.1 = f32[8,12,1]{2,1,0} reshape(%sums.1)
+  %reshape.2 = f32[8,12,1]{2,1,0} reshape(%sine.1)
+  %sums.1.clone = f32[8,12,1]{2,1,0} reduce-window(%reshape.2, %zero), \
+window={size=1x12x1 pad=0_0x11_0x0_0}, to_apply=%sum
+""",
+).replace("tanh(%reshape.1)", "tanh(%sums.1.clone)")
+
+
+def test_a_clone_in_another_shape_is_a_copy(read: Read) -> None:
+    said = match(read(SUMMED), read(SUMMED_AGAIN)).pairing_after(at("sums.1.clone"))
+    assert said is not None
+    assert (said.relation, said.before) == (Relation.CLONED, (at("sums.1"),))
+
+
+def test_a_clone_of_something_else_is_no_copy(read: Read) -> None:
+    other = SUMMED_AGAIN.replace("reshape(%sine.1)", "reshape(%a)")
+    said = match(read(SUMMED), read(other)).pairing_after(at("sums.1.clone"))
+    assert said is not None
+    assert said.relation is Relation.ADDED

@@ -60,3 +60,9 @@ def test_a_collective_of_another_shape_says_its_other_dimension() -> None:
     known = replace(change(Kind.SHAPE), kinds=(Kind.SHAPE, Kind.ATTRIBUTES), details=details)
     said = clause(replace(known, opcodes=("all-gather", "all-gather")))
     assert "`f32[8,2]` → `f32[2,1,8]`; dimensions: {1} → {0}" in said
+
+
+def test_a_new_custom_call_says_its_target() -> None:
+    added = replace(change(Kind.ADDED), before=None, opcodes=("", "custom-call"))
+    said = clause(replace(added, target="AllocateBuffer", reason="used by %tuple.55"))
+    assert said.startswith("the `AllocateBuffer` custom-call `%add.1.new` in ")

@@ -9,7 +9,8 @@ from xlareport.analysis.matching.leftovers import is_dead_copy, is_idle
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
 from xlareport.analysis.matching.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search import NodePair, Search
-from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
+from xlareport.analysis.matching.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade, weakest
 
 _MOST_STEPS = 100
@@ -26,6 +27,8 @@ _MOVES = frozenset({"bitcast", "reshape"})
 
 
 _MOVING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose"})
+_CLONE = ".clone"
+_MOST_MOVES = 4
 _IDLE = "it has no users"
 _DEAD = "only dead instructions use it"
 
@@ -65,9 +68,37 @@ class New:
         known = self._search.copies.get(node)
         if known is not None:
             return PairVerdict(known[0], Grade.MATCHED, known[1])
+        original = None if self._search.parted else self._cloned_beside(node)
+        if original is not None:
+            return PairVerdict(original, Grade.MATCHED, "a further copy, in another shape")
         source = None if self._search.parted else self._copied_by_name(node)
         reason = "a further copy, by name, form and framework op"
         return None if source is None else PairVerdict(source, Grade.MATCHED, reason)
+
+    def _cloned_beside(self, node: Node) -> Node | None:
+        """Return the instruction of which a node has the name and `.clone`, in its computation.
+
+        XLA gives that name to a copy that a pass makes with other operands or of another shape.
+        """
+        line, name = node.instruction, node.instruction.name.removesuffix(_CLONE)
+        home = self._search.before.frames.get(node.frame.number)
+        known = None if home is None else home.computation.by_name.get(name)
+        if home is None or known is None or known is line or known.opcode != line.opcode:
+            return None
+        if not line.operands or line.opcode in _NO_CLONES or name == line.name:
+            return None
+        old, new = known.shape, line.shape
+        alike = old.element_type == new.element_type and old.element_count == new.element_count
+        original = home.node(known)
+        alike = alike and old.element_count is not None and self._reads_moved(original, node)
+        return original if alike else None
+
+    def _reads_moved(self, original: Node, node: Node) -> bool:
+        """Return whether the first operands of two nodes are one value, behind what moves it."""
+        sides = (self._search.before, original), (self._search.after, node)
+        read, now = (_behind_moves(side, reader) for side, reader in sides)
+        known = read is not None and now is not None
+        return known and read is not None and self._itself_after(read) is now
 
     def source(self, node: Node) -> Node | None:
         """Return the instruction before that a node is a copy of; None of another program's."""
@@ -279,6 +310,16 @@ class New:
     def _itself_after(self, node: Node) -> Node | None:
         """Return the new node that continues a node, or is the same line if that is kept."""
         return self._search.itself_after(node) if node.kept else node.partner
+
+
+def _behind_moves(side: Side, node: Node) -> Node | None:
+    """Return the first operand of a node, behind what only moves its elements."""
+    read = read_at(side, node, 0)
+    for _ in range(_MOST_MOVES):
+        if read is None or read.instruction.opcode not in REARRANGEMENTS:
+            break
+        read = read_at(side, read, 0)
+    return read
 
 
 def _is_fused_copy(node: Node) -> bool:

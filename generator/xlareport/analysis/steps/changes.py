@@ -55,7 +55,7 @@ class Change(Struct):
     """Instructions that the module gains by it: 1, 0 or -1."""
 
     target: str = ""
-    """Of the custom call that took the place of another opcode; '' of anything else."""
+    """Of the custom call that is new, or took the place of another opcode; else ''."""
 
     @property
     def scoped(self) -> bool:
@@ -68,7 +68,7 @@ _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
 _INTO_SEVERAL = frozenset({Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT})
 _GONE = frozenset({Kind.REMOVED, Kind.UNTRACED})
-_NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
+_NEW_OPCODE = frozenset({Kind.ADDED, Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.EXPANDED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
