@@ -301,3 +301,47 @@ def test_a_clone_of_something_else_is_no_copy(read: Read) -> None:
     said = match(read(SUMMED), read(other)).pairing_after(at("sums.1.clone"))
     assert said is not None
     assert said.relation is Relation.ADDED
+
+
+LOOP = """
+%cond (p: (s32[], f32[8])) -> pred[] {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %four = s32[] constant(4)
+  ROOT %less = pred[] compare(%n, %four), direction=LT
+}
+
+%body (q: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %m = s32[] get-tuple-element(%q), index=0
+  %x = f32[8]{0} get-tuple-element(%q), index=1
+  %one = s32[] constant(1)
+  %next = s32[] add(%m, %one)
+  ROOT %result = (s32[], f32[8]{0}) tuple(%next, %x)
+}
+
+ENTRY %main (a: f32[8]) -> (f32[8], s32[]) {
+  %a = f32[8]{0} parameter(0)
+  %zero = s32[] constant(0)
+  %copy.74 = s32[] copy(%zero)
+  %start = (s32[], f32[8]{0}) tuple(%zero, %a)
+  %while.1 = (s32[], f32[8]{0}) while(%start), condition=%cond, body=%body
+  %end = f32[8]{0} get-tuple-element(%while.1), index=1
+  ROOT %out = (f32[8]{0}, s32[]) tuple(%end, %copy.74)
+}
+"""
+
+
+def test_a_copy_for_the_start_of_a_loop_says_so(read: Read) -> None:
+    """What `copy-insertion` does; another user reads the copy too."""
+    after = (
+        LOOP.replace("  %copy.74", "  %copy.171 = s32[] copy(%zero)\n  %copy.74")
+        .replace("copy(%zero)\n  %start", "copy(%copy.171)\n  %start")
+        .replace("tuple(%zero, %a)", "tuple(%copy.171, %a)")
+    )
+    said = match(read(LOOP), read(after)).pairing_after(at("copy.171"))
+    assert said is not None
+    assert (said.relation, said.reason) == (
+        Relation.ADDED,
+        "a copy of %zero for the start of %while.1",
+    )

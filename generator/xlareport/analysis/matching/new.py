@@ -235,6 +235,7 @@ class New:
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
         line = node.instruction
         yield from self._reasons_by_partial_results(node)
+        yield from _reasons_by_loops(node)
         if line.name in node.frame.callees and not self._only_moves(node):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
         users = self._search.after.users.get(node, ())
@@ -310,6 +311,16 @@ class New:
     def _itself_after(self, node: Node) -> Node | None:
         """Return the new node that continues a node, or is the same line if that is kept."""
         return self._search.itself_after(node) if node.kept else node.partner
+
+
+def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
+    """Yield which loop starts with a copy, whoever else reads it."""
+    line, users = node.instruction, node.frame.computation.users
+    for reader in users.get(line.name, ()) if line.opcode == "copy" else ():
+        for loop in users.get(reader.name, ()) if reader.opcode == "tuple" else ():
+            if loop.opcode == "while":
+                source = next(iter(line.operand_names), "")
+                yield Grade.MATCHED, f"a copy of %{source} for the start of %{loop.name}"
 
 
 def _behind_moves(side: Side, node: Node) -> Node | None:
