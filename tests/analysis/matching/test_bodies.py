@@ -1,5 +1,6 @@
 """Loops of one round, and conditionals that are decided."""
 
+import re
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
@@ -178,3 +179,75 @@ def test_loops_in_a_row_are_unrolled_each_though_one_starts_with_the_result_of_a
         pairing = matching.pairing_before(Place("main", f"while.{number}"))
         assert pairing is not None
         assert pairing.relation is Relation.INLINED
+
+
+_OUTER = """
+%more (q.2: SHAPE) -> pred[] {
+  %q.2 = SHAPE parameter(0)
+  %k = s32[] get-tuple-element(%q.2), index=0
+  %four = s32[] constant(4)
+  ROOT %less.2 = pred[] compare(%k, %four), direction=LT
+}
+
+%outer (o: SHAPE) -> SHAPE {
+  %o = SHAPE parameter(0)
+  %n = s32[] get-tuple-element(%o), index=0
+  %one.2 = s32[] constant(1)
+  %next.2 = s32[] add(%n, %one.2)
+  %w = f32[8]{0} get-tuple-element(%o), index=1
+  %cosine.2 = f32[8]{0} cosine(%w)
+  %tanh.2 = f32[8]{0} tanh(%cosine.2)
+  %abs.2 = f32[8]{0} abs(%tanh.2)
+  %half = f32[] constant(0.5)
+  %a = f32[8]{0} broadcast(%half), dimensions={}
+LINES}
+
+ENTRY %main (b: f32[8], c: f32[4]) -> f32[8] {
+  %b = f32[8]{0} parameter(0)
+  %c = f32[4]{0} parameter(1)
+  %none = s32[] constant(0)
+  %first = SHAPE tuple(%none, %b, %c)
+  %while.2 = SHAPE while(%first), condition=%more, body=%outer
+  %end.2 = f32[8]{0} get-tuple-element(%while.2), index=1
+  ROOT %out.2 = f32[8]{0} negate(%end.2)
+}
+"""
+
+
+def _around(lines: str) -> str:
+    return _OUTER.replace("LINES", lines).replace("SHAPE", "(s32[], f32[8]{0}, f32[4]{0})")
+
+
+def test_a_loop_of_one_turn_in_a_loop_that_was_made_anew_is_unrolled(read: Read) -> None:
+    """What `simplify-while-loops` does where it also drops an element of the outer loop."""
+    inner = _LOOP.partition("%body (p")[2].partition("ENTRY")[0]
+    before = (
+        "%body (p"
+        + inner
+        + _around(
+            "  %zero = s32[] constant(0)\n"
+            "  %start = (s32[], f32[8]{0}) tuple(%zero, %a)\n"
+            "  %while.1 = (s32[], f32[8]{0}) while(%start), condition=%cond, body=%body\n"
+            "  %end = f32[8]{0} get-tuple-element(%while.1), index=1\n"
+            "  %w = f32[4]{0} get-tuple-element(%o), index=2\n"
+            "  ROOT %result = SHAPE tuple(%next.2, %end, %w)\n"
+        )
+    )
+    after = _around(
+        "  %sine.9 = f32[8]{0} sine(%a)\n"
+        "  %square.9 = f32[8]{0} multiply(%sine.9, %sine.9)\n"
+        "  %add.2 = f32[8]{0} add(%square.9, %abs.2)\n"
+        "  ROOT %result = SHAPE tuple(%next.2, %add.2)\n"
+    )
+    after = after.replace(", f32[4]{0})", ")").replace("tuple(%none, %b, %c)", "tuple(%none, %b)")
+    after = after.replace("outer", "outer.clone").replace("%more", "%more.clone")
+    names = r"%(o|n|w|a|one\.2|next\.2|cosine\.2|tanh\.2|abs\.2|add\.2|half|result)\b(?!:)"
+    head, made, tail = after.partition("%outer.clone (o")
+    inside, entry, rest = tail.partition("ENTRY")
+    after = head + made + re.sub(names, r"%\1.clone", inside) + entry + rest
+    matching = match(read(before), read(after))
+    known = matching.pairing_before(Place("outer", "while.1"))
+    assert known is not None
+    assert (known.relation, known.reason) == (Relation.INLINED, "into 2 instructions")
+    assert Place("outer.clone", "square.9") in known.after
+    assert matching.partner_after(Place("body", "sine.1")) == Place("outer.clone", "sine.9")

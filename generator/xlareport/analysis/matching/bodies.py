@@ -62,8 +62,10 @@ class _Once:
             node.instruction.opcode == "while" and node.frame is holder.frame
             for node in search.before.open()
         )
+        number, name = holder.frame.number, holder.frame.computation.name
+        home = search.computations.pairs.get(name)  # of a loop that was made anew around this one
         for node in search.after.open():
-            if node.frame.number == holder.frame.number:
+            if node.frame.number == number or node.frame.computation.name == home:
                 self._waiting.setdefault(node.token, []).append(node)
 
     def pair(self) -> None:
