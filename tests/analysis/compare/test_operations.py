@@ -120,6 +120,12 @@ def test_one_instruction_more_or_less_is_one() -> None:
     assert less == ["\N{MINUS SIGN}1 instruction"]
 
 
+def test_one_instruction_outside_fusions_is_one() -> None:
+    base, head = replace(operation("tanh"), kernels=0), replace(operation("tanh"), kernels=1)
+    changes = list(what_changed(OperationChange(base.key, base, head)))
+    assert changes == ["fused differently: 1 instruction outside fusions, not 0"]
+
+
 def test_a_type_is_another_where_like_instructions_agree() -> None:
     """How often instructions are cloned into fusions says nothing on their types."""
 

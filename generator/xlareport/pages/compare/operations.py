@@ -54,7 +54,8 @@ def what_changed(change: OperationChange) -> Iterator[str]:
         sign = "+" if more > 0 else "\N{MINUS SIGN}"
         yield f"{sign}{units.plural(abs(more), 'instruction')}"
     elif base.kernels != head.kernels:
-        yield f"fused differently: {head.kernels} instructions outside fusions, not {base.kernels}"
+        outside = f"{units.plural(head.kernels, 'instruction')} outside fusions"
+        yield f"fused differently: {outside}, not {base.kernels}"
     elif base.opcodes != head.opcodes:
         yield "other opcodes"
 
