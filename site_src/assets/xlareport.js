@@ -382,7 +382,9 @@ var xlareport = (() => {
     const read = new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
     if (document.readyState === "loading") await read;
     const block = document.getElementById(`assets/data/${key}.js`);
-    if (!block) throw new Error(`Its data (${key}) is not in this file. The footer of the page links to the list of omitted data.`);
+    if (!block) {
+      throw new Error(`Its data (${key}) is not in this file. The footer of the page links to the list of omitted data.`);
+    }
     const [, body, packing] = JSON.parse(block.textContent ?? "");
     return opened(body, packing);
   }

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from xlareport.pages.collectives.groups import find_group_axes
+from xlareport.pages.collectives.groups import find_group_axes, find_pair_axes
 from xlareport.records.shardings import AxisRecord, MeshRecord
 
 MESH = MeshRecord(
@@ -36,3 +36,20 @@ def test_axes_without_names_and_meshes_without_devices_tell_nothing() -> None:
     assert find_group_axes(groups, replace(MESH, named=False)) == ()
     assert find_group_axes(groups, replace(MESH, devices=())) == ()
     assert find_group_axes(groups, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "axes"),
+    [
+        ([(0, 1), (1, 2), (4, 5), (5, 6)], ("tensor",)),
+        ([(0, 4), (4, 0), (1, 5), (1, 1)], ("fsdp",)),
+        ([(0, 5), (5, 0)], ("fsdp", "tensor")),
+        ([(0, 1), (0, 4)], ()),
+        ([(0, 0)], ()),
+        ([(0, 9)], ()),
+        ([], ()),
+    ],
+)
+def test_axes_of_pairs(pairs: list[tuple[int, int]], axes: tuple[str, ...]) -> None:
+    assert find_pair_axes(pairs, MESH) == axes
+    assert find_pair_axes(pairs, None) == ()

@@ -56,9 +56,15 @@ def label_groups(
     labels = {}
     for row in rows:
         number = numbers.setdefault(_key(row), len(numbers) + 1)
-        axes = find_group_axes(group_ids(row), mesh)
+        axes = find_axes(row, mesh)
         labels[row.collective.key] = f"G{number} ({', '.join(axes)})" if axes else f"G{number}"
     return labels
+
+
+def find_axes(row: CollectiveRow, mesh: MeshRecord | None) -> tuple[str, ...]:
+    """Return the mesh axes along which a collective moves data; empty if none fit."""
+    pairs = row.figures.pairs
+    return find_pair_axes(pairs, mesh) if pairs else find_group_axes(_group_ids(row), mesh)
 
 
 def find_group_axes(groups: Sequence[Sequence[int]], mesh: MeshRecord | None) -> tuple[str, ...]:
@@ -66,24 +72,52 @@ def find_group_axes(groups: Sequence[Sequence[int]], mesh: MeshRecord | None) ->
 
     Only axes that the framework named count.
     """
-    if mesh is None or not mesh.named or not groups or not 0 < len(mesh.axes) <= _MOST_AXES:
+    places = _places(mesh) if groups else {}
+    if mesh is None or not places:
         return ()
-    sizes = [axis.size for axis in mesh.axes]
-    if prod(sizes) != len(mesh.devices):
-        return ()
-    places = dict(zip(mesh.devices, product(*map(range, sizes)), strict=True))
     wanted = {frozenset(group) for group in groups}
-    axes = range(len(sizes))
-    for count in range(1, len(sizes) + 1):
+    axes = [number for number, axis in enumerate(mesh.axes) if axis.size > 1]
+    for count in range(1, len(axes) + 1):
         for along in combinations(axes, count):
-            if all(sizes[axis] > 1 for axis in along) and wanted == _groups_along(places, along):
+            if wanted == _groups_along(places, along):
                 return tuple(mesh.axes[axis].name for axis in along)
     return ()
 
 
-def _groups_along(
-    places: Mapping[int, tuple[int, ...]], along: Sequence[int]
-) -> set[frozenset[int]]:
+def find_pair_axes(pairs: Sequence[tuple[int, int]], mesh: MeshRecord | None) -> tuple[str, ...]:
+    """Return the mesh axes in which sender and receiver differ; empty if pairs disagree.
+
+    A pair of a device with itself moves nothing and is left out.
+    """
+    places = _places(mesh)
+    if mesh is None or not all(device in places for pair in pairs for device in pair):
+        return ()
+    differing = {
+        tuple(step != other for step, other in zip(places[sender], places[receiver], strict=True))
+        for sender, receiver in pairs
+        if sender != receiver
+    }
+    if len(differing) != 1:
+        return ()
+    (along,) = differing
+    return tuple(axis.name for axis, differs in zip(mesh.axes, along, strict=True) if differs)
+
+
+_Places = Mapping[int, tuple[int, ...]]
+"""The place of each device on the axes of a mesh."""
+
+
+def _places(mesh: MeshRecord | None) -> _Places:
+    """Return the places of devices on named axes; empty where the mesh does not say them."""
+    if mesh is None or not mesh.named or not 0 < len(mesh.axes) <= _MOST_AXES:
+        return {}
+    sizes = [axis.size for axis in mesh.axes]
+    if prod(sizes) != len(mesh.devices):
+        return {}
+    return dict(zip(mesh.devices, product(*map(range, sizes)), strict=True))
+
+
+def _groups_along(places: _Places, along: Sequence[int]) -> set[frozenset[int]]:
     """Return the groups of the devices that differ along some axes alone."""
     groups: dict[tuple[int, ...], set[int]] = {}
     for device, place in places.items():
@@ -92,7 +126,7 @@ def _groups_along(
     return {frozenset(group) for group in groups.values()}
 
 
-def group_ids(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
+def _group_ids(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
     """Return the groups of partition ids of a collective, pairs aside; empty where not listed."""
     groups = row.figures.groups
     return (groups.groups if groups else None) or ()
@@ -139,7 +173,7 @@ def _figure(
 ) -> GroupsFigure:
     listed, first = _listed(rows[0]), rows[0]
     devices, mesh = place
-    axes = find_group_axes(group_ids(first), mesh)
+    axes = find_axes(first, mesh)
     pairs = first.figures.pairs
     names = [f"`{row.collective.instruction}`" for row in rows]
     return GroupsFigure(

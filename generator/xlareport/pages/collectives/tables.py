@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
-from xlareport.pages.collectives.groups import find_group_axes, group_ids, label_groups
+from xlareport.pages.collectives.groups import find_axes, label_groups
 from xlareport.pages.collectives.reasons import cause_words, reason_words
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.shardings import MeshRecord
@@ -112,7 +112,7 @@ def _origin_cells(
     origin, pair = row.origin, row.sharding
     return [
         row.collective.instruction,
-        reason_words(row, find_group_axes(group_ids(row), mesh), mesh),
+        reason_words(row, find_axes(row, mesh), mesh),
         origin.cause.value if origin.cause else None,
         origin.grade,
         pair.value if pair else None,

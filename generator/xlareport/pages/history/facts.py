@@ -14,7 +14,7 @@ from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation, words
-from xlareport.pages.collectives.groups import find_group_axes, group_ids
+from xlareport.pages.collectives.groups import find_axes
 from xlareport.pages.collectives.reasons import coded_reason_words
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.records.sentences import why
@@ -98,7 +98,7 @@ def _reason(row: CollectiveRow, mesh: MeshRecord | None) -> str:
     """Return why a collective is there; of a combined one with the op of its largest part."""
     origin = row.origin
     cause = f"{origin.cause.value}. " if origin.cause else ""
-    detail = coded_reason_words(row, find_group_axes(group_ids(row), mesh), mesh)
+    detail = coded_reason_words(row, find_axes(row, mesh), mesh)
     by = f" First seen after {origin.after}." if origin.after else ""
     return _shortened(f"{cause[:1].upper()}{cause[1:]}{_ended(detail)}{by}")
 
