@@ -41,9 +41,6 @@ test("without a part the overview stays", async () => {
 
 test("what is no part is named, and leads back", async () => {
   const article = await shown("parts4", "?../cost");
-  assert.match(
-    textOf(article),
-    /This is not in the report.*has no part of the name \.\.\/cost\. The overview of the module$/,
-  );
+  assert.match(textOf(article), /This is not in the report.*has no tab \.\.\/cost\. The overview of the module$/);
   assert.equal(article.querySelector(".xr-failed a").getAttribute("href"), "x.html");
 });
