@@ -101,7 +101,7 @@ def test_a_profile_beside_both_is_of_neither(tmp_path: Path) -> None:
     (module,) = view.modules
     assert module.times is not None
     assert (module.times.before, module.times.after) == (11.0, 41.0)
-    assert sum("beside both dumps" in problem.message for problem in view.problems) >= 2
+    assert sum("next to both dumps" in problem.message for problem in view.problems) >= 2
 
 
 def test_profiles_that_are_named(tmp_path: Path) -> None:

@@ -132,4 +132,4 @@ def test_stages_of_mosaic_are_told_from_its_source_or_not_known() -> None:
     assert "passed to Mosaic" in _told(explain_name(name.format("original")))["original"]
     layout = _told(explain_name(name.format("post-infer-vector-layout")))
     assert "infer_vector_layout.cc" in layout["post-infer-vector-layout"]
-    assert "not known here" in _told(explain_name(name.format("post-xyz")))["post-xyz"]
+    assert "not known" in _told(explain_name(name.format("post-xyz")))["post-xyz"]

@@ -34,7 +34,7 @@ def test_numbers_of_two_runs_that_nothing_tells_apart_leave_the_named_snapshots(
         "before_optimizations",
         "after_optimizations",
     ]
-    assert all("neither contents nor times" in problem.message for problem in module.problems)
+    assert all("neither contents nor file times" in problem.message for problem in module.problems)
 
 
 def test_an_earlier_run_of_other_shapes_is_left_out(tmp_path: Path) -> None:

@@ -100,7 +100,8 @@ def test_a_payload_is_given_back_or_refused(value: Any, text: str, place: int) -
         _, script = make_payload_file("a/b", value)
     except ValueError:  # what JSON has no number for
         return
-    assert read_payload(script) == ("a/b", json.loads(written(value)))
+    value = json.loads(written(value), parse_constant=lambda _: None)  # infinity and NaN are null
+    assert read_payload(script) == ("a/b", value)
     for damaged in (script[:place] + text + script[place:], script[: -place - 1], text):
         with suppress(ValueError):
             read_payload(damaged)

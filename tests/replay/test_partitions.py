@@ -50,7 +50,7 @@ def test_replicas_are_stacked() -> None:
         ([part()], part(), "no snapshot from before"),
         ([whole(""), part()], part(), "does not say how parameter 0 is sharded"),
         ([whole(), part(3)], part(3), "not sharded as before"),
-        ([whole(", sharding={manual}"), part()], part(), "not known which device"),
+        ([whole(", sharding={manual}"), part()], part(), "shards of parameter 0 are not known"),
     ],
 )
 def test_what_the_dump_does_not_say_is_refused(

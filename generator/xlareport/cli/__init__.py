@@ -71,7 +71,7 @@ _COMMANDS = {
     ),
     "skeleton": (
         "xlareport.cli.skeleton",
-        "Print what a module of DUMP runs, in order.",
+        "Print the instructions of a module of DUMP in execution order.",
     ),
     "whatif": (
         "xlareport.cli.whatif",

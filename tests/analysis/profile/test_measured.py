@@ -46,9 +46,9 @@ def test_the_slowest_say_where_they_were_made() -> None:
         maker.instruction: maker
         for maker in find_makers(SnapshotSequence([given, given, left]), found.rows)
     }
-    assert (made["d"].stage, made["d"].grade) == (0, Grade.EXACT)
-    assert made["s"].stage == 2
-    assert made["c"].stage == 2
+    assert (made["d"].number, made["d"].grade) == (0, Grade.EXACT)
+    assert made["s"].number == 2
+    assert made["c"].number == 2
 
 
 def test_a_trace_of_a_part_of_the_iterations_is_cut() -> None:
