@@ -1,5 +1,6 @@
 """A digest of all code and data that make a report, which identifies this version."""
 
+import os
 import sys
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
@@ -30,8 +31,13 @@ def digest_program() -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    every = (path for path in folder.rglob("*") if _COMPILED not in path.parts)
-    return sorted(path for path in every if path.is_file())
+    walked = os.walk(folder)
+    return sorted(
+        Path(current, name)
+        for current, _, names in walked
+        if not current.endswith(_COMPILED)
+        for name in names
+    )
 
 
 def _version(name: str) -> str:

@@ -5,9 +5,11 @@ the report is unchanged.
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b, sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from msgspec import Struct
@@ -99,22 +101,27 @@ def _digest_outputs(folder: Folder) -> Digests:
     try:
         if settings.read_bytes() != ours.read_bytes() or (folder.out / "mkdocs.yaml").exists():
             return {}
-        for root in (folder.sources, folder.site):
-            for path in root.rglob("*"):
-                state = path.stat()
-                if path.is_file():
-                    file = state.st_dev, state.st_ino
-                    known[file] = known.get(file) or _digest(path)
-                    digests[path.relative_to(folder.out).as_posix()] = known[file]
+        for path in _files(folder):
+            state = path.stat()
+            if S_ISREG(state.st_mode):
+                file = state.st_dev, state.st_ino
+                known[file] = known.get(file) or _digest(path)
+                digests[path.relative_to(folder.out).as_posix()] = known[file]
     except OSError:
         return {}
     return digests
 
 
+def _files(folder: Folder) -> Iterator[Path]:
+    for root in (folder.sources, folder.site):
+        for current, _, names in os.walk(root):
+            yield from (Path(current, name) for name in names)
+
+
 def _digest(path: Path) -> str:
     """Return the digest of a file; raises OSError."""
     result = sha256()  # processors have instructions for it
-    with path.open("rb") as file:
+    with path.open("rb", buffering=0) as file:
         while block := file.read(_AT_A_TIME):
             result.update(block)
     return result.hexdigest()
