@@ -81,7 +81,7 @@ _FORMER = {"Stage": "Snapshot"}
 
 
 def __getattr__(name: str) -> object:
-    """Import the library when it is asked for, so that the command line starts at once."""
+    """Import the library on first access, so that the command line starts quickly."""
     if name in _FORMER:
         import warnings  # noqa: PLC0415 - rarely needed
 

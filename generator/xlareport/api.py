@@ -344,7 +344,7 @@ class Snapshot:
         )
 
     def _placed(self, instruction: Instruction) -> PlacedInstruction:
-        """Return an instruction that knows its snapshot, the same one each time."""
+        """Return an instruction with its snapshot, the same object each time."""
         placed = self._known.get(id(instruction))
         if placed is None:
             placed = self._known[id(instruction)] = PlacedInstruction.of(

@@ -70,7 +70,7 @@ def compare(
     profiles: Profiles = ((), ()),
     remarks: Sequence[str] = (),
 ) -> Compared:
-    """Compare two dumps or reports; write the site below `options.out` unless told not to.
+    """Compare two dumps or reports; write the site below `options.out` if `site` is set.
 
     Profiles in a dump, or next to only one of both, are found automatically. The first page shows
     the remarks on how the dumps were made.
@@ -102,7 +102,7 @@ def compare_many(
     *,
     site: bool = True,
 ) -> tuple[Member, ...]:
-    """Return the main programs of three or more dumps; write a page of them unless told not to.
+    """Return the main programs of three or more dumps; write their page if `site` is set.
 
     Raises XlareportError before anything is replaced.
     """

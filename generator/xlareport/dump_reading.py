@@ -105,7 +105,7 @@ class DumpReading:
     workers: Workers
     work: ModuleWork
     folder: Path | None = None
-    """Where results that do not fit into memory lie; None for the temporary folder."""
+    """Folder for results that do not fit into memory; None for the temporary folder."""
     analyses: StoredAnalyses = field(init=False)
     outputs: SpooledValues[ModuleOutput] = field(init=False)
     """The data of pages in addition to the analyses, without the files of each module."""

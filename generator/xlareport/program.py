@@ -214,7 +214,7 @@ _CUT_OFF = "Left out of steps and figures: the entry computation lacks its root,
 
 
 def _is_whole(hlo: HloModule) -> bool:
-    """Return whether the entry computation is there with its root, which a file cut off lacks."""
+    """Return whether the entry computation has its root, which a truncated file lacks."""
     entries = (computation for computation in hlo.computations if computation.is_entry)
     return any(instruction.is_root for entry in entries for instruction in entry.instructions)
 

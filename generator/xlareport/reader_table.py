@@ -38,11 +38,11 @@ class SideFile(Struct, Generic[T], frozen=True):
 
     read: Reader[T]
     kinds: tuple[str | None, ...] = (None,)
-    """Kinds of file, the first that is there counts; None takes any kind."""
+    """Kinds of file, in order of preference; None for any kind."""
     stages: tuple[str | None, ...] = (None,)
-    """Stages in file names, the first that is there counts; None takes any stage."""
+    """Snapshot labels in file names, in order of preference; None for any label."""
     formats: tuple[str | None, ...] = ()
-    """Formats that the reader knows, None for a name without one; empty takes any format."""
+    """Formats that the reader supports, None for a name without one; empty for any format."""
     of_final: bool = False
     """Of several the one of the final module is read, else the last; otherwise the first."""
     every: bool = False

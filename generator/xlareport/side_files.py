@@ -222,7 +222,7 @@ def read_profiles(
 ) -> ProfiledModules:
     """Return the profiles in the dump, next to it, and in the given places.
 
-    `beside` are the folders next to it, if the caller knows better which of them belong to it.
+    `beside` are the folders next to it, if the caller has determined which of them belong to it.
     Raises UnreadableInputError if one of `profiles` cannot be opened.
     """
     with ExitStack() as opened:

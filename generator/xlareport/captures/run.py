@@ -27,8 +27,7 @@ _OWN = "XLAREPORT_CAPTURE_OWN"
 _UNNAMED = "program"
 """The folder of a process that is no Python and so does not take its own."""
 _KNOWN_TO_ALL = "2021-01"
-"""The XLA that is taken for granted where the program's is not known: every flag ends the program
-that it does not know."""
+"""The XLA release assumed if the program's is not known: an unknown flag ends the program."""
 _PACKAGES = ("jaxlib", "tensorflow", "tensorflow-cpu", "torch-xla")
 _ASK = (
     "import importlib.metadata as m\n"
@@ -63,7 +62,7 @@ class Plan(Struct, frozen=True):
     environment: Mapping[str, str]
     """Everything that it is started with."""
     folder: Path
-    """Where the dump will lie, in a folder for each process."""
+    """The folder of the dump, with a subfolder for each process."""
     notes: tuple[str, ...]
     """Settings of the caller that were kept, and those that may reduce the dump."""
 

@@ -187,7 +187,7 @@ def _watch(asked: "_Build", dump: str, port: int) -> NoReturn:
 
 
 class _Build:
-    """A build as it was asked for, once or again and again."""
+    """A build with the options of the command line, once or with `--watch` repeatedly."""
 
     def __init__(self, settings: dict[str, Any], ptxas: str | None, *, quiet: bool) -> None:
         """Take the values of BuildOptions by their names."""

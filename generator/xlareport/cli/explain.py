@@ -1,4 +1,4 @@
-"""`xlareport explain`: names taken apart, part by part, for people and for scripts."""
+"""`xlareport explain`: explains names part by part, as text or JSON."""
 
 import os
 import sys

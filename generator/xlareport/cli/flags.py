@@ -1,4 +1,4 @@
-"""`xlareport flags`: what to set so that a dump holds what one wants, and why."""
+"""`xlareport flags`: environment variables for a dump, with reasons."""
 
 import json
 from collections.abc import Sequence

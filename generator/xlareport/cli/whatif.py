@@ -119,7 +119,7 @@ def _causes(
     remarks: tuple[str, ...],
     out: Path | None,
 ) -> list[str]:
-    """Compare the two compilations, write the site if asked for, and return the causes."""
+    """Compare the two compilations, write the site if requested, and return the causes."""
     from xlareport.compare import compare
 
     if out is not None:

@@ -140,9 +140,9 @@ _BEFORE_NAME = re.compile(r"module_\d{4,}\.", re.ASCII)
 def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, ...]:
     """Parse all paths of a dump, in the order given.
 
-    `peek` is asked for the first bytes of files whose names fit no grammar, and of drawings whose
-    names hold no module; without it no file is opened. The `module_prefix` of a file is that of the
-    module to which its neighbors show that it belongs.
+    `peek` returns the first bytes of files whose names fit no grammar, and of drawings whose names
+    have no module; without it no file is opened. The `module_prefix` of a file is that of the
+    module to which it belongs by its neighbors.
     """
     names = [parse(path) for path in paths]
     for places in _groups(names):

@@ -17,7 +17,7 @@ _MOST_BYTES_OF_HELPERS = 1_000_000
 def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[str, str]:
     """Return the key of the earlier module for each module that repeats one.
 
-    Their files have equal contents, and equal names apart from the module number. `run` calls the
+    Their files have equal contents, and equal names except for the module number. `run` calls the
     function that reads files.
     """
     if len(modules) < MANY:

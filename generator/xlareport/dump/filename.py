@@ -29,7 +29,7 @@ from xlareport.dump.tokens import Token, joined, table
 S = TypeVar("S", str, str | None)
 
 LONGEST = 512
-"""Longer names are not taken apart: no file system has them, only archives can."""
+"""Longer names are not parsed: only archives can have them, no file system."""
 _LONGEST_PATH = 4096
 
 _SUBFOLDER = re.compile(
@@ -91,7 +91,7 @@ class DumpName(Struct, frozen=True):
 
 
 def parse(path: str) -> DumpName:
-    """Take the name of a file apart; the folders in a path relative to the dump count too."""
+    """Parse the name of a file, with the folders of its path relative to the dump."""
     return read(path, ())
 
 

@@ -57,7 +57,7 @@ def suffix_forms() -> Sequence[GrammarForm]:
 
 @cache
 def name_forms() -> Sequence[GrammarForm]:
-    """Return the forms of whole file names that know no `module_<id>`."""
+    """Return the forms of whole file names without `module_<id>`."""
     return tuple(_forms("names", "name"))
 
 

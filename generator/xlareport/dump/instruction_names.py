@@ -1,9 +1,9 @@
-"""Names of instructions and computations taken apart.
+"""Parses names of instructions and computations.
 
     NAME := ["%"] {PREFIX "."} FIRST {"." LATER} {"#" ELEMENT}
 
-FIRST tells where the instruction came from, LATER what passes did to it since. The name never tells
-for sure what an instruction computes: its opcode does.
+FIRST is the origin of the instruction, LATER the changes by passes since. The name never proves
+what an instruction computes: its opcode does.
 """
 
 import re
@@ -16,7 +16,7 @@ from xlareport.dump.grammar import instruction_forms, pieces, sign
 from xlareport.dump.tokens import Token, table
 
 LONGEST = 512
-"""Longer names are not taken apart."""
+"""Longer names are not parsed."""
 
 _NAME = re.compile(
     r"(?P<percent>%?)(?P<wide>(?:wide\.(?=[^.#]))*+)(?P<first>[^.#]+)"
@@ -40,7 +40,7 @@ class InstructionNameParts(Struct, frozen=True):
 
 @lru_cache(maxsize=1 << 14)
 def explain_instruction(name: str) -> InstructionNameParts:
-    """Take the name of an instruction or a computation apart."""
+    """Parse the name of an instruction or a computation."""
     match = _NAME.fullmatch(name) if len(name) <= LONGEST else None
     if match is None:
         return InstructionNameParts(name, (), _one("born", name))

@@ -67,9 +67,9 @@ def _numbered(
 
 
 def _folder_module(folder: str, program: str) -> str:
-    """Return the module that the folder of a file without a time names; empty for none.
+    """Return the module in the folder name of a file without a time, or an empty string.
 
-    libtpu writes `MODULE/TLP/` and `MODULE.PROGRAM.deduplicated/` where it is asked for folders.
+    libtpu writes `MODULE/TLP/` and `MODULE.PROGRAM.deduplicated/` if folders are requested.
     """
     parent, _, own = folder.rpartition("/")
     if own in _TOP_FOLDERS:

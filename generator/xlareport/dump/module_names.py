@@ -1,4 +1,4 @@
-"""Module names taken apart: what the frontend put into them, and what each part means.
+"""Parses module names: the parts that the frontend put into them, and their meanings.
 
 XLA allows letters, digits and `_.-` in a name and turns every other byte into `_`, so some signs of
 the original are lost: `jit(<lambda>)` becomes `jit__lambda_`, `f[a=1,b=2]` becomes `f_a_1_b_2_`.
@@ -16,7 +16,7 @@ from xlareport.dump.jax_names import find_jax_name
 from xlareport.dump.tokens import Token, table
 
 LONGEST = 512
-"""Longer names are not taken apart."""
+"""Longer names are not parsed."""
 
 _BUILT = re.compile(r"(?P<module>.+)\.(?P<build>cl_\d{1,18})", re.DOTALL | re.ASCII)
 """A module's name with the build of the TPU compiler, as names of files and folders have it."""
@@ -43,7 +43,7 @@ class ModuleNameParts(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def explain_module(name: str) -> ModuleNameParts:
-    """Take a module's name apart."""
+    """Parse a module's name."""
     if len(name) > LONGEST:
         return _whole(name)
     if match := _BUILT.fullmatch(name):

@@ -1,7 +1,7 @@
 """Folders of ranks that hold the same files: one is read, the others are listed as its copies.
 
 Each process of a job dumps into a folder of its own. Equal folders are found by the paths and sizes
-of their files, then by digests of contents: before any name is taken apart or any text is parsed.
+of their files, then by digests of contents: before any name or text is parsed.
 """
 
 import re

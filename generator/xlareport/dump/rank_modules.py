@@ -86,7 +86,7 @@ def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
 def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
     """Return the dump without modules that repeat another process's; the original lists them.
 
-    Files of the TPU's low-level compiler are not compared; modules that have some stay apart.
+    Files of the TPU's low-level compiler are not compared; modules that have some are not merged.
     """
     outlines, places = array("q"), array("q")
     for number, module in enumerate(grouped.modules):

@@ -1,4 +1,4 @@
-"""Modules of several processes that are equal apart from names, ids and notes: one is analyzed.
+"""Modules of several processes that are equal except for names, ids and notes: one is analyzed.
 
 Texts are compared in a normal form: names and channels are numbered by first appearance, metadata
 and callback ids are removed. Equal normal forms mean equal programs; the remaining differences are
@@ -45,7 +45,7 @@ class RepeatedModules(Struct, frozen=True):
     same: Mapping[str, str]
     """The key of the original for each module that repeats one."""
     twins: frozenset[str]
-    """Keys of those that repeat it apart from names, ids and notes."""
+    """Keys of those that equal it except for names, ids and notes."""
 
 
 def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) -> RepeatedModules:

@@ -90,9 +90,9 @@ def shown(url: str) -> str:
 
 
 def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list[RemoteFile] | None:
-    """Return the files of a folder at a URL, which stay there; None where it is one file.
+    """Return the files of a folder at a URL without fetching them; None for a single file.
 
-    Raises UnreadableInputError where nothing is there.
+    Raises UnreadableInputError if the URL does not exist.
     """
     system, root = _system(url)
     if urlsplit(url).scheme.lower() in ("http", "https") or not _attempt(
@@ -112,10 +112,10 @@ def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list[RemoteF
 
 
 def fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[UnpackedFile]:
-    """Yield (path inside, spooled file, modified) of what lies at a URL: a file, or a folder.
+    """Yield (path inside, spooled file, modified) of the file or the folder at a URL.
 
-    What cannot be fetched is a problem, and costs the rest nothing. Raises UnreadableInputError
-    where nothing is there.
+    A file that cannot be fetched is a problem; the others are still yielded. Raises
+    UnreadableInputError if the URL does not exist.
     """
     system, root = _system(url)
     listed = _attempt(lambda: list(_listed(system, root, url, spool, problems)))
@@ -153,9 +153,9 @@ def _system(url: str) -> tuple[Any, str]:
 
 
 def _check_reachable(url: str, scheme: str) -> None:
-    """Raise UnreadableInputError where the store does not answer: its library would ask for 86 s.
+    """Raise UnreadableInputError if the store does not answer: its library would retry for 86 s.
 
-    Behind a proxy, nothing is asked.
+    Behind a proxy there is no check.
     """
     if scheme not in _STORES or any(os.environ.get(name) for name in _PROXIES):
         return

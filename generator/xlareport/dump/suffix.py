@@ -47,7 +47,7 @@ def read_with_id(reading: NameReading, name: str, module_names: Sequence[str]) -
 
 
 def read_unknown_suffix(reading: NameReading, name: str, module_names: Sequence[str]) -> bool:
-    """Read `[TIMESTAMP.]module_ID...` with a suffix that no table knows."""
+    """Read `[TIMESTAMP.]module_ID...` with a suffix that is in no table."""
     core = _CORE.match(name)
     if core is None or (core["prefix"] and not _STAMP.fullmatch(core["prefix"])):
         return False

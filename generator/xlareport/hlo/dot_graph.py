@@ -59,7 +59,7 @@ _OPCODE_AT_START = re.compile("|".join(sorted(map(re.escape, OPCODES), key=len, 
 
 
 class Label(Struct):
-    """A label, taken apart."""
+    """A parsed label."""
 
     name: str = ""
     """Empty for parameters: their names are only at the edges."""

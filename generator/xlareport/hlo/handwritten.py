@@ -4,7 +4,7 @@
     sum = add(x, y)                             no shape: XLA infers it
 
 Such a statement becomes plain statements, one for each instruction. A shape that was not written is
-`unknown[]` there, and `infer_shapes` finds it where the operands tell.
+`unknown[]` there, and `infer_shapes` derives it from the operands if possible.
 """
 
 import re

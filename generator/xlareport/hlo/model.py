@@ -52,7 +52,7 @@ class Instruction(Struct, eq=False):
     """Operands without tuple elements: `while.6#1` gives `while.6`."""
 
     def __post_init__(self) -> None:
-        """Set the names of the operands, which are asked for millions of times."""
+        """Set the names of the operands, which are read millions of times."""
         names = self.operands
         if "#" in "".join(names):
             names = tuple([operand.partition("#")[0] for operand in names])

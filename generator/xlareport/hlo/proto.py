@@ -1,7 +1,7 @@
 """Reads `.hlo.pb`: each instruction is printed as HLO text, then read like one.
 
-So what is equal in protos is one object, as it is in texts, and every instruction has the text that
-pages and differences show. Unlike a text of today,
+So equal instructions of protos are one object, as in texts, and every instruction has the text that
+pages and differences show. Unlike a text of a current release,
 
 - get-tuple-element is an instruction of its own, as it is in the proto
 - the module lacks the attributes that XLA keeps in a configuration: numbers of replicas and

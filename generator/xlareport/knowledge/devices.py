@@ -37,7 +37,7 @@ class Device(Struct, frozen=True):
     links: Interconnect | None = None
     """Its interconnect, if the user's own table has it."""
     nominal_for: str = ""
-    """The backend whose unknown devices it stands for; empty for a product."""
+    """The backend for whose unknown devices it is used; empty for a product."""
     capability: str = ""
     """The compute capability of an NVIDIA GPU, `9.0`, or the target of an AMD GPU, `gfx942`."""
     multiprocessors: int | None = None

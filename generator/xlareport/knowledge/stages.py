@@ -17,7 +17,7 @@ class StageMeaning(Struct, frozen=True):
     words: str
     """The content of the file."""
     absent: str | None = None
-    """What it means, and does not mean, if a dump has no such file."""
+    """The meaning if a dump has no such file."""
     aliases: tuple[str, ...] = ()
 
 

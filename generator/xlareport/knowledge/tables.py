@@ -12,8 +12,8 @@ Record = TypeVar("Record")
 def read_table(table: str, record: Callable[..., Record]) -> Mapping[str, Record]:
     """Return the entries of `<table>.toml` by name, in the order of the file, each as a record.
 
-    `record` gets the entry's key as `name` and its fields by keyword, lists as tuples. A field that
-    it does not know, or lacks, raises TypeError: a table and its record must agree.
+    `record` gets the entry's key as `name` and its fields by keyword, lists as tuples. An unknown
+    or missing field raises TypeError: a table and its record must agree.
     """
     text = files(__package__).joinpath(f"{table}.toml").read_text("utf-8")
     entries = tomllib.loads(text).items()

@@ -74,10 +74,10 @@ def frontends() -> Mapping[str, Frontend]:
 def settings_for(
     wanted: Iterable[str], *, backend: str, frontend: str, era: str, folder: str
 ) -> tuple[FlagSetting, ...]:
-    """Return the flags that give what is wanted, each once, in the order of the table.
+    """Return the flags for the wanted contents, each once, in the order of the table.
 
-    `era` is the month of XLA, `yyyy-mm`, or empty for today's. What a backend or a frontend does
-    not have is left out, as are flags that XLA did not know then, or no longer.
+    `era` is the month of XLA, `yyyy-mm`, or empty for the current one. Flags that the backend, the
+    frontend or XLA of that month does not have are omitted.
     """
     chosen = [wants()[name] for name in wanted]
     written: dict[str, str] = {}

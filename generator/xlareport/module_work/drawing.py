@@ -106,7 +106,7 @@ def _own_layouts() -> Path:
 
 @cache
 def _own_pool() -> LayoutPool:
-    """Return the processes that lay out the pictures of this process, as long as it lives."""
+    """Return the worker processes that lay out the pictures of this process; they end with it."""
     pool = LayoutPool(1)
     atexit.register(pool.__exit__)
     return pool

@@ -25,7 +25,7 @@ def duplicate_result(
 ) -> ModuleResult:
     """Return the result of a module whose files equal those of `result`.
 
-    They are `identical`, or equal apart from names, ids and notes.
+    They are `identical`, or equal except for names, ids and notes.
     """
     analysis = result.analysis
     original = analysis.summary.files

@@ -1,7 +1,7 @@
-"""Results of modules kept from build to build: what is read, asked and running makes their key.
+"""Cache of module results, keyed by the bytes read, the options and the program version.
 
-An entry is JSON of typed values, never code. One that was altered, or of another version of
-xlareport, is not found, and the module is read anew.
+An entry is JSON of typed values, never code. An altered entry, or one of another version of
+xlareport, is not found, and the module is read again.
 """
 
 import json

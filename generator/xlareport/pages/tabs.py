@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ShownModule(Struct, frozen=True):
-    """What the tabs of a module take their values from."""
+    """The source of the values in the tabs of a module."""
 
     record: ModuleRecord
     analysis: ModuleAnalysis

@@ -69,7 +69,7 @@ def assemble(
 
 
 def _ids(items: Iterable[Item]) -> list[str]:
-    """Name each box: by the part, by the instruction, with its caller where it is there twice."""
+    """Name each box: by the part, by the instruction, with its caller if the name is not unique."""
     ids: dict[str, None] = {}
     for item in items:
         box = item.box or (

@@ -193,7 +193,7 @@ def summary(computation: Computation) -> str:
 
 
 def count_words(counts: Counter[str]) -> str:
-    """Return `12: 5 add, 4 multiply, …` for opcodes and how often each is there."""
+    """Return `12: 5 add, 4 multiply, …` for opcodes and their counts."""
     work = Counter({name: count for name, count in counts.items() if name not in _BOOKKEEPING})
     total = sum(work.values())
     if total <= 1:
@@ -257,7 +257,7 @@ def _tooltip(instruction: Instruction, source: str, folded: tuple[tuple[int, str
 
 
 def source_words(instruction: Instruction, module: HloModule) -> str:
-    """Return `file.py:12 in f` where the module knows it, else an empty text."""
+    """Return `file.py:12 in f`; empty if the module does not have it."""
     metadata = instruction.metadata
     frame = module.stack_frames.get(metadata.stack_frame_id or 0)
     if frame is not None:

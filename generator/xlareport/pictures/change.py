@@ -275,7 +275,7 @@ def _naming(before: HloModule, pairs: dict[Place, Place], partner: Partner | Non
 
 
 def _same(before: HloModule, place: Place) -> Place | None:
-    """Return the place itself where it is there before, too."""
+    """Return the place itself if it also exists before the step."""
     computation = before.by_name.get(place.computation)
     return place if computation and place.instruction in computation.by_name else None
 

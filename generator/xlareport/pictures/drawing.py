@@ -115,7 +115,7 @@ class Drawing(Struct, frozen=True):
     edges: tuple[Arrow, ...] = ()
     groups: tuple[Group, ...] = ()
     notes: tuple[str, ...] = ()
-    """What was folded or left out, in words."""
+    """Sentences on what was folded or left out."""
     left_out: tuple[str, ...] = ()
     """The changes outside the picture, a line for each kind; shown on the page."""
     has_legend: bool = True

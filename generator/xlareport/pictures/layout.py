@@ -1,4 +1,4 @@
-"""Where the boxes lie: positions as numbers, read from Graphviz's JSON."""
+"""Positions of the boxes as numbers, read from Graphviz's JSON."""
 
 import json
 import math
@@ -82,7 +82,7 @@ class _Page(Struct, frozen=True):
         return Rectangle(*self.point(left, high), round(right - left, 1), round(high - low, 1))
 
     def curve(self, text: str) -> tuple[Coordinates, ...]:
-        """Read `e,TIP START C1 C2 P ...`; the tip is there only with an arrow head."""
+        """Read `e,TIP START C1 C2 P ...`; there is a tip only with an arrow head."""
         points = [self.point(*_numbers(part)) for part in text.split()]
         return tuple(points)
 

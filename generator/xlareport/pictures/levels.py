@@ -1,4 +1,4 @@
-"""The pictures that lie behind a module's first one, each reached by clicking from another."""
+"""The pictures below a module's first one, each linked from another."""
 
 import math
 from collections import deque

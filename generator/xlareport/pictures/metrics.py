@@ -1,4 +1,4 @@
-"""How large text is: every picture is set in monospace, so that no font has to be asked.
+"""The size of text: a monospace font needs no font file to measure it.
 
 Lengths are SVG user units, which are also Graphviz's points.
 """

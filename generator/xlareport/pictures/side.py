@@ -88,7 +88,7 @@ def _plain(computation: Computation) -> Folding:
 
 
 def _by_computation(module: HloModule, states: Mapping[Place, State]) -> dict[str, list[str]]:
-    """Return the names of what changed and is there, by computation, in the order of the module."""
+    """Return the names of changed instructions of this side by computation, in module order."""
     result: dict[str, set[str]] = {}
     for place in states:
         result.setdefault(place.computation, set()).add(place.instruction)

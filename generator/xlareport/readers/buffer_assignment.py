@@ -38,7 +38,7 @@ _END = ("Used values:", "HloLiveRange")
 
 
 class BufferValue(Struct):
-    """A value in an allocation; those that do not live at once may lie over one another."""
+    """A value in an allocation; values that are not live at the same time may overlap."""
 
     id: int
     instruction: str

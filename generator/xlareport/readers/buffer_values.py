@@ -1,7 +1,8 @@
 """Reads `-buffer-assignment-values.txt`: where each value goes and what uses it.
 
-Until April 2026 the same stood in the buffer assignment, between the allocations and the live
-ranges. Around 2024 XLA forgot a line break: a value then begins at the end of the line before it.
+Until April 2026 the same was part of the buffer assignment, between the allocations and the live
+ranges. Files of around 2024 lack a line break: a value then begins at the end of the line before
+it.
 """
 
 import re

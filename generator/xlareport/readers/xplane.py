@@ -32,7 +32,7 @@ _PIECE = 1 << 20
 """Bytes that are held at a time, unless a single field is longer."""
 _LONGEST_FIELD = 1 << 26
 _MOST_FIELDS = 1_000_000
-"""Of a message that is taken apart one by one: planes of a profile have thousands."""
+"""Limit on fields of a message that is parsed field by field; planes have thousands."""
 
 
 class Field(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Field(Struct, frozen=True):
 
 
 def fields(file: IO[bytes], start: int, end: int) -> Iterator[Field]:
-    """Yield the fields of the message that lies there; raises DecodeError where it is none."""
+    """Yield the fields of the message in this range; raises DecodeError if it is not a message."""
     count = 0
     while start < end:
         count += 1
@@ -84,7 +84,7 @@ def pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
 
 
 def _whole(data: bytes) -> int:
-    """Return where the last field ends that is there whole."""
+    """Return the end of the last complete field."""
     position = 0
     try:
         while position < len(data):

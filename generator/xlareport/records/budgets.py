@@ -56,7 +56,7 @@ _FIGURES = {
         )
     },
 }
-"""Names in budgets, with the figures of the report that they stand for; the first known counts."""
+"""Names in budgets, with the figures of the report that they mean; the first known one counts."""
 
 
 class BudgetError(XlareportError):

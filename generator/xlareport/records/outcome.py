@@ -11,7 +11,7 @@ class BuildOutcome(Struct, frozen=True):
     warnings: str
     """Warnings of MkDocs; empty if there are none."""
     missing: str
-    """What to do if the dump has no module; empty if it has one."""
+    """The remedy if the dump has no module; empty if it has one."""
     problems: tuple[Problem, ...]
     bytes: int
     """Of the dump."""

@@ -56,7 +56,7 @@ class SketchedReport(Struct, frozen=True):
 
     @property
     def location(self) -> Path | None:
-        """Where it lies on this machine."""
+        """Its path on this machine."""
         return self.opened.location
 
     def restore(self, slug: str, stages: Iterable[SnapshotFiles]) -> Mapping[str, Artifact]:

@@ -17,7 +17,7 @@ from xlareport.replay.process import ReplayError
 from xlareport.replay.programs import NUMPY_NAMES
 
 _BITS_OF = {"bfloat16": "u2", "float8_e5m2": "u1", "float8_e4m3fn": "u1"}
-"""Types that numpy does not know are saved as their bits."""
+"""Types that numpy does not have are saved as their bits."""
 _CODES = {
     "bool": "b1",
     **{f"int{bits}": f"i{bits // 8}" for bits in (8, 16, 32, 64)},
@@ -69,7 +69,7 @@ def write_record(path: str, run: RecordedRun, folder: Path) -> RecordedFiles:
 
 
 def write_arrays(arrays: Sequence[RecordedArray], to: Path) -> None:
-    """Write arrays as numpy's `savez` does, those of types that it does not know as their bits."""
+    """Write arrays as numpy's `savez` does; types that numpy does not have as bits."""
     with zipfile.ZipFile(to, "w") as archive:
         for place, array in enumerate(arrays):
             name = NUMPY_NAMES[array.element_type]

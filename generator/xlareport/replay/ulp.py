@@ -17,7 +17,7 @@ def ordered(bits: Any, width: int) -> Any:
 
 
 def ulp_distance(first: Any, second: Any, width: int) -> Any:
-    """Return how many floats of a width lie between two, given as bits without sign."""
+    """Return the distance in ULPs of two floats, given as unsigned bits of a width."""
     return abs(ordered(first, width) - ordered(second, width))
 
 

@@ -13,7 +13,7 @@ def give_back_large_blocks() -> None:
     """Have this process give back each large block as soon as it is freed; on Linux with glibc.
 
     Otherwise glibc raises its limit to the size of the largest block that was freed, up to 32 MB:
-    from then on blocks of messages lie between small ones that stay, and memory grows.
+    later large blocks are then allocated between small ones that stay, and memory grows.
     """
     if sys.platform == "linux":
         set_option = getattr(ctypes.CDLL(None), "mallopt", None)

@@ -1,7 +1,7 @@
 """Workers on other machines: a cluster of Dask distributed, which is an extra.
 
-Small tasks travel together, a result stays with its worker until it is asked for, and what is asked
-for is bytes. Workers have to be of this very program: the same sources, Python and libraries.
+Small tasks are sent in batches, a result stays with its worker until it is requested, and it is
+sent as bytes. Workers must run the same program: equal sources, Python and libraries.
 """
 
 import logging
@@ -35,7 +35,7 @@ _TARGET = 2.0
 _MOST_TASKS = 200
 """Limit on tasks of one batch."""
 _AHEAD = 2
-"""Batches for each thread of a worker that are begun before a result is asked for."""
+"""Batches for each thread of a worker that are started before a result is requested."""
 _RETRIES = 2
 """How often a batch is begun again after an error of the worker itself."""
 _PATIENCE = 60.0

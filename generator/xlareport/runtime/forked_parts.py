@@ -81,7 +81,7 @@ def _fork(parts: Sequence[Callable[[], R]], line: int, file: IO[bytes]) -> Any:
 
 
 def _work(parts: Sequence[Callable[[], R]], line: int, file: IO[bytes]) -> None:
-    """Do parts until none is left; one that raises is left to the process that asked."""
+    """Do parts until none is left; a part that raises is left to the parent process."""
     begin_worker()
     while (number := _next(line)) is not None:
         with suppress(Exception):

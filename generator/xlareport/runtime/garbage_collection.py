@@ -23,7 +23,7 @@ def freeze_objects() -> None:
 
 @contextmanager
 def frozen_objects() -> Iterator[None]:
-    """Do not look at what is there now within the `with` block: forks share its memory."""
+    """Freeze the present objects within the `with` block, so that forks share their memory."""
     gc.freeze()
     try:
         yield

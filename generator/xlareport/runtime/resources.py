@@ -1,4 +1,4 @@
-"""Where the files that are not code lie: in the package once installed, else in the checkout."""
+"""Finds files that are not code: in the package once installed, else in the checkout."""
 
 from pathlib import Path
 

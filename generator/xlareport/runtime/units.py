@@ -29,12 +29,12 @@ def byte_size(number: float) -> str:
 
 
 def sizes_apart(first: float, second: float) -> tuple[str, str]:
-    """Return two numbers of bytes in binary units, with as many digits as tell them apart."""
+    """Return two numbers of bytes in binary units, with enough digits to distinguish them."""
     return _apart(first, second, byte_size, _size)
 
 
 def times_apart(first: float, second: float) -> tuple[str, str]:
-    """Return two times in units that read well, with as many digits as tell them apart."""
+    """Return two times in suitable units, with enough digits to distinguish them."""
     return _apart(first, second, seconds, _time)
 
 
@@ -65,7 +65,7 @@ def _time(time: float, digits: int) -> str:
 
 
 _MOST_DIGITS = 7
-"""More than the usual that tell two figures apart."""
+"""Limit on digits that distinguish two figures."""
 
 
 def quantity(number: float, unit: str) -> str:

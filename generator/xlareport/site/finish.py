@@ -101,7 +101,7 @@ class Finish(Struct, frozen=True):
         return before + content + after
 
     def finish_error_page(self, page: str) -> str:
-        """Return 404.html in words of a report, with addresses from where the site lies."""
+        """Return 404.html with the text of a report and addresses from the root of the site."""
         page = page.replace(_NOT_FOUND_TITLE, _NOT_FOUND_WORDS)
         if not self.is_live and f'="/{_SCRIPT}"' in page:
             page = _ROOTED.sub(r"\1./", page)

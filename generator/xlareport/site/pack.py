@@ -81,7 +81,7 @@ def _remains(part: PackedFile) -> int:
 
 
 def _lacking(dropped: Iterable[PackedFile]) -> bytes:
-    """Return the line by which the pages know what is not there; nothing where all is."""
+    """Return the script line that names the left-out payloads; empty if there are none."""
     data = [file.path for file in dropped if file.path.startswith(_DATA)]
     keys = [path.removeprefix(_DATA).removesuffix(".js") for path in data]
     listed = json.dumps(json.dumps(keys))

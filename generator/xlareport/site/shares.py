@@ -80,7 +80,7 @@ def own_share() -> SiteShare | None:
 def share_paths(share: SiteShare, sources: Path) -> Iterator[str]:
     """Yield the sources that a share needs, in MkDocs' order.
 
-    These are its pages, what lies outside the folders that grow with the number of modules, and
+    These are its pages, all files outside the folders that grow with the number of modules, and
     pages of modules to which its Markdown links.
     """
     linked: set[str] = set(share.pages)

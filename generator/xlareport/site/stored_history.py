@@ -26,7 +26,7 @@ _UNREADABLE = (
 
 
 class StoredHistory(Struct, frozen=True):
-    """The history that was asked for."""
+    """The history of the requested name."""
 
     module: str
     """The key of the module."""

@@ -90,7 +90,7 @@ def _write_parts(path: Path, content: LongText) -> None:
 
 
 def _put_in_place(folder: Folder, fresh: Path, paths: WrittenPaths) -> None:
-    """Move all in place; the manifest knows of every file before the file is there."""
+    """Move all in place; the manifest names every file before the file is written."""
     _write_manifest(folder, paths.every())
     for path in paths.stale():
         _remove(folder, path)

@@ -54,7 +54,7 @@ class EntryStore(Struct, frozen=True):
             keep_file(self._path(key), _sealed(key, content))
 
     def prune(self) -> None:
-        """Drop what was not asked for longest until the rest fits, and what killed builds left."""
+        """Remove the least recently used entries until the rest fits, and leftover files."""
         with contextlib.suppress(OSError):
             for path in self.folder.glob(f"*/*{ASIDE}"):
                 path.unlink(missing_ok=True)

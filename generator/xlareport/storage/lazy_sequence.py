@@ -1,4 +1,4 @@
-"""A sequence whose values are made or read when they are asked for."""
+"""A sequence whose values are made or read on access."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

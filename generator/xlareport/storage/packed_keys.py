@@ -95,7 +95,7 @@ def keys_in_order(places: Mapping[str, int]) -> Sequence[str]:
 
 
 class ChosenValues(Sequence[T], Generic[T]):
-    """Some values of a sequence, by their places; each is taken from there when it is asked for."""
+    """Some values of a sequence, by their places; each is read on access."""
 
     def __init__(self, values: Sequence[T], places: Sequence[int]) -> None:
         self.values = values

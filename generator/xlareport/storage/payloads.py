@@ -103,7 +103,7 @@ def make_payload_file(key: str, value: Any) -> tuple[str, str]:
 
 
 def write_payload(payload: Payload) -> tuple[str, str]:
-    """Return the file in which a payload lies by itself: its path in the site, and its script."""
+    """Return the file of a single payload: its path in the site, and its script."""
     return payload_path(payload.key), _script(_smaller(payload, INLINE_LIMIT))
 
 

@@ -1,4 +1,4 @@
-"""Values in order, however many: beyond some thousands sorted parts lie in files and are merged."""
+"""Sorts any number of values: beyond some thousands, parts are sorted in files and merged."""
 
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
@@ -19,7 +19,7 @@ _BLOCK = 100
 def sort_values(
     values: Iterable[T], key: Callable[[T], Any], folder: Path | None = None
 ) -> Iterator[T]:
-    """Yield values by a key, equal ones in the order given; a file lies in a folder.
+    """Yield values sorted by a key, equal ones in the order given; files are written to `folder`.
 
     Raises OSError where the disk is full.
     """

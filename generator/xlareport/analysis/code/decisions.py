@@ -29,7 +29,8 @@ class LinkedDecisions(Struct, frozen=True):
     results: Mapping[int, tuple[FusionDecision, ...]] | None = None
     """Those about each result of a fusion of several; None of other instructions.
 
-    A later pass joins what the fusion pass weighed apart; a result without an entry is not known.
+    A later pass may join results that the fusion pass considered separately; a result without an
+    entry is not known.
     """
 
 

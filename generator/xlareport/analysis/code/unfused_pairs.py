@@ -25,7 +25,7 @@ _UNDECIDED = "the last estimate speaks for fusing, and the log does not say why 
 
 
 class UnfusedPair(Struct, frozen=True):
-    """A producer and an instruction that uses its value, which run apart."""
+    """A producer and a consumer of its value that are not in one fusion."""
 
     producer: str
     consumer: str

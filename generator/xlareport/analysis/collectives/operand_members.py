@@ -1,6 +1,7 @@
 """A collective of several operands as one collective of each.
 
-Combiner passes make them; where no earlier snapshot has the single ones, the operands tell.
+Combiner passes make them; where no earlier snapshot has the single collectives, the operands show
+them.
 """
 
 from collections.abc import Iterator

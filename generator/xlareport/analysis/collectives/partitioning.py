@@ -1,6 +1,6 @@
 """The step that partitioned the program, and the counterpart of each instruction before it.
 
-Only the snapshot before this step has shardings, apart from those of parameters.
+Only the snapshot before this step has shardings other than those of parameters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

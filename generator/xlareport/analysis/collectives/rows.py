@@ -101,7 +101,7 @@ class CollectivesReport(Struct, frozen=True):
     is_scheduled: bool
     device_name: str
     bound: str
-    """What the sums over all executions are: see `name_bound`."""
+    """Whether the sums over all executions are exact or bounds: see `name_bound`."""
     hideable_seconds: float
     """Upper bound of what more overlap hides in one execution of the module."""
     interconnect_source: str

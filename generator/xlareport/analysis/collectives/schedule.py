@@ -1,4 +1,4 @@
-"""What runs while a collective is in progress, how much of it that hides, and why no more.
+"""The work that runs while a collective is in progress, the time it hides, and why not more.
 
 The order of a scheduled module is taken as the order in time: instructions between a start and its
 done run at the same time. The hidden time is at most the roofline time of that work; two
@@ -38,7 +38,8 @@ class WaitReason(StrEnum):
     """Why a collective is not hidden behind other work."""
 
     DEPENDENCE = "dependence"
-    """All compute depends on it or it depends on it, apart from less than `ENOUGH`."""
+    """The collective depends on all compute, or all compute on it, except for less than
+    `ENOUGH`."""
     IS_SYNC = "is_sync"
     """It is synchronous although there is independent work."""
     SCHEDULER = "scheduler limit"
@@ -48,7 +49,7 @@ class WaitReason(StrEnum):
 
 
 class Overlap(Struct, frozen=True):
-    """What runs while a collective is in progress, per execution."""
+    """The work that runs while a collective is in progress, per execution."""
 
     between: tuple[str, ...] | None
     """Instructions in between, without collectives; None if it is synchronous."""
@@ -62,8 +63,8 @@ class Overlap(Struct, frozen=True):
     None if the time is not modeled or the module is not scheduled.
     """
     hideable_seconds: float | None
-    """Upper bound of what more overlap hides: the exposed seconds, or the roofline time of `apart`
-    where that is less. None where `exposed_seconds` is."""
+    """Upper bound of the time that more overlap could hide: the exposed seconds, or the roofline
+    time of `apart` where that is less. None where `exposed_seconds` is."""
     reason: WaitReason | None
     """Why no more is hidden; None if enough is hidden or the order means nothing."""
     reason_detail: str

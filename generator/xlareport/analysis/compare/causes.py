@@ -76,7 +76,7 @@ class Cause(Struct, frozen=True):
     effect: Effect = UNKNOWN
     """Its own share of the changes, as far as it is known."""
     why: str = ""
-    """What the option or pass does, if the tables have it."""
+    """The effect of the option or pass, if the knowledge tables have it."""
     shown_at: tuple[str, ...] = ()
     """Ids of the places side by side that show it, the best first."""
     notes: tuple[str, ...] = ()

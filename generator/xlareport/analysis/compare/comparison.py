@@ -126,7 +126,7 @@ class Comparison(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """True if both final modules are equal apart from numbering."""
+        """True if both final modules are equal except for numbering."""
         if self.base is None or self.head is None or self.bare:
             return False
         return self.base.sketch.final == self.head.sketch.final

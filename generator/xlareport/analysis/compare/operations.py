@@ -21,7 +21,7 @@ from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 COPY_OF = "copy of "
-"""What the op of a copied argument begins with."""
+"""Prefix of the operation name of a copied argument."""
 _MOST_OPERATIONS = 4_000
 """Operations of a module that are kept, the slowest first."""
 

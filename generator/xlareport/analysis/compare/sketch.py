@@ -82,7 +82,7 @@ def _device(module: ParsedModule) -> str:
 
 
 def unreadable_sketch(files: ModuleFiles, reason: str) -> SketchedModule:
-    """Return the sketch that stands for a module that could not be read."""
+    """Return an empty sketch for a module that could not be read."""
     analysis = unreadable_module(files, reason)
     sketch = Sketch(files.key, files.name, b"", b"", "", ())
     return SketchedModule(analysis, Sketched(analysis.summary, sketch, (), b""))

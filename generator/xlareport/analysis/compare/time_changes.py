@@ -80,7 +80,7 @@ class Timed(Struct, frozen=True, dict=True):
 
     @cached_property
     def cut(self) -> Cut | None:
-        """What the trace recorded too seldom, so that no time is that of a whole run."""
+        """Modules of which the trace recorded too few executions for a time per run."""
         counts = count_cost(self.module).instructions
         executions = {key: count.executions for key, count in counts.items()}
         return find_cut(join_profile(self.times, self.module, {}), executions)

@@ -32,7 +32,7 @@ _LOOP = "while"
 
 
 _PREPARING = frozenset({"broadcast", "iota", "tuple"})
-"""What a scheduler may place before the backward pass although its op_name is of that."""
+"""Opcodes that a scheduler may place before the backward pass although their op_name is of it."""
 
 
 class Activation(Struct, frozen=True):
@@ -52,7 +52,7 @@ def find_activations(
 
     A copy or an all-gather of a result of the forward pass is an activation too, whatever its own
     op_name is; a copy or a convert of an input is none. A last use that only passes the value on,
-    as a prefetch does, or has no op_name stands for what reads its result.
+    as a prefetch does, or has no op_name counts as the readers of its result.
     """
     sources = ValueSources(module)
     instructions = {instruction.name: instruction for instruction in module.instructions}

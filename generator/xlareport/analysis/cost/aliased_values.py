@@ -1,4 +1,4 @@
-"""Values of the dump that lie in one buffer, because loops and conditionals pass them on.
+"""Values of the dump that share one buffer, because loops and conditionals pass them on.
 
 A buffer holds several values where XLA's alias analysis says so: the initial value of a loop's
 state, what each iteration reads and returns, and the loop's result. `HloAliasAnalysis` in
@@ -38,7 +38,7 @@ def group_aliased_values(
 
 
 def group_places(assignment: BufferAssignment | None) -> Iterator[tuple[BufferKey, ...]]:
-    """Yield the values that lie in the same bytes of temporary memory, several at a time.
+    """Yield groups of values that occupy the same bytes of temporary memory.
 
     One that begins where another ends is written over it in place: others never share a position.
     """
@@ -82,7 +82,7 @@ def _unite(groups: dict[int, list[UsedValue]], values: Sequence[UsedValue]) -> N
 
 
 def _passed_on(module: HloModule) -> Iterator[tuple[str, ...]]:
-    """Yield the names of instructions whose values with the same index lie in one buffer."""
+    """Yield the names of instructions whose values with the same index share one buffer."""
     for computation in module.computations:
         for instruction in computation.instructions:
             if instruction.opcode == "while":

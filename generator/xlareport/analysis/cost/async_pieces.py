@@ -18,7 +18,7 @@ _CALLS = "AsyncCollective"
 
 
 class CarriedState(NamedTuple):
-    """What a fusion neither reads nor writes."""
+    """State that a fusion carries but neither reads nor writes."""
 
     parameters: frozenset[int]
     results: frozenset[tuple[int, ...]]

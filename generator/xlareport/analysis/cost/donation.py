@@ -21,7 +21,7 @@ class Alias(Struct, frozen=True):
 
 
 class Donation(Struct, frozen=True):
-    """What a module's header and entry computation say about donated inputs."""
+    """The donated inputs of a module, from its header and entry computation."""
 
     aliases: tuple[Alias, ...]
     donors: tuple[tuple[int, ElementPath], ...]

@@ -1,8 +1,8 @@
 """How long a collective takes by the bandwidth of the links: a model, not a measurement.
 
 A group whose devices one switch connects sends at the bandwidth of a device. Between domains every
-member sends its share over the network. In a torus a group lies along one dimension, a group of the
-whole slice along all; a dimension that is no ring has one link at its ends. Latency counts only
+member sends its share over the network. In a torus a group extends along one dimension, a group of
+the whole slice along all; a dimension that is no ring has one link at its ends. Latency counts only
 where the table of devices has one. Every estimate of a collective is made here.
 """
 

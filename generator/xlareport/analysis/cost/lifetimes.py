@@ -12,7 +12,7 @@ from xlareport.readers.live_range import LiveRange, LiveRanges
 
 
 class End(StrEnum):
-    """What ends the live range of a value."""
+    """The kind of event that ends the live range of a value."""
 
     ARGUMENT = "argument"
     """It belongs to the caller and is live throughout."""
@@ -23,7 +23,7 @@ class End(StrEnum):
 
 
 class Follower(Struct, frozen=True):
-    """A value that lies in the buffer of an earlier one, such as the result of a loop."""
+    """A value that shares the buffer of an earlier one, such as the result of a loop."""
 
     instruction: str
     index: tuple[int, ...]

@@ -21,7 +21,7 @@ class SpaceFigures(Struct, frozen=True):
     """Its number, the backend's own."""
     allocated_bytes: int
     temp_bytes: int | None
-    """None where only the memory usage report is there."""
+    """None if the dump has only the memory usage report."""
 
 
 class HeldMemory(Struct, frozen=True):

@@ -164,7 +164,7 @@ def _curve(
 ) -> tuple[int, ...]:
     """Return the bytes that live while each instruction runs, its callees included.
 
-    `taken` has the bytes of a result that lie in the buffers of others.
+    `taken` has the bytes of a result that are in buffers of other values.
     """
     buffers = _buffers(computation)
     last = _last_uses(computation, buffers)

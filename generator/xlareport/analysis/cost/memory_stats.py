@@ -37,8 +37,9 @@ class MemoryStats(Struct, frozen=True):
     peak_space: int | None = None
     """The number of the one memory space whose shared allocations the peak counts; None for none.
 
-    It is the space with the most in use, on TPUs often one on the chip: the peak is then no figure
-    of the device memory. What is held throughout is added to it, in whichever space that lies.
+    It is the space with the most in use, on TPUs often one on the chip: the peak is then not a
+    figure of the device memory. Values held during the whole execution are added, whatever their
+    memory space.
     """
     peak_space_bytes: int = 0
     """Bytes of the peak in the shared allocations of that space, as XLA counts them.

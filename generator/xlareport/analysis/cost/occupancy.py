@@ -122,7 +122,7 @@ class Occupancy(Struct, frozen=True, dict=True):
         )
 
     def share_place(self, key: BufferKey, other: BufferKey, position: int) -> bool:
-        """Return whether two values lie at one place of shared device memory at a position."""
+        """Return whether two values share device memory at a position of the schedule."""
         places = (self._temporaries.get(value, ()) for value in (key, other))
         mine, theirs = (
             {id(slot) for slot in slots if slot.start <= position <= slot.end} for slots in places

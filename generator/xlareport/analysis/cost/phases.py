@@ -128,7 +128,7 @@ def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]
 
 
 IN_A_LOOP = "(in a loop, no layer named)"
-"""What a loop over layers does outside of named scopes."""
+"""The layer of instructions in a loop over layers that have no named scope."""
 
 
 def key_by_layer(module: HloModule) -> OpKey:

@@ -52,7 +52,7 @@ def find_precision(site: Site) -> Precision:
 
 
 def name_product(site: Site) -> str:
-    """Return the type of the operands, with what is asked for beyond the default: `f32 highest`.
+    """Return the operand type, with the precision if it is not the default: `f32 highest`.
 
     An algorithm counts by its own type and passes, as in `bf16 x3`; complex numbers by their parts.
     Of two different operands the wider one counts, to which the other is converted.

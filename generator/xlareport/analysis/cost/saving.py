@@ -10,7 +10,7 @@ from xlareport.hlo.opcode_groups import CONTROL_FLOW, NO_CODE
 
 _MOST_BUFFERS = 200
 _PASS_ON = NO_CODE | CONTROL_FLOW
-"""Their results lie where the values of others do."""
+"""Opcodes whose results share the buffers of other values."""
 
 
 class Saving(Struct, frozen=True):
@@ -42,9 +42,9 @@ def find_savings(
 ) -> Saving:
     """Choose temporaries one by one, each the largest where the most lives, until the peak is down.
 
-    `share` is the part of the peak to save, 0 to 1. The estimate leaves the schedule and all
-    sharing as they are: a buffer shrinks with all values that lie in it one after another. Of
-    `instructions`, by name, those that compute such values are named.
+    `share` is the part of the peak to save, 0 to 1. The estimate keeps the schedule and all buffer
+    sharing: a buffer shrinks only if all values that use it in turn shrink. Of `instructions`, by
+    name, those that compute such values are named.
     """
     curve = list(occupancy.curve)
     wanted = int(occupancy.peak * (1 - share))

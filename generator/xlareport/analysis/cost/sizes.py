@@ -1,4 +1,4 @@
-"""Elements and bytes of shapes, counted as XLA's cost analysis does and as the data lies."""
+"""Elements and bytes of shapes, as XLA's cost analysis counts them and with layout padding."""
 
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,6 +1,6 @@
 """Buffers into which a loop writes a slice in each iteration: what a scan saves or returns.
 
-The activations that a backward scan reads lie in such buffers, layer by layer.
+They hold the activations that a backward scan reads, layer by layer.
 """
 
 from collections.abc import Iterator, Mapping

@@ -43,7 +43,7 @@ class Composition:
         self._fused = FusedComputations(self.module)
 
     def add(self, computation: Computation) -> None:
-        """Sum up one computation as a person wants it; those that it calls were added before.
+        """Add the totals of one computation; those of the computations it calls come first.
 
         Raises UncountableError where the sum cannot be meant.
         """

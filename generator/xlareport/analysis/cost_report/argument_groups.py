@@ -14,7 +14,7 @@ _DEEPEST = 4
 
 
 class ArgumentGroup(Struct, frozen=True):
-    """Arguments whose names begin alike, such as all `params`."""
+    """Arguments whose names have the same first part, such as all `params`."""
 
     name: str
     count: int

@@ -149,7 +149,7 @@ class MemoryReport(Struct, frozen=True):
     layout_spaces: tuple[LayoutSpace, ...] = ()
     rematerialized: tuple[Rematerialized, ...] = ()
     rematerialized_counts: Mapping[str, int] = field(default_factory=dict)
-    """All, not only the first in the list, by who asked for them."""
+    """Counts of all rematerialized instructions, not only those listed, by origin."""
     stacked: tuple[StackedBuffer, ...] = ()
     """The largest buffers into which loops write slice by slice, in any memory space."""
     stacked_at_peak: tuple[StackedBuffer, ...] = ()

@@ -39,7 +39,7 @@ class Totals(WorkFigures, frozen=True):
 
     @property
     def bound(self) -> str:
-        """What the figures are: `at least`, `at most`, `about`; empty where they are exact."""
+        """How the figures bound the true ones: `at least`, `at most`, `about`; empty if exact."""
         return name_bound(self.unknown_ops, self.branches)
 
 
@@ -57,7 +57,7 @@ class HeavyInstruction(RankedInstruction, frozen=True):
 
     @property
     def limit(self) -> str:
-        """What its roofline time depends on: `compute`, `memory` or `interconnect`."""
+        """The resource that bounds its roofline time: `compute`, `memory` or `interconnect`."""
         return self.least.bound
 
     @property

@@ -1,1 +1,1 @@
-"""What an expert would point out in a module: one rule a file, each with evidence."""
+"""Findings on a module, each with evidence: one rule per file."""

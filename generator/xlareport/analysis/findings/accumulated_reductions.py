@@ -53,7 +53,7 @@ class _Loop(Struct, frozen=True):
 
 
 class _Saving(Struct, frozen=True):
-    """What one reduction after the loop saves of a collective."""
+    """The saving of one reduction after the loop instead of one in each iteration."""
 
     figures: CollectiveFigures
     loop: _Loop

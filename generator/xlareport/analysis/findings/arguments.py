@@ -1,4 +1,4 @@
-"""What a value is a copy of, and the argument of the program behind one that loops carry."""
+"""Finds the value that a copy copies, and the program argument that a loop carries."""
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import reachable

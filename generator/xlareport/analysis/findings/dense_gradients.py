@@ -28,7 +28,7 @@ class _Scatter(Struct, frozen=True):
 
     instruction: Instruction
     zeros: Instruction
-    """What fills the buffer, in the computation of the instruction."""
+    """The instruction that fills the buffer, in the same computation."""
     updates: int
     """Bytes."""
 

@@ -16,6 +16,6 @@ _OPERATIONS = {
 
 
 def name_expanded(instruction: Instruction) -> str:
-    """Return what an instruction is a part of, in words; empty where its op_name tells none."""
+    """Return the operation that an instruction is a part of; empty if its op_name has none."""
     last = instruction.metadata.op_name.rpartition("/")[2]
     return _OPERATIONS.get(last.removeprefix("jit(").removesuffix(")"), "")

@@ -2,7 +2,7 @@
 
 Collectives of one kind, not covered by the previous rule, are exposed for 3% or more of the
 roofline time for one reason: compute depends on them, there is no compute to overlap them, or small
-ones are synchronous or scheduled apart from independent compute. The finding names the longest one
+ones are synchronous or not scheduled next to independent compute. The finding names the longest one
 with its reason. The upper bound of the gain is the exposed time, by link bandwidth. Where overlap
 is the remedy, it is the roofline time of the independent compute, if that is less. The rule does
 not apply to CPU or to modules without a schedule.
@@ -107,5 +107,5 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
 
 
 def _as_clause(sentence: str) -> str:
-    """Return a sentence as it stands behind a colon."""
+    """Return a sentence as a clause that follows a colon."""
     return sentence[:1].lower() + sentence[1:]

@@ -1,4 +1,4 @@
-"""What a rule is given, and what it says."""
+"""The input of a rule, and the finding that it returns."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -35,13 +35,13 @@ class Finding(Struct, frozen=True):
     rule: str
     """The key of the rule, as in the documentation."""
     title: str
-    """What there is, in a few words."""
+    """The heading of the finding."""
     places: tuple[InstructionKey, ...]
     """The first where to look first."""
     evidence: str
-    """The figures that it rests on, in a sentence or two; names stand between backticks."""
+    """The figures of the finding, in one or two sentences; names are in backticks."""
     suggestion: str
-    """What to try, in a sentence."""
+    """The remedy, in one sentence."""
     grade: str
     """`exact`: read off the module; `matched`: by a pattern; `guessed`: by an estimate."""
     weight: float
@@ -54,8 +54,8 @@ class Finding(Struct, frozen=True):
     """How often there is such a thing: `places` has the first few, or users of it as well. A rule
     leaves it 0 where it is the number of places."""
     seconds_together: float | None = None
-    """What all collectives of the same kind are exposed for; None for other findings. Severity and
-    order go by what the finding itself can save."""
+    """Exposed time of all collectives of the same kind; None for other findings. Severity and order
+    depend on the saving of this finding alone."""
     latency_seconds: float | None = None
     """Latency that a remedy saves in one execution, at an assumed 2 µs per collective: no part
     of the roofline time. None for findings on other things."""
@@ -82,13 +82,13 @@ class Case(Struct, frozen=True, dict=True):
     before: HloModule | None = None
     """The snapshot before optimisation."""
     decisions: Mapping[InstructionKey, LinkedDecisions] = field(default_factory=dict)
-    """What the GPU fusion pass said."""
+    """The decisions of the GPU fusion pass."""
     cycles: Mapping[InstructionKey, int] = field(default_factory=dict)
     """The compiler's own estimates for one run, where it writes them: on TPUs."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Options that are not at their default."""
     stages: frozenset[str] = frozenset()
-    """What the names of the module's files say they hold: `oom_intermediate_module`, ..."""
+    """Labels of the snapshots in the module's file names: `oom_intermediate_module`, ..."""
     memory: MemoryFigures | None = None
     memory_files: MemoryFiles | None = None
     """Buffer assignment and live ranges, of which the use of memory at the peak is worked out."""

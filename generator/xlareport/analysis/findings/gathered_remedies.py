@@ -1,4 +1,4 @@
-"""What to try for an all-gather, by what reads its result and by who wrote it."""
+"""Remedies for an all-gather, by the readers of its result and by its origin."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ def advise_gather(case: Case, gather: Collective, kind: str) -> str:
 def find_upcast(case: Case, gather: Collective) -> tuple[Shape, Shape] | None:
     """Return the narrow and the wide shape where an operand is converted just before; else None.
 
-    Where the compiler fused the convert away, the all-gather of the program by its op_name tells.
+    If the compiler fused the convert, the all-gather of the program with the same op_name is used.
     """
     module, body = case.module, _body(case.module, gather)
     home = module.by_name[gather.body[0]]
@@ -117,7 +117,7 @@ def _narrower(operand: Instruction | None, upcast: Instruction) -> tuple[Shape, 
 
 
 def _is_same_op(before: Instruction, gather: Instruction) -> bool:
-    """Return whether op_names agree; that of a called computation stands behind its caller's."""
+    """Return whether op_names agree; the op_name of a called computation follows its caller's."""
     own, whole = before.metadata.op_name, gather.metadata.op_name
     return bool(own) and (whole == own or whole.endswith(f"/{own}"))
 

@@ -105,7 +105,7 @@ def _only_moves(case: Case, computation: Computation, instruction: Instruction) 
 
 
 def _changes_order(computation: Computation, instruction: Instruction) -> bool:
-    """Return whether elements lie in another order; dimensions of one element do not tell."""
+    """Return whether the order of elements in memory changes; dimensions of size 1 are ignored."""
     try:
         site = Site(instruction, shapes_of(computation))
         before = _order(site.operand(0))

@@ -55,7 +55,7 @@ _STEADY = frozenset(
 
 
 class Tracks(Struct):
-    """What happens to labels on their way."""
+    """The uses of labels found while a flow is followed."""
 
     module: HloModule
     depth: int = 0
@@ -128,7 +128,7 @@ def _step(
 
 
 def _is_reset(place: Computation, select: Instruction, steady: Collection[str]) -> bool:
-    """Return whether a select passes on a value or a constant, on all devices alike.
+    """Return whether a select passes on a value or a constant, the same on all devices.
 
     TPUs start a sum like this in the first iteration of its loop.
     """
@@ -225,7 +225,7 @@ _PATHS: Mapping[str, Callable[[Instruction, Sequence[Flow]], Flow]] = {
     "get-tuple-element": _element,
     "tuple": _tuple,
 }
-"""What only bundles values or takes them out."""
+"""Opcodes that only make tuples or take elements of them."""
 
 
 def _called(

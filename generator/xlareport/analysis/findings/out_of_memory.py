@@ -12,7 +12,7 @@ from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
 _NOTES = frozenset({"oom_intermediate_module", "oom_top_memory_consuming_instructions"})
-"""Files that the TPU compiler writes when it gives up for want of memory."""
+"""Files that the TPU compiler writes when compilation fails for lack of memory."""
 
 
 def out_of_memory(case: Case) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from xlareport.runtime import units
 LEAST_SHARE = 0.1
 """Of the module's roofline time, all of them together."""
 MOST_SHARE = 0.9
-"""Beyond this the module is there to make random numbers."""
+"""A module with a larger share has the purpose of making random numbers."""
 _OPCODES = frozenset({"rng", "rng-bit-generator"})
 _WORDS = (
     "threefry2x32",

@@ -3,7 +3,7 @@
 GPU only, and only if the dump has `priority_fusion_dump`: the fusion pass rejected the fusion. The
 finding quotes the reason of the pass and lists the current consumers. It appears if writing the
 results of the producers and reading them in each consumer takes 3% or more of the roofline time.
-That is the most that fusing can save, apart from launches.
+That is the upper bound of the saving, without kernel launches.
 
 Results that a loop, a collective or the caller also needs are written in any case, so only reading
 them counts. Collectives do not count as consumers. Custom fusions (Triton) and library calls

@@ -14,7 +14,7 @@ from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join
 from xlareport.runtime import units
 
 LEAST_BYTES = 64 << 10
-"""What all repeats send per device."""
+"""Bytes that all repeats send per device."""
 LEAST_SHARE = 0.05
 """Of what all collectives send per device."""
 

@@ -18,7 +18,7 @@ LEAST_SHARE = 0.05
 """Of the module's time, if each round took no longer than a launch."""
 _CALL = 2e-7
 _OF_THE_USER = frozenset({"while", "scan", "fori_loop"})
-"""What the framework calls loops that its user asked for."""
+"""Parts of op_names of loops that the user wrote."""
 
 
 def serial_loops(case: Case) -> Iterator[Finding]:

@@ -62,9 +62,9 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
 
 
 def _least(case: Case, cost: InstructionCost) -> float:
-    """Return the roofline time as if all that it reads and writes came through the device memory.
+    """Return the roofline time with all operands and results in device memory.
 
-    What lies on the chip costs no such traffic, but it is not read for nothing either. Of arrays
-    of which it reads a slice, the slice counts.
+    On-chip memory has no such traffic, but its reads are not free. Of arrays of which it reads a
+    slice, the slice counts.
     """
     return max(case.least(cost), case.time_of_bytes(cost.bytes_accessed or 0) * cost.counted)

@@ -28,7 +28,7 @@ class _Split(Struct, frozen=True):
     """A product that is written in parts."""
 
     seconds: float
-    """What it saves at most not to split it."""
+    """Upper bound of the time saved without the split."""
     bytes: int
     """Of partial sums, in all executions."""
     tiles: int | None

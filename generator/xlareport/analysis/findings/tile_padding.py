@@ -24,7 +24,8 @@ _NO_BUFFER = frozenset(
         *("async-update", "async-done", "opt-barrier", "add-dependency"),
     }
 )
-"""Opcodes whose result lies in buffers of others: of an operand, or of the root that they call."""
+"""Opcodes whose result shares a buffer: that of an operand, or of the root of a called
+computation."""
 
 
 def tile_padding(case: Case) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
 LEAST_BYTES = 1 << 20
-"""What the executions that are not used send per device."""
+"""Bytes that the unused executions send per device."""
 LEAST_SHARE = 0.05
 """Of what all collectives send per device."""
 _MOVES = frozenset({"bitcast", "convert", "copy", "get-tuple-element", "reshape", "transpose"})

@@ -32,7 +32,7 @@ _COULD = frozenset({WaitReason.IS_SYNC, WaitReason.SCHEDULER})
 
 
 def waiting_collectives(case: Case) -> Iterator[Finding]:
-    """Report large collectives that run alone though work is there that could run meanwhile.
+    """Report large collectives that run alone although independent work could overlap them.
 
     That is work of the same computation that neither needs the result nor is needed for it. The
     order of instructions means nothing on a CPU, which runs what is ready, nor in a module that is
@@ -139,7 +139,7 @@ def words_of_bound(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
 
 
 def _time(case: Case, exposed: list[CollectiveFigures], alike: list[CollectiveFigures]) -> str:
-    """Return the exposed time, and that of the others, which this finding does not tell."""
+    """Return the exposed time, and that of the collectives that this finding does not include."""
     some = sum(figures.exposed_seconds for figures in exposed)
     return f"{units.seconds(some)}{words_of_all(case, alike[0].collective.kind, some)} exposed"
 

@@ -27,7 +27,7 @@ class Subject(Struct, frozen=True):
 def find_subjects(
     snapshots: SnapshotSequence, asked: str, number: int | None = None
 ) -> tuple[Subject, ...]:
-    """Return everything that a name can mean, the latest first; `number` limits the search.
+    """Return all that a name can mean, the latest first; `number` limits the search.
 
     `asked` is `%name`, `name` or `computation/%name`, or an op_name or the end of one.
     """

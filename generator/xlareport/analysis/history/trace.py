@@ -139,7 +139,8 @@ _STANDINGS: WeakKeyDictionary[HloModule, dict[Place, _Ranked]] = WeakKeyDictiona
 def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
     """Return the instructions at places: those from framework ops first, constants last.
 
-    Among equals the largest result is first: what computes an index is seldom what is asked for.
+    Among equals the largest result is first: an instruction that computes an index is seldom the
+    one that is looked for.
     """
     known = _STANDINGS.setdefault(module, {})
     rows = [known.get(place) or known.setdefault(place, _ranked(module, place)) for place in places]

@@ -1,7 +1,7 @@
 """XLA's own estimates of the time of instructions, from `backend_config`.
 
 `reification_cost` is written with `--xla_gpu_collect_cost_model_stats=true`: one entry for each of
-XLA's cost models that knows the instruction. None of them includes the kernel launch.
+XLA's cost models that covers the instruction. None of them includes the kernel launch.
 """
 
 import math

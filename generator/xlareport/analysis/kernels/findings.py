@@ -85,7 +85,7 @@ def _spill_grades(kernel: KernelRecord, rule: str) -> Iterator[str]:
 
 
 def _spills(kernel: KernelRecord, _: KernelTimes) -> str | None:
-    """Report every kernel that spills: XLA itself never wants one."""
+    """Report every kernel that spills registers."""
     figures = (*_SPILL_FIGURES, "registers")
     source = next((source.source for source in kernel.sources if source.figure in figures), "")
     if kernel.spilled_registers:

@@ -35,7 +35,7 @@ class GemmRecord(Struct, frozen=True):
     contracted: int | None
     """The number of products that are added up for one element of the result."""
     split_k: int | None
-    """Parts of the contracted dimension that are computed apart and added up by another kernel."""
+    """Number of parts of the contracted dimension whose products another kernel adds."""
     operand_bytes: int | None
     """Bytes of both operands of the dot, each once."""
     loaded_bytes: int | None
@@ -157,7 +157,7 @@ def _number(config: Mapping[str, Any], name: str) -> int | None:
 
 
 def _tile(block: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the tile of the result: `output_tiles` of today, `block_m` and `block_n` before."""
+    """Return the tile of the result: `output_tiles`, or earlier `block_m` and `block_n`."""
     tiles = block.get("output_tiles")
     if isinstance(tiles, list) and tiles and isinstance(tiles[0], dict):
         sizes = tiles[0].get("sizes")

@@ -19,7 +19,7 @@ _FEW = 4
 _FEW_RESULTS = 2
 _MOVES = frozenset({"convert", "reshape", "bitcast-convert", "copy-start", "copy-done"})
 _CUTS = frozenset({"slice", "reshape", "concatenate"})
-"""Opcodes that take an array apart, once for each part."""
+"""Opcodes that cut an array or join its parts."""
 _LAYING_OUT = _MOVES | _CUTS | {"copy", "transpose", "broadcast", "dynamic-slice", "pad"}
 """Opcodes that only rearrange values."""
 _AROUND = frozenset({"broadcast", "reshape", "convert", "transpose"})

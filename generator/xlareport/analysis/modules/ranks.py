@@ -30,7 +30,7 @@ def find_rank_groups(
 def _across_processes(
     summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
-    """Yield functions that processes compiled whose modules can be told apart."""
+    """Yield functions that several processes compiled, if the modules of each process are known."""
     times: Counter[int] = Counter()
     """Of a function in a process, by a digest."""
     functions, counted = array("q"), array("q")

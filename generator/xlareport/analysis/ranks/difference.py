@@ -38,7 +38,8 @@ class RankPair(Struct, frozen=True):
     reference: ModuleFiles
     module: ModuleFiles
     by_lines: bool = False
-    """Whether they are known to be equal apart from names, so that a line is enough."""
+    """Whether they are known to be equal except for names, so that the first different line is
+    enough."""
 
 
 class _ComparedSnapshot(Struct, frozen=True):

@@ -92,7 +92,7 @@ def _words(decision: FusionDecision | None) -> str:
 
 
 def _files(module: ModuleFiles) -> Mapping[str, Artifact]:
-    """Return the files apart from snapshots, by path without folder and number."""
+    """Return the files that are no snapshots, by path without folder and number."""
     start = len(module.folder) + 1 if module.folder else 0
     return {
         _PREFIX.sub("module", artifact.path[start:], count=1): artifact

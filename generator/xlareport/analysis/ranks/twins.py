@@ -1,4 +1,4 @@
-"""The first different line of modules that are equal apart from names, ids and notes.
+"""The first different line of modules that are equal except for names, ids and notes.
 
 Such modules are known to be the same program, so that the first different line is enough and
 nothing is parsed. This is fast enough for very many ranks.

@@ -1,8 +1,8 @@
 """Involuntary full rematerialization: a value is gathered in full only to be sliced differently.
 
-The SPMD partitioner does this where it knows no direct way between two shardings, and warns in its
-log. In the module, all-gathers make the full value, and a dynamic-slice at an offset derived from
-`partition-id` takes a part of it, without any op of the program in between.
+The SPMD partitioner does this if it has no direct resharding between two shardings, and warns in
+its log. In the module, all-gathers make the full value, and a dynamic-slice at an offset derived
+from `partition-id` takes a part of it, without any op of the program in between.
 """
 
 from collections.abc import Iterator, Sequence
@@ -165,7 +165,7 @@ def _rematerialization(
 
 
 def _is_asked_for(before: HloModule, whole: Dimensions) -> bool:
-    """Return whether the program itself wants parts of such a shape, maybe turned."""
+    """Return whether a sharding of the program has parts of this shape or of its transpose."""
     constraints = (
         instruction
         for instruction in before.instructions

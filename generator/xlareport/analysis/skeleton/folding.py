@@ -133,10 +133,9 @@ def _varying(scope: str, scopes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _groups(items: Sequence[SkeletonItem], scopes: int) -> list[_Group]:
-    """Put together what follows one another and has one kind and one scope.
+    """Group consecutive items of one kind and one scope.
 
-    Collectives are put together by opcode; those that run by themselves are apart from those that
-    overlap with others.
+    Collectives are grouped by opcode; exposed ones are not grouped with overlapped ones.
 
     Quiet items go with the kernels before them, else with those after; many copies that nothing
     overlaps with are a group of their own.
@@ -230,7 +229,7 @@ def _repeats(groups: list[_Group]) -> Iterator[_Stretch]:
 def _repeat_key(group: _Group) -> _Key:
     """Return what repetitions have in common: numbered scopes, else names and shapes of all items.
 
-    The opcode does not tell kernels apart: most are fusions.
+    The opcode does not distinguish kernels: most are fusions.
     """
     if group.key == _COPIES or group.items[0].kind == "done":
         return group.key

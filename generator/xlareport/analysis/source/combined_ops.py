@@ -40,7 +40,7 @@ def member_op_names(
 def listed_op_names(instruction: Instruction, given: Sequence[str]) -> tuple[str, ...]:
     """Return the op_names that a combined collective lists, if it has one for each member.
 
-    Where its operands are of these ops themselves, they tell the order.
+    If its operands have these op_names, their order is that of the operands.
     """
     listed = split_merged(instruction.metadata.op_name)
     if len(listed) < 2 or len(listed) != len(given):

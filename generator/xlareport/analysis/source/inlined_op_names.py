@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _MOST_CALLS = 64
-"""Limit on calls of one computation that are told apart."""
+"""Limit on calls of one computation that are distinguished."""
 _LONGEST = 2000
 _NONE = ("",)
 _Scopes = Mapping[str, Sequence[str]]

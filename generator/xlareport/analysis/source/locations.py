@@ -104,7 +104,7 @@ def find_user_frame(frames: Iterator[SourcePlace]) -> SourcePlace | None:
 
 @lru_cache(maxsize=4_096)
 def is_framework(path: str) -> bool:
-    """Return whether a path lies among installed packages rather than in the user's program."""
+    """Return whether a path is in an installed package, not in the user's program."""
     return _FRAMEWORK.search(path) is not None
 
 

@@ -1,4 +1,4 @@
-"""Instructions that know the line of source that they come from."""
+"""Instructions with the source lines that they come from."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ SourceOf = Callable[[Instruction], SourcePlace | None]
 
 
 class PlacedInstruction(Instruction, kw_only=True, eq=False):
-    """An instruction of a snapshot, which knows the lines of source."""
+    """An instruction of a snapshot, with its source lines."""
 
     _source_of: SourceOf
 

@@ -68,7 +68,7 @@ def find_axes(row: CollectiveRow, mesh: MeshRecord | None) -> tuple[str, ...]:
 
 
 def find_group_axes(groups: Sequence[Sequence[int]], mesh: MeshRecord | None) -> tuple[str, ...]:
-    """Return the mesh axes along which groups of partition ids lie; empty if none fit.
+    """Return the mesh axes along which groups of partition ids extend; empty if none fit.
 
     Only axes that the framework named count.
     """

@@ -1,4 +1,4 @@
-"""Why a collective is there, in the words of the program: scope, phase, axes of the mesh."""
+"""The reason of a collective in terms of the program: scope, phase, mesh axes."""
 
 from collections import Counter
 
@@ -50,7 +50,7 @@ def _places(row: CollectiveRow) -> str:
 
 
 def _run_on(places: list[str]) -> list[str]:
-    """Return places as one list: a phase stands where it changes, as a capital at the start."""
+    """Return places as one capitalized list: a phase is written only where it changes."""
     result, last = places[:1], places[0].partition(" ")[0] if places else ""
     for place in places[1:]:
         phase, _, path = place.partition(" ")

@@ -76,7 +76,7 @@ def _figure(quantity: Quantity, label: str) -> FigureRow:
 
 
 def _both(quantity: Quantity) -> tuple[str, str]:
-    """Return both values in words, with as many digits as tell them apart."""
+    """Return both values in words, with enough digits to distinguish them."""
     name, base, head = quantity.name, quantity.base, quantity.head
     if base is not None and head is not None:
         if name.endswith(("nanoseconds", "microseconds")):
@@ -133,7 +133,7 @@ def _change(quantity: Quantity) -> str:
 
 
 def figures_differ(figures: Sequence[Quantity]) -> bool:
-    """Return whether any figure that both sides know differs."""
+    """Return whether any figure that both sides have differs."""
     return any(
         None not in (figure.base, figure.head) and figure.base != figure.head for figure in figures
     )

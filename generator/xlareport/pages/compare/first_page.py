@@ -133,7 +133,7 @@ class ComparePage(Struct, frozen=True):
     regression: str
     """Whether it is one, in a sentence; empty where no main program was judged."""
     changed: str
-    """What changed: the program, its options, the compiler; empty if nothing did."""
+    """The sources of change: the program, its options, the compiler; empty if there are none."""
     base: str
     head: str
     causes: tuple[CauseRow, ...]

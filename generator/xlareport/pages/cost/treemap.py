@@ -16,7 +16,7 @@ from xlareport.runtime import units
 _WIDTH, _HEIGHT = 760, 280
 _HEAD = 17
 _FOOT = 22
-"""Below the areas: there stands the whole name of the area under the pointer or in focus."""
+"""Height of the line below the areas: the name of the area under the pointer or in focus."""
 _MOST_LETTERS = 90
 """Of that name, the last ones."""
 _MOST_GROUPS = 12

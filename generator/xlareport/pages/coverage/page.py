@@ -41,7 +41,7 @@ class FileKindRow(Struct, frozen=True):
     used: str
     holds: Markup
     more: tuple[Markup, ...]
-    """What to look for, how to open the file, and what writes it, in whole sentences."""
+    """What the file shows, how to open it, and what writes it, in sentences."""
 
 
 class Advice(Struct, frozen=True):

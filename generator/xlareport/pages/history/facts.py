@@ -95,7 +95,7 @@ def _pieces(collective: Collective) -> list[str]:
 
 
 def _reason(row: CollectiveRow, mesh: MeshRecord | None) -> str:
-    """Return why a collective is there; of a combined one with the op of its largest part."""
+    """Return the reason of a collective; for a combined one with the op of its largest part."""
     origin = row.origin
     cause = f"{origin.cause.value}. " if origin.cause else ""
     detail = coded_reason_words(row, find_axes(row, mesh), mesh)

@@ -19,7 +19,7 @@ _GRADES = {grade[0]: grade for grade in Grade}
 
 
 class StoredEvent(Struct, frozen=True):
-    """A `HistoryEvent` as the site has it: places are names, since no module is there to look in.
+    """A `HistoryEvent` as stored in the site, with names for places.
 
     `and 3 more` ends a list that was cut.
     """

@@ -259,7 +259,7 @@ def _is_checkpointed(memory: MemoryReport) -> bool:
 
 
 def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
-    """Yield the buffers that loops stack, with gradients apart; the program asks for them."""
+    """Yield the buffers that loops stack, gradients separately; the program requires them."""
     is_checkpointed = _is_checkpointed(memory)
     for phase, words in _STACKED.items():
         alike = [buffer for buffer in memory.stacked_at_peak if buffer.phase == phase]

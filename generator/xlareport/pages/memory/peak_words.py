@@ -99,7 +99,7 @@ def _held(memory: MemoryReport) -> str:
 
 
 def taken_over_words(saving: Saving) -> str:
-    """Return which values lie in the memory of the buffers at other times, and have to shrink."""
+    """Return which values use the memory of the buffers at other times, and also have to shrink."""
     words = [
         f"{first_few([f'`%{name}`' for name in names], _NAMED)} "
         f"(in the memory of `%{_keyed(*key)}`)"

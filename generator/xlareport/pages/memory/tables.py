@@ -301,7 +301,7 @@ def _levers(memory: MemoryReport) -> Sequence[ValueRow]:
 
 
 def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
-    """Return the largest shares of the peak; `nothing` stands for a missing name."""
+    """Return the largest shares of the peak; `nothing` is shown for a missing name."""
     columns = (Column(title), Column("HLO values", "int"), Column("Size", "bytes"))
     rows = [(share.name or nothing, share.count, share.size) for share in shares[:_SHARES]]
     return Table(columns, rows)

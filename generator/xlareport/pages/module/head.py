@@ -41,7 +41,7 @@ def module_head(
     parts: Iterable[tuple[str, str]],
     neighbors: tuple[str | None, str | None],
 ) -> ModuleHead:
-    """Return what stands above the tabs of a module's page: name, tabs, neighbors.
+    """Return the head of a module's page, above the tabs: name, tabs, neighbors.
 
     `parts` are the names and labels of its tabs, `neighbors` the slugs of the previous and next
     module.

@@ -235,7 +235,7 @@ class ModulePages:
         )
 
     def _unfused(self, number: int) -> list[dict[str, Any]]:
-        """Return the pairs that the GPU fusion pass left apart, at its own step."""
+        """Return the pairs that the GPU fusion pass did not fuse, if the step is that pass."""
         module = self.analyzed.module
         snapshot = module.snapshots[number]
         if snapshot.stage.after != FUSION_STEP or not module.code.decisions:

@@ -48,7 +48,7 @@ class NameForm(Struct, frozen=True):
 
 
 class ModuleName(Struct, frozen=True):
-    """The name of a module, taken apart."""
+    """The parsed name of a module."""
 
     tokens: tuple[TokenView, ...]
     new: tuple[TokenView, ...]
@@ -57,7 +57,7 @@ class ModuleName(Struct, frozen=True):
 
 
 class InstructionName(Struct, frozen=True):
-    """The name of an instruction or a computation, taken apart."""
+    """The parsed name of an instruction or a computation."""
 
     tokens: tuple[TokenView, ...]
     meanings: tuple[TokenView, ...]

@@ -64,8 +64,8 @@ def _no_row(_: Box) -> None:
 def level_record(drawing: Drawing, row: Callable[[Box], list[Any] | None] = _no_row) -> Record:
     """Return a picture without frames that the page lays out itself.
 
-    `row` returns the row of a box that the page knows from a graph: its index there, lines, badge
-    and form.
+    `row` returns the row of a box that is in a graph of the page: its index there, lines, badge and
+    form.
     """
     known = (_graph_row(row(node)) or _node_row(node) for node in drawing.nodes)
     return _shown(drawing, known)

@@ -80,7 +80,7 @@ class DrawnStep(Struct, frozen=True):
 
 
 class PictureStore(Struct):
-    """Where the pictures of a module's steps lie: some to a payload, equal ones once."""
+    """Stores the pictures of a module's steps: several per payload, equal ones once."""
 
     slug: str
     _known: dict[str, str] = field(default_factory=dict)

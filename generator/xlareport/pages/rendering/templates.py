@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class Compiled(BytecodeCache):
-    """Templates by what Jinja calls them, those that changed apart.
+    """Compiled templates by Jinja's keys, which change with the text of the template.
 
-    Between builds they lie where Jinja keeps such things, in a folder that is the user's alone.
+    Between builds they are in Jinja's bytecode cache, a folder private to the user.
     """
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class FaultyPage(Struct, frozen=True):
 
     name: str
     fault: str
-    """What could not be made and why, in a whole sentence."""
+    """What could not be made and why, as a sentence."""
     home: str
     coverage: str
     head: "ModuleHead | None"

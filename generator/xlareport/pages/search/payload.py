@@ -173,7 +173,7 @@ def _add_op_names(
 def _add_source(
     index: SearchIndex, instruction: Instruction, span: SnapshotSpan, module: HloModule
 ) -> None:
-    """Add the line of source; the module knows the stack frames."""
+    """Add the line of source, from the stack frames of the module."""
     place = place_of(instruction, module)
     if place is not None:
         _widen(index.sources, place.text, span)

@@ -1,4 +1,4 @@
-"""Pairs that the GPU fusion pass left apart, as groups of its step: one group for each reason."""
+"""Pairs that the GPU fusion pass did not fuse, as groups of its step: one group for each reason."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ class VmemUse(Struct, frozen=True):
     scoped: int
     """Bytes of its own scratch, spilled registers included."""
     others: int
-    """Bytes of buffers of the module that lie there at the same time."""
+    """Bytes of buffers of the module that are in VMEM at the same time."""
     purposes: Mapping[str, int]
     """Scoped bytes by what they are for; `SPILL` for spilled vector registers."""
 

@@ -50,7 +50,7 @@ def _dtype(name: str) -> Any:
 
 
 def save(path: Path, arrays: Sequence[Any]) -> None:
-    """Write arrays to a file, those of types that numpy does not know as their bits."""
+    """Write arrays to a file, those of types that numpy does not have as their bits."""
     save_outputs(path, [[array] for array in arrays])
 
 
