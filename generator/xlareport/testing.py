@@ -96,7 +96,7 @@ def assert_fused(program: Program, op_name: str) -> None:
     ]
     if alone:
         shown = ", ".join(alone[:_NAMED])
-        pytest.fail(f"Not fused: {shown} ({len(alone):,} in all).", pytrace=False)
+        pytest.fail(f"Not fused: {shown} ({len(alone):,} in total).", pytrace=False)
 
 
 def final_snapshot(program: Program) -> Snapshot:

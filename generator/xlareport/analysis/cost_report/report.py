@@ -114,14 +114,14 @@ def report_cost(
     written = module.final.hlo if module.final else HloModule("", "", ())
     hlo, restored = _restored(written, snapshots)
     device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())
-    earlier = [snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not written]
+    earlier = (snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not written)
+    first = next(earlier, None)
     chip = device_named(module.device_words)
     memory = report_memory(module.memory, hlo, cost, chip.key if chip else "", backend)
     peak = memory.peak_lines if memory.at_peak_count else None
     shares = share_fusions(hlo, cost, device)
     phase, served = key_by_phase(hlo), serve_ops(hlo)
-    first = earlier[0] if earlier else None
-    rematerializations = shardings.rematerializations if shardings is not None else None
+    rematerializations = shardings.rematerializations if shardings is not None else ()
     case = make_case(module, cost, device, rematerializations or ())
     operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)

@@ -183,7 +183,7 @@ def _by_trace(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     share = _share(microseconds or 0.0, most.measured)
     times = f" {units.plural(summary.runs.count, 'time')}" if summary.runs.count else ""
     whose = ", by itself or with others of its name" if summary.runs.shared else ""
-    took = "the trace is cut" if microseconds is None else f"{microseconds / 1000:,.1f} ms in all"
+    took = "the trace is cut" if microseconds is None else f"{microseconds / 1000:,.1f} ms in total"
     words = f"ran{times} in the profile{whose}, {took}"
     return Evidence(words, _DECIDES, share)
 
