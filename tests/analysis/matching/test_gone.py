@@ -456,3 +456,45 @@ def test_a_reduction_of_dimensions_of_one_element_says_that_it_did_nothing(read:
         reasons.append(pairing.reason)
     assert reasons[0] == "it only reduced dimensions of one element"
     assert "one element" not in reasons[1]
+
+
+_LOOPS = """
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+  %more = s32[] add(%n, %n)
+  %y = f32[8]{0} sine(%x)
+  ROOT %t = (s32[], f32[8]{0}) tuple(%more, %y)
+}
+
+%condition (q: (s32[], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: f32[8], i: s32[]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[] parameter(1)
+  %e = f32[8]{0} exponential(%a)
+PUT
+  %loop = (s32[], f32[8]{0}) while(%start), condition=%condition, body=%body
+  ROOT %out = f32[8]{0} get-tuple-element(%loop), index=1
+}
+"""
+_PUT_AGAIN = """  %held = (f32[8]{0}, s32[]) tuple(%e, %i)
+  %e.1 = f32[8]{0} get-tuple-element(%held), index=0
+  %i.1 = s32[] get-tuple-element(%held), index=1
+  %start = (s32[], f32[8]{0}) tuple(%i.1, %e.1)"""
+
+
+def test_an_element_that_a_tuple_took_says_what_the_tuple_takes_now(read: Read) -> None:
+    before = read(_LOOPS.replace("PUT", _PUT_AGAIN))
+    after = read(_LOOPS.replace("PUT", "  %start = (s32[], f32[8]{0}) tuple(%i, %e)"))
+    matching = match(before, after)
+    reasons = [matching.pairing_before(Place("main", name)) for name in ("e.1", "i.1")]
+    assert [pairing and pairing.reason for pairing in reasons] == [
+        "%start uses %e instead",
+        "%start uses %i instead",
+    ]

@@ -581,3 +581,101 @@ def test_what_is_read_through_a_new_tuple_is_what_was_read_directly(read: Read) 
     )
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "end.2")) == Place("main", "end.1")
+
+
+_SMALLER_LOOP = """
+%bodyMARK (p: TYPES) -> TYPES {
+  %p = TYPES parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+PASSED  %more = s32[] add(%n, %n)
+  %y = f32[8]{0} sine(%x)
+  ROOT %tMARK = TYPES tuple(%more, %yTHIRD)OF_BODY
+}
+
+%condMARK (q: TYPES) -> pred[] {
+  %q = TYPES parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: f32[8], i: s32[], z: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[] parameter(1)
+  %z = f32[8]{0} parameter(2)
+  %start = (s32[], f32[8]{0}, f32[8]{0}) tuple(%i, %a, %z)
+FEWER  %loopMARK = TYPES while(%startMARK), condition=%condMARK, body=%bodyMARKORIGIN
+AGAIN}
+"""
+_TWO = "(s32[], f32[8]{0})"
+_THREE = "(s32[], f32[8]{0}, f32[8]{0})"
+
+
+def test_the_root_of_a_body_is_not_the_tuple_of_its_form_behind_the_loop(read: Read) -> None:
+    reads = (
+        "  %first = f32[8]{0} get-tuple-element(%TAKEN), index=1\n"
+        "  %last = f32[8]{0} get-tuple-element(%TAKEN), index=2\n"
+        "  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%first, %last)\n"
+    )
+    before = _filled(
+        _SMALLER_LOOP,
+        ORIGIN=_ORIGIN_OF_LOOP,
+        MARK="",
+        OF_BODY=_ORIGIN_OF_LOOP,
+        TYPES=_THREE,
+        PASSED="  %w = f32[8]{0} get-tuple-element(%p), index=2\n",
+        THIRD=", %w",
+        FEWER="",
+        AGAIN=reads.replace("TAKEN", "loop"),
+    )
+    after = _filled(
+        _SMALLER_LOOP,
+        ORIGIN=_ORIGIN_OF_LOOP,
+        OF_BODY="",
+        PASSED="",
+        THIRD="",
+        FEWER=f"  %start.1 = {_TWO} tuple(%i, %a)\n",
+        AGAIN=(
+            "  %n.1 = s32[] get-tuple-element(%loop.1), index=0\n"
+            "  %x.1 = f32[8]{0} get-tuple-element(%loop.1), index=1\n"
+            "  %z.1 = f32[8]{0} get-tuple-element(%start), index=2\n"
+            f"  %whole = {_THREE} tuple(%n.1, %x.1, %z.1){_ORIGIN_OF_LOOP}\n"
+            + reads.replace("TAKEN", "whole")
+        ),
+        MARK=".1",
+        TYPES=_TWO,
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("body", "t")) == Place("body.1", "t.1")
+
+
+_ORIGIN_OF_LOOP = ', metadata={op_name="w"}'
+
+
+def _filled(text: str, **words: str) -> str:
+    for mark, word in words.items():
+        text = text.replace(mark, word)
+    return text
+
+
+def test_a_broadcast_of_reciprocals_is_another(read: Read) -> None:
+    text = """
+ENTRY %main (a: f32[2,3]) -> f32[2,3] {
+  %a = f32[2,3]{1,0} parameter(0)
+  %c = f32[3]{0} constant({1, 2, 4})
+  %c.1 = f32[3]{0} copy(%c)
+  %wide = f32[2,3]{1,0} broadcast(%c.1), dimensions={1}, metadata={op_name="div"}
+  ROOT %share = f32[2,3]{1,0} divide(%a, %wide), metadata={op_name="div"}
+}
+"""
+    other = """
+ENTRY %main (a: f32[2,3]) -> f32[2,3] {
+  %a = f32[2,3]{1,0} parameter(0)
+  %d = f32[3]{0} constant({1, 0.5, 0.25})
+  %wide.1 = f32[2,3]{1,0} broadcast(%d), dimensions={1}, metadata={op_name="div"}
+  ROOT %share.1 = f32[2,3]{1,0} multiply(%a, %wide.1), metadata={op_name="div"}
+}
+"""
+    matching = match(read(text), read(other))
+    assert matching.partner_after(Place("main", "wide")) is None
+    assert matching.partner_after(Place("main", "share")) == Place("main", "share.1")

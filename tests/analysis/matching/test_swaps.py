@@ -260,3 +260,29 @@ ENTRY %main (a: bf16[8,16], b: bf16[16,32]) -> f32[8,32] {
 def test_a_convert_of_an_operand_is_not_that_of_the_product_moved(read: Read) -> None:
     matching = match(read(_NARROW_DOT), read(_WIDE_DOT))
     assert all("past %" not in pairing.reason for pairing in matching.pairings)
+
+
+_SLICED = _module(
+    "%wide = bf16[4,8]{1,0} broadcast(%h), dimensions={1}",
+    "%convert.1 = f32[4,8]{1,0} convert(%wide)",
+    "%slice.1 = f32[2,4]{1,0} slice(%convert.1), slice={[0:2], [2:6]}",
+    "ROOT %out = f32[2,4]{1,0} exponential(%slice.1)",
+).replace("(a: f32[8]) -> f32[2,4] {\n", "(h: bf16[8]) -> f32[2,4] {\n")
+_SLICED = _SLICED.replace("%a = f32[8]{0}", "%h = bf16[8]{0}")
+_CONVERTED_LATER = _SLICED.replace(
+    "%convert.1 = f32[4,8]{1,0} convert(%wide)",
+    "%slice.5 = bf16[2,4]{1,0} slice(%wide), slice={[0:2], [2:6]}",
+).replace(
+    "%slice.1 = f32[2,4]{1,0} slice(%convert.1), slice={[0:2], [2:6]}",
+    "%convert.9 = f32[2,4]{1,0} convert(%slice.5)",
+)
+_CONVERTED_LATER = _CONVERTED_LATER.replace("%slice.1)", "%convert.9)")
+
+
+def test_a_slice_moves_past_a_convert_both_ways(read: Read) -> None:
+    for texts in ((_SLICED, _CONVERTED_LATER), (_CONVERTED_LATER, _SLICED)):
+        made = step(*map(read, texts), "`convert-mover`")
+        assert not made.added
+        assert not made.removed
+        moved = [change for change in made.modified if change.kind is Kind.SWAPPED]
+        assert [change.opcodes for change in moved] == [("slice", "slice")]

@@ -241,12 +241,26 @@ class Gone:
         for line in readers if node.instruction.opcode in _WITHOUT_NODES else ():
             reader = node.frame.nodes.get(line.name)
             other = None if reader is None else reader.partner
-            now = None if other is None else other.instruction
-            if line.opcode in TUPLES or now is None or len(now.operands) != len(line.operands):
+            if reader is None or other is None:
                 continue
-            name = [*now.operand_names][[*line.operand_names].index(node.instruction.name)]
+            now = other.instruction
+            if len(now.operands) != len(line.operands):
+                continue
+            place = [*line.operand_names].index(node.instruction.name)
+            if line.opcode in TUPLES and not self._puts_the_same(reader, other, place):
+                continue
+            name = [*now.operand_names][place]
             if name != node.instruction.name:
                 yield f"%{now.name} uses %{name} instead"
+
+    def _puts_the_same(self, reader: Node, partner: Node, place: int) -> bool:
+        """Return whether a tuple and its partner have one value at a place."""
+        read = self._search.before.graph.operands(reader)[place:]
+        now = self._search.after.graph.operands(partner)[place:]
+        pairs = zip(read[:1], now[:1], strict=False)
+        return any(
+            node.token == other.token and path == there for (node, path), (other, there) in pairs
+        )
 
     def _without_callers(self, computation: str) -> Iterator[str]:
         """Yield why a removed computation has no call left: it was changed or removed."""

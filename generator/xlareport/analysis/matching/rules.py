@@ -3,7 +3,7 @@
 Each rule looks at the nodes that are still unpaired.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable
 
 from xlareport.analysis.matching.contents import stem
 from xlareport.analysis.matching.facts import literal_of
@@ -14,6 +14,7 @@ from xlareport.analysis.matching.nodes import (
     Names,
     are_other_fills,
     is_free,
+    is_root,
     name_in_computation,
     origin,
     same_form,
@@ -32,8 +33,8 @@ def same_value(search: Search) -> None:
     search.evaluate()
     names = Names(search.after)
     old_names = Names(search.before)
-    new = _grouped(search.after, _value)
-    for value, ours in _grouped(search.before, _value).items():
+    new = grouped(search.after, value_of)
+    for value, ours in grouped(search.before, value_of).items():
         theirs = new.get(value, [])
         if theirs:
             _pair_names(search, ours, theirs)
@@ -42,9 +43,9 @@ def same_value(search: Search) -> None:
                 and not names.claim_copy(ours[0])
                 and not names.claim_by_user(ours[0])
                 and not old_names.claim_by_user(theirs[0])
-                and not _is_leaf(ours[0])
+                and not is_leaf(ours[0])
                 and not (search.divided and ours[0].constant)
-                and not _is_other_move(ours[0], theirs[0])
+                and not is_other_move(ours[0], theirs[0])
                 and not are_other_fills(ours[0], theirs[0])
             ):
                 reason = "the same expression over the same values"
@@ -73,19 +74,20 @@ def _of_one_framework_op(node: Node, other: Node) -> Node:
     return node
 
 
-def _is_other_move(node: Node, other: Node) -> bool:
+def is_other_move(node: Node, other: Node) -> bool:
     """Return whether two moves of one value have other layouts and other framework ops."""
     if _opcode(node) not in REARRANGEMENTS or node.instruction.shape == other.instruction.shape:
         return False
     return bool(origin(node) and origin(other)) and origin(node) != origin(other)
 
 
-def _value(node: Node) -> Hashable:
+def value_of(node: Node) -> Hashable:
     """Return the value number; for values of constants alone, with the computation."""
     return (node.token, node.frame.number) if node.constant else node.token
 
 
-def _is_leaf(node: Node) -> bool:
+def is_leaf(node: Node) -> bool:
+    """Return whether a node has no operands."""
     return not node.instruction.operands
 
 
@@ -108,66 +110,10 @@ def same_leaf_read(search: Search) -> None:
     """
     search.evaluate()
     for node in search.before.open():
-        other = same_leaf(search.before, search.after, node) if _is_leaf(node) else None
+        other = same_leaf(search.before, search.after, node) if is_leaf(node) else None
         if other is not None and is_free(other) and _opcode(node) == _opcode(other):
             reason = "the same expression, read by what is paired"
             search.link(node, other, Grade.EXACT, reason)
-
-
-def same_value_in_order(search: Search) -> None:
-    """Pair nodes that have equal values in order, fills only if no framework ops contradict."""
-    _pair_in_order(search, are_other_fills)
-
-
-def same_fill_in_order(search: Search) -> None:
-    """Pair fills that have equal values in order, where nothing closer was found."""
-    _pair_in_order(search, lambda _node, _other: False)
-
-
-def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None:
-    search.evaluate()
-    new = _grouped(search.after, _value)
-    for value, ours in _grouped(search.before, _value).items():
-        for node, other in _in_order(ours, new.get(value, ())):
-            if search.divided and node.constant and not _is_leaf(node):
-                continue
-            if _is_other_move(node, other) or parted(node, other):
-                continue
-            if node.instruction.opcode == "parameter" and not same_shape(search, node, other):
-                continue  # elements of what is paired, which have one value on each side
-            if _is_leaf(node) and origin(other) and origin(other) != origin(node):
-                continue  # what was folded into a constant gives that its framework op
-            reason = "one of several that compute the same, in order"
-            search.link(node, other, Grade.MATCHED, reason)
-
-
-def _in_order(ours: Sequence[Node], theirs: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Yield equal values in order; elements of a tuple first with what their users read now."""
-    left, rest = [*theirs], []
-    for node in ours:
-        other = _read_instead(node, left) if len(theirs) > 1 else None
-        if other is None:
-            rest.append(node)
-        else:
-            left.remove(other)
-            yield node, other
-    yield from zip(rest, left, strict=False)
-
-
-def _read_instead(node: Node, others: Sequence[Node]) -> Node | None:
-    """Return the element of a tuple that a user of an element, paired already, reads now."""
-    if _opcode(node) != "get-tuple-element":
-        return None
-    name, frame = node.instruction.name, node.frame
-    for line in frame.computation.users.get(name, ()):
-        reader = frame.nodes.get(line.name)
-        now = None if reader is None else reader.partner
-        if now is not None and len(now.instruction.operands) == len(line.operands):
-            read = [*now.instruction.operand_names][[*line.operand_names].index(name)]
-            for other in others:
-                if other.frame is now.frame and other.instruction.name == read:
-                    return other
-    return None
 
 
 def same_name(search: Search) -> None:
@@ -283,12 +229,16 @@ def _bare_stem(node: Node) -> str:
 
 
 def same_origin(search: Search) -> None:
-    """Pair nodes if they are the only ones of their form and framework op on both sides."""
+    """Pair nodes if they are the only ones of their form and framework op on both sides.
+
+    The tuple that a computation returns is not one that stands elsewhere.
+    """
 
     def key(node: Node) -> Hashable:
         form = search.forms.of(node.instruction)
         message = origin(node) if form.opcode != "parameter" else ""
-        return (form, message) if message else None
+        is_result = form.opcode == "tuple" and is_root(node)
+        return (form, message, is_result) if message else None
 
     _pair_unique(search, key, "the only one of its form and framework op")
 
@@ -307,8 +257,8 @@ def same_first_operand(search: Search) -> None:
         shape = search.forms.of(node.instruction).shape
         return (node.frame.number, shape, read[0]) if len(read) == _OPERANDS else None
 
-    old = _grouped(search.before, lambda node: key(search.before, node))
-    new = _grouped(search.after, lambda node: key(search.after, node))
+    old = grouped(search.before, lambda node: key(search.before, node))
+    new = grouped(search.after, lambda node: key(search.after, node))
     for value, ours in old.items():
         theirs = new.get(value, ())
         if value is not None and len(ours) == len(theirs) == 1:
@@ -325,8 +275,8 @@ def same_operation(search: Search) -> None:
 
     Where several heavy nodes are left, `structure` has paired those that can be paired.
     """
-    new = _grouped(search.after, _operation)
-    for value, ours in _grouped(search.before, _operation).items():
+    new = grouped(search.after, _operation)
+    for value, ours in grouped(search.before, _operation).items():
         theirs = new.get(value, ())
         if value is None or len(ours) != len(theirs):
             continue
@@ -363,8 +313,8 @@ def _operation(node: Node) -> Hashable:
 
 
 def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -> None:
-    new = _grouped(search.after, key)
-    for value, ours in _grouped(search.before, key).items():
+    new = grouped(search.after, key)
+    for value, ours in grouped(search.before, key).items():
         theirs = new.get(value, ())
         if value is not None and len(ours) == 1 and len(theirs) == 1:
             node, other = ours[0], theirs[0]
@@ -390,5 +340,6 @@ def _is_apart(search: Search, node: Node, other: Node) -> bool:
     return known.pairs.get(home, there) != there or known.partners.get(there, home) != home
 
 
-def _grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:
+def grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:
+    """Return the unpaired nodes of a side by a key."""
     return group_by_key((key(node), node) for node in side.open())

@@ -18,7 +18,7 @@ from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import Tokens, kinds_of
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
 
@@ -37,6 +37,8 @@ _CHANGED_IN_PLACE = frozenset(
 
 
 _LIBRARY_CALL = "custom-call"
+_MOST_MOVES = 4
+"""Limit on moves that are followed to the constant that they move."""
 
 
 class NodePair(Struct):
@@ -99,6 +101,8 @@ class Search(Struct):
             return False
         if grade is not Grade.EXACT and is_dead_copy(before, after):
             return False
+        if self._repeat_other_constants(before, after):
+            return False
         if not anywhere and self.parted is not None and self.parted(before, after):
             return False
         equal = before.token == after.token
@@ -109,6 +113,16 @@ class Search(Struct):
         self.unsettled.append((before, after))
         self.links.append(NodePair(before, after, grade, reason, equal=equal))
         return True
+
+    def _repeat_other_constants(self, before: Node, after: Node) -> bool:
+        """Return whether two nodes of one opcode move constants of one shape and other values."""
+        line = before.instruction
+        if not before.constant or line.opcode != after.instruction.opcode:
+            return False
+        ours, theirs = _constant_moved(self.before, before), _constant_moved(self.after, after)
+        if ours is None or theirs is None or ours is line:
+            return False
+        return ours.shape == theirs.shape and ours.argument != theirs.argument
 
     def _new_token(self) -> int:
         """Return a value number that is not in use."""
@@ -311,6 +325,16 @@ class Search(Struct):
             if any(values.renames for values in sides):
                 changed += [values.evaluate() for values in sides]
             self.settled = -1 if any(changed) else count
+
+
+def _constant_moved(side: Side, node: Node) -> Instruction | None:
+    """Return the constant that a node repeats or moves; None if it is made of anything else."""
+    for _ in range(_MOST_MOVES):
+        operands = side.graph.operands(node)
+        if node.instruction.opcode not in MOVES or len(operands) != 1:
+            break
+        node = operands[0][0]
+    return node.instruction if node.instruction.opcode == "constant" else None
 
 
 def _has_result_first(node: Node) -> bool:

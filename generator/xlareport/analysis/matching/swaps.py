@@ -29,6 +29,7 @@ def reordered(search: Search) -> None:
     pairs = list(_alone(search.before, old, search.after, new))
     pairs += [(node, other) for other, node in _alone(search.after, new, search.before, old)]
     pairs += _moved_on_both(search, old, new)
+    pairs += _crossed(search, old, new)
     for node, other in pairs:
         if is_free(node) and is_free(other):
             search.link(node, other, Grade.MATCHED, _REORDERED)
@@ -67,6 +68,40 @@ def _moved_on_both(
         others = after.get(key, ())
         if key is not None and len(nodes) == len(others) == 1:
             yield nodes[0], others[0]
+
+
+def _crossed(
+    search: Search, old: Sequence[Node], new: Sequence[Node]
+) -> Iterator[tuple[Node, Node]]:
+    """Yield what read the move of a value, as a convert, and what such a move reads now.
+
+    Each is the only one of its shape and value.
+    """
+    within = group_by_key(_chained(search, search.before, old, outer_passes=False))
+    around = group_by_key(_chained(search, search.after, new, outer_passes=True))
+    without = group_by_key(_chained(search, search.before, old, outer_passes=True))
+    inside = group_by_key(_chained(search, search.after, new, outer_passes=False))
+    for before, after in ((within, around), (without, inside)):
+        for key, nodes in before.items():
+            others = after.get(key, ())
+            if len(nodes) == len(others) == 1:
+                yield nodes[0], others[0]
+
+
+def _chained(
+    search: Search, side: Side, nodes: Sequence[Node], *, outer_passes: bool
+) -> Iterator[tuple[Hashable, Node]]:
+    """Yield converts and the like beside a move, with opcodes, the source and the last shape."""
+    for outer in nodes:
+        read = side.graph.operands(outer)
+        if not _is_move(outer) or _passes(outer) != outer_passes or len(read) != 1 or read[0][1]:
+            continue
+        inner = read[0][0]
+        passing, move = (outer, inner) if outer_passes else (inner, outer)
+        if is_free(inner) and _passes(passing) and move.instruction.opcode in MOVES - _PASSING:
+            opcodes = passing.instruction.opcode, move.instruction.opcode
+            shape = search.forms.shape(outer.instruction.shape)
+            yield (*opcodes, *side.values.read(inner), shape), passing
 
 
 def _key(node: Node, read: Sequence[int] | None) -> Hashable:

@@ -1,0 +1,79 @@
+"""Rules that pair equal values in the order in which they are listed."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.nodes import are_other_fills, is_free, origin, read_at, same_shape
+from xlareport.analysis.matching.rules import grouped, is_leaf, is_other_move, value_of
+from xlareport.analysis.matching.search import Search
+from xlareport.knowledge.grades import Grade
+
+
+def same_value_in_order(search: Search) -> None:
+    """Pair nodes that have equal values in order, fills only if no framework ops contradict."""
+    _pair_in_order(search, are_other_fills)
+
+
+def same_fill_in_order(search: Search) -> None:
+    """Pair fills that have equal values in order, where nothing closer was found."""
+    _pair_in_order(search, lambda _node, _other: False)
+
+
+def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None:
+    search.evaluate()
+    new = grouped(search.after, value_of)
+    for value, ours in grouped(search.before, value_of).items():
+        for node, other in _in_order(ours, new.get(value, ())):
+            if search.divided and node.constant and not is_leaf(node):
+                continue
+            if is_other_move(node, other) or parted(node, other):
+                continue
+            if node.instruction.opcode == "parameter" and not same_shape(search, node, other):
+                continue  # elements of what is paired, which have one value on each side
+            if is_leaf(node) and _is_folded(search, node, other):
+                continue
+            reason = "one of several that compute the same, in order"
+            search.link(node, other, Grade.MATCHED, reason)
+
+
+def _is_folded(search: Search, node: Node, other: Node) -> bool:
+    """Return whether a constant after is what a user read that was computed from constants.
+
+    It has the framework op of what was folded, or none.
+    """
+    if origin(other) and origin(other) != origin(node):
+        return True
+    for user, position in search.after.users.get(other, ()):
+        read = None if user.partner is None else read_at(search.before, user.partner, position)
+        if read is not None and is_free(read) and read.constant and not is_leaf(read):
+            return True
+    return False
+
+
+def _in_order(ours: Sequence[Node], theirs: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
+    """Yield equal values in order; elements of a tuple first with what their users read now."""
+    left, rest = [*theirs], []
+    for node in ours:
+        other = _read_instead(node, left) if len(theirs) > 1 else None
+        if other is None:
+            rest.append(node)
+        else:
+            left.remove(other)
+            yield node, other
+    yield from zip(rest, left, strict=False)
+
+
+def _read_instead(node: Node, others: Sequence[Node]) -> Node | None:
+    """Return the element of a tuple that a user of an element, paired already, reads now."""
+    if node.instruction.opcode != "get-tuple-element":
+        return None
+    name, frame = node.instruction.name, node.frame
+    for line in frame.computation.users.get(name, ()):
+        reader = frame.nodes.get(line.name)
+        now = None if reader is None else reader.partner
+        if now is not None and len(now.instruction.operands) == len(line.operands):
+            read = [*now.instruction.operand_names][[*line.operand_names].index(name)]
+            for other in others:
+                if other.frame is now.frame and other.instruction.name == read:
+                    return other
+    return None
