@@ -213,3 +213,52 @@ def test_a_fusion_that_is_left_is_the_same_where_all_its_lines_are(
     known = old["row"].frame.caller, new["row"].frame.caller
     assert known[0] is not None
     assert known[0].partner is (known[1] if len(lines) > 1 else None)
+
+
+_EQUAL = """
+%bodyMARK (p: TYPES) -> TYPES {
+  %p = TYPES parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+  %v = f32[8]{0} get-tuple-element(%p), index=2
+  %w = f32[8]{0} get-tuple-element(%p), index=3
+  %u = f32[8]{0} get-tuple-element(%p), index=4
+  %more = s32[] add(%n, %n)
+  %sine = f32[8]{0} sine(%v)
+  %cosine = f32[8]{0} cosine(%w)
+  %tangent = f32[8]{0} tan(%u)
+  %both = f32[8]{0} add(%sine, %cosine)
+  %y = f32[8]{0} multiply(%both, %tangent)
+  ROOT %t = TYPES tuple(%more, %y, %v, %w, %u)
+}
+
+%condMARK (q: TYPES) -> pred[] {
+  %q = TYPES parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: f32[8], i: s32[]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[] parameter(1)
+  %startMARK = TYPES tuple(%i, %a, %a, %a, %a)
+  %loopMARK = TYPES while(%startMARK), condition=%condMARK, body=%bodyMARK
+  ROOT %out = f32[8]{0} get-tuple-element(%loopMARK), index=1
+}
+"""
+
+
+def test_the_elements_of_a_loop_that_were_equal_are_read_as_the_remaining_one(read: Read) -> None:
+    before = _EQUAL.replace("MARK", "")
+    before = before.replace("TYPES", "(s32[], f32[8]{0}, f32[8]{0}, f32[8]{0}, f32[8]{0})")
+    after = _EQUAL.replace("MARK", ".1").replace("TYPES", "(s32[], f32[8]{0}, f32[8]{0})")
+    for number in (3, 4):
+        after = after.replace(f"index={number}\n", "index=2\n")
+    after = after.replace("%v, %w, %u)\n", "%v)\n").replace("%a, %a, %a, %a)", "%a, %a)")
+    for name in ("v", "w", "u"):
+        after = after.replace(f"%{name} ", f"%element.{name} ").replace(
+            f"%{name})", f"%element.{name})"
+        )
+    matching = match(read(before), read(after))
+    for name in ("v", "w", "u"):
+        assert matching.partner_after(Place("body", name)) == Place("body.1", f"element.{name}")

@@ -286,3 +286,58 @@ def test_a_slice_moves_past_a_convert_both_ways(read: Read) -> None:
         assert not made.removed
         moved = [change for change in made.modified if change.kind is Kind.SWAPPED]
         assert [change.opcodes for change in moved] == [("slice", "slice")]
+
+
+def _square(*lines: str) -> str:
+    body = "".join(f"  {line}\n" for line in lines)
+    head = (
+        "ENTRY %main (a: f32[4,4], b: f32[4,4]) -> f32[4,4] {\n  %a = f32[4,4]{1,0} parameter(0)\n"
+    )
+    return f"{head}  %b = f32[4,4]{{1,0}} parameter(1)\n{body}}}\n"
+
+
+_DIMENSIONS = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+
+
+def test_a_transpose_of_an_operand_is_no_transpose_of_the_product(read: Read) -> None:
+    before = _square(
+        "%sine = f32[4,4]{1,0} sine(%b)",
+        "%transpose.1 = f32[4,4]{1,0} transpose(%sine), dimensions={1,0}",
+        f"%dot.1 = f32[4,4]{{1,0}} dot(%a, %transpose.1), {_DIMENSIONS}",
+        "ROOT %out = f32[4,4]{1,0} negate(%dot.1)",
+    )
+    after = _square(
+        "%sine = f32[4,4]{1,0} sine(%b)",
+        f"%dot.1 = f32[4,4]{{1,0}} dot(%a, %sine), {_DIMENSIONS.replace('{0}', '{1}')}",
+        "%transpose.9 = f32[4,4]{1,0} transpose(%dot.1), dimensions={1,0}",
+        "ROOT %out = f32[4,4]{1,0} negate(%transpose.9)",
+    )
+    assert match(read(before), read(after)).partner_after(_at("transpose.1")) is None
+
+
+def test_a_transpose_behind_a_bitcast_is_no_new_bitcast_before_it(read: Read) -> None:
+    passed = "%reshape.2 = f32[4,2]{1,0} reshape(%log.1)"
+    passing = "%reshape.9 = f32[4,2]{1,0} reshape(%a)"
+    before = _module(
+        "%sine = f32[8]{0} sine(%a)",
+        "%log.1 = f32[8]{0} log(%a)",
+        passed,
+        "%bitcast.1 = f32[2,4]{1,0} bitcast(%sine)",
+        "%transpose.1 = f32[4,2]{1,0} transpose(%bitcast.1), dimensions={1,0}",
+        "%out = f32[4,2]{1,0} multiply(%reshape.2, %transpose.1)",
+        "%end = f32[2,4]{1,0} bitcast(%out)",
+        "ROOT %sum = f32[2,4]{1,0} add(%end, %bitcast.1)",
+    )
+    after = _module(
+        "%sine = f32[8]{0} sine(%a)",
+        passing,
+        "%log.7 = f32[4,2]{1,0} log(%reshape.9)",
+        "%bitcast.7 = f32[1,8]{1,0} bitcast(%sine)",
+        "%bitcast.1 = f32[2,4]{0,1} bitcast(%bitcast.7)",
+        "%bitcast.6 = f32[1,2,4]{2,1,0} bitcast(%sine)",
+        "%bitcast.8 = f32[4,2]{1,0} bitcast(%bitcast.6)",
+        "%out = f32[4,2]{1,0} multiply(%log.7, %bitcast.8)",
+        "%end = f32[2,4]{1,0} bitcast(%out)",
+        "ROOT %sum = f32[2,4]{1,0} add(%end, %bitcast.1)",
+    )
+    assert match(read(before), read(after)).partner_after(_at("transpose.1")) == _at("bitcast.8")

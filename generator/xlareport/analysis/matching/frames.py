@@ -174,6 +174,42 @@ def results(search: Search) -> None:
             _link(search, root, other_root, "the result of what is paired")
 
 
+def elements(search: Search) -> None:
+    """Pair elements of a continued tuple with those that a user of theirs reads in their place.
+
+    A loop that carries two equal values loses one of them.
+    """
+    for node in search.before.open():
+        for other in elements_read_now(node):
+            if same_shape(search, node, other) and _taken_from(node).partner is _taken_from(other):
+                _link(search, node, other, "read in its place by what is paired")
+
+
+def _taken_from(element: Node) -> Node:
+    """Return the tuple that an element is taken from; the element itself if it is unknown."""
+    home = element.frame
+    source = home.computation.by_name.get(next(iter(element.instruction.operand_names), ""))
+    return element if source is None else home.node(source)
+
+
+def elements_read_now(element: Node) -> Iterator[Node]:
+    """Yield the elements of a continued tuple that paired users of an element read now."""
+    line, frame = element.instruction, element.frame
+    if line.opcode != _ELEMENT or not line.operands:
+        return
+    for user in frame.computation.users.get(line.name, ()):
+        reader = frame.nodes.get(user.name)
+        now = None if reader is None else reader.partner
+        if now is not None and len(now.instruction.operands) == len(user.operands):
+            place = [*user.operand_names].index(line.name)
+            read = now.frame.computation.by_name.get([*now.instruction.operand_names][place])
+            if read is not None and read.opcode == _ELEMENT:
+                yield now.frame.node(read)
+
+
+_ELEMENT = "get-tuple-element"
+
+
 def opened_results(search: Search) -> None:
     """Pair the tuples that linked calls return, as surely as the calls."""
     for link in list(search.links):

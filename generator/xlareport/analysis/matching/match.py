@@ -84,6 +84,7 @@ _RULES = (
     frames.called,
     frames.uncalled,
     frames.results,
+    frames.elements,
     merged_dots.merged,
     rules.name_taken_over,
     spreading.successors,

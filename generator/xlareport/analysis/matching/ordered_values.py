@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from xlareport.analysis.matching.frames import elements_read_now
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import are_other_fills, is_free, origin, read_at, same_shape
 from xlareport.analysis.matching.rules import grouped, is_leaf, is_other_move, value_of
@@ -65,15 +66,4 @@ def _in_order(ours: Sequence[Node], theirs: Sequence[Node]) -> Iterator[tuple[No
 
 def _read_instead(node: Node, others: Sequence[Node]) -> Node | None:
     """Return the element of a tuple that a user of an element, paired already, reads now."""
-    if node.instruction.opcode != "get-tuple-element":
-        return None
-    name, frame = node.instruction.name, node.frame
-    for line in frame.computation.users.get(name, ()):
-        reader = frame.nodes.get(line.name)
-        now = None if reader is None else reader.partner
-        if now is not None and len(now.instruction.operands) == len(line.operands):
-            read = [*now.instruction.operand_names][[*line.operand_names].index(name)]
-            for other in others:
-                if other.frame is now.frame and other.instruction.name == read:
-                    return other
-    return None
+    return next((other for other in elements_read_now(node) if other in others), None)

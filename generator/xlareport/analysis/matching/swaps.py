@@ -8,7 +8,7 @@ from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
-from xlareport.hlo.opcode_groups import MOVES
+from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 _MOVES = MOVES | {"convert", "negate"}
@@ -139,19 +139,21 @@ def swapped(search: Search) -> None:
     for link in [link for link in search.links if link.before in beside]:
         node, other = link.before, link.after
         for move, moved in (*_lowered(search, node, other), *_raised(search, node, other)):
-            if is_free(move) and is_free(moved) and _can_pass(move, node):
+            alike = move.instruction.opcode == moved.instruction.opcode
+            if is_free(move) and is_free(moved) and _can_pass(node, alike=alike):
                 reason = f"past %{node.instruction.name}"
-                alike = move.instruction.opcode == moved.instruction.opcode
                 if search.link(move, moved, Grade.MATCHED, reason) and alike:
                     search.links[-1].relation = Relation.SWAPPED
 
 
-def _can_pass(move: Node, passed: Node) -> bool:
+def _can_pass(passed: Node, *, alike: bool) -> bool:
     """Return whether a move can change places with an instruction and keep its value.
 
-    A convert of a matmul's result, and one of its operand, are of different values.
+    Moves of a matmul's result and of its operand are of different values, and of several moves in
+    a row of other opcodes it is not known which is which.
     """
-    return move.instruction.opcode != "convert" or passed.instruction.opcode not in _CONTRACTING
+    opcode = passed.instruction.opcode
+    return opcode not in _CONTRACTING and (alike or opcode not in REARRANGEMENTS)
 
 
 _CONTRACTING = frozenset({"convolution", "dot"})
