@@ -39,6 +39,8 @@ class MemoryFiles(Struct, frozen=True):
     usage: tuple[SpaceUsage, ...]
     uses: tuple[UsedValue, ...] = ()
     """The operands that use each value."""
+    build: str | None = None
+    """`cl_` and the changelist of the TPU compiler; None where no file name has it."""
 
 
 class CodeNotes(Struct, frozen=True):
@@ -132,7 +134,7 @@ def read_module(files: ModuleFiles) -> ParsedModule:
     return ParsedModule(
         files=files,
         snapshots=snapshots,
-        memory=_memory(side),
+        memory=replace(_memory(side), build=files.build),
         code=_code_notes(side),
         device_words=_device_words(files, side),
         read=tuple(reader.read_paths),

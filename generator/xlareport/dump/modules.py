@@ -141,6 +141,11 @@ class ModuleFiles(Struct, frozen=True):
     outlined: FileFigures | None = None
     """Of an outline the figures of the files that it is without; else None."""
 
+    @property
+    def build(self) -> str | None:
+        """Return `cl_` and the changelist of the TPU compiler; None where no name has it."""
+        return next((file.name.build for file in self.artifacts if file.name.build), None)
+
     def __repr__(self) -> str:
         return f"<ModuleFiles {self.key}: {self.figures.count:,} files>"
 

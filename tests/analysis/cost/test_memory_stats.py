@@ -1,7 +1,8 @@
 """Temp and peak against `compiled.memory_analysis()` of the same compilation.
 
 `data/memory_stats.tsv` is what jax 0.10.2 said of some of `tests/data/programs/memory_stats.py`,
-ahead of time for H100, TPU v4, v5e and v5p; beside it lie the dumps of then, as far as needed.
+ahead of time for H100, TPU v4, v5e and v5p (libtpu 0.0.42.1, or the one behind the hyphen); beside
+it lie the dumps of then, as far as needed.
 """
 
 import csv
@@ -10,6 +11,7 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 import zstandard
 
@@ -23,7 +25,7 @@ from xlareport.readers.buffer_assignment import BufferValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
 DATA = Path(__file__).parent / "data"
-UNKNOWN = {("v42x2x2", "kmeans_fit"), ("v5e2x4", "kmeans_fit")}
+UNKNOWN = {("v42x2x2", "kmeans_fit"), ("v5e2x4", "kmeans_fit"), ("v5e2x4-0.0.52", "kmeans_fit")}
 """The peak, which here depends on four values that are concatenated where they lie."""
 
 
@@ -101,6 +103,27 @@ def test_without_live_ranges_the_peak_of_shared_memory_is_not_known(
     assert stats is not None
     assert stats.peak_bytes is None
     assert stats.temp_bytes
+
+
+@pytest.mark.parametrize(
+    ("build", "temp"),
+    [
+        ("cl_933746096", 391_168),
+        ("cl_1014260217", 327_680),
+        ("cl_1000038190", None),
+        ("cl_", None),
+        (None, None),
+    ],
+)
+def test_the_temp_of_a_tpu_is_known_where_the_rule_of_its_build_is(
+    build: str | None, temp: int | None, modules: dict[tuple[str, str], ParsedModule]
+) -> None:
+    module = modules["v5e2x4", "top_ranked"]
+    assert module.final is not None
+    files = msgspec.structs.replace(module.memory, build=build)
+    stats = find_memory_stats(files, module.final.hlo, "tpu")
+    assert stats is not None
+    assert stats.temp_bytes == temp
 
 
 def test_without_a_buffer_assignment_nothing_is_known(

@@ -153,3 +153,24 @@ backend_config={"collective_backend_config":{"is_sync":true}}
     copied = estimate_time(cost.instructions["e", "begun"], DEVICE)
     assert copied.seconds > 0
     assert estimate_asynchronous_time(module_of(text), cost, DEVICE) == copied.seconds
+
+
+def test_what_an_async_start_runs_is_asynchronous(
+    count: Count, module_of: Callable[[str], HloModule]
+) -> None:
+    text = """piece {
+  whole = f32[1024] parameter(0)
+  ROOT part = f32[512] slice(whole), slice={[0:512]}
+}
+
+ENTRY e {
+  a = f32[1024] parameter(0)
+  begun = ((f32[1024]), f32[512], s32[]) async-start(a), calls=piece
+  work = f32[1024] negate(a)
+  ROOT ended = f32[512] async-done(begun)
+}"""
+    cost = count(text)
+    part = estimate_time(cost.instructions["piece", "part"], DEVICE)
+    assert part is not None
+    assert part.seconds > 0
+    assert estimate_asynchronous_time(module_of(text), cost, DEVICE) == part.seconds

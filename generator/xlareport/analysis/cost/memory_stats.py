@@ -2,8 +2,8 @@
 
 Buffer assignment keeps the sizes. What XLA adds is its own bookkeeping: the CPU client leaves the
 temporaries out of its peak, others add the space with the most in use to what is held throughout,
-and libtpu adds the fragmentation of its heap to the temporaries. The rules of libtpu were found by
-comparing.
+and libtpu 0.0.42.1 adds the fragmentation of its heap to the temporaries. The rules of libtpu were
+found by comparing.
 """
 
 from collections import Counter, defaultdict
@@ -23,6 +23,11 @@ from xlareport.readers.live_range import LiveRange, LiveRanges
 
 _TPU_ALIGNMENT = 16_384
 """Alignment in bytes of a TPU's temporary buffers."""
+_FRAGMENTATION_COUNTS = 933_746_096
+"""The changelist of libtpu 0.0.42.1, whose temp has the fragmentation of the heap."""
+_HEAP_ALONE = 1_014_260_217
+"""The changelist of libtpu 0.0.52, whose temp is the heap alone; the change lies in between."""
+_DIGITS = 18
 _CARRIED = frozenset({"copy", "parameter", "while", "conditional", "get-tuple-element", "call"})
 """Opcodes that pass a scalar on, besides arithmetic."""
 
@@ -59,7 +64,7 @@ def find_memory_stats(
     if backend == "cpu":
         return MemoryStats(held.temp_bytes, held.peak_without_temp_bytes, is_exact=True)
     is_tpu = backend == "tpu"
-    temp = _tpu_temp(assignment, live, module) if is_tpu else held.temp_bytes
+    temp = _tpu_temp(files, assignment, module) if is_tpu else held.temp_bytes
     throughout = _throughout(held, assignment)
     fullest = _fullest_space(assignment, live, module, is_tpu=is_tpu)
     if fullest is None:
@@ -119,25 +124,34 @@ def _device_memory(assignment: BufferAssignment) -> Iterable[Allocation]:
             yield allocation
 
 
-def _tpu_temp(
-    assignment: BufferAssignment, live: LiveRanges | None, module: HloModule
-) -> int | None:
-    """Return libtpu's temp: the heap of buffer assignment and, once more, what it leaves unused.
-
-    None without live ranges. Where the heap holds nothing but tables of tuples and scalars, which
-    live in registers, libtpu needs no heap.
-    """
+def _tpu_temp(files: MemoryFiles, assignment: BufferAssignment, module: HloModule) -> int | None:
+    """Return libtpu's temp by the rule of its build; None for a build whose rule is not known."""
     temps = [
         allocation
         for allocation in assignment.allocations
         if allocation.is_preallocated_temp and allocation.color == DEFAULT_SPACE
     ]
+    heap = sum(-(-item.size // _TPU_ALIGNMENT) * _TPU_ALIGNMENT for item in temps)
+    digits = (files.build or "").removeprefix("cl_")[:_DIGITS]
+    build = int(digits) if digits.isdecimal() else None
+    if build is None or _FRAGMENTATION_COUNTS < build < _HEAP_ALONE:
+        return None
+    return heap if build >= _HEAP_ALONE else _with_fragmentation(heap, temps, files.live, module)
+
+
+def _with_fragmentation(
+    heap: int, temps: Sequence[Allocation], live: LiveRanges | None, module: HloModule
+) -> int | None:
+    """Return the heap of buffer assignment and, once more, what it leaves unused.
+
+    None without live ranges. Where the heap holds nothing but tables of tuples and scalars, which
+    live in registers, libtpu needs no heap.
+    """
     opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}
     if not any(_is_in_memory(value, opcodes) for item in temps for value in item.values):
         return 0
     if live is None:
         return None
-    heap = sum(-(-item.size // _TPU_ALIGNMENT) * _TPU_ALIGNMENT for item in temps)
     return 2 * heap - sum(measure_heap_use(item, live, module) for item in temps)
 
 

@@ -6,14 +6,14 @@ It is an estimate, for ranking and for finding what is far from what it could be
 of a module share it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
 from xlareport.analysis.cost.interconnect_time import model_time
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.backend_config import is_synchronous
-from xlareport.hlo.model import HloModule, InstructionKey
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.devices import Device
 
 InstructionShares = Mapping[InstructionKey, float]
@@ -119,10 +119,22 @@ def estimate_asynchronous_time(module: HloModule, cost: ModuleCost, device: Devi
         total_time(known, device)
         for computation in module.computations
         for line in computation.instructions
-        if line.opcode.endswith("-start")
-        and not is_synchronous(line)
-        and (known := cost.instructions.get((computation.name, line.name))) is not None
+        if line.opcode.endswith("-start") and not is_synchronous(line)
+        for key in _started(module, computation, line)
+        if (known := cost.instructions.get(key)) is not None
     )
+
+
+def _started(
+    module: HloModule, computation: Computation, start: Instruction
+) -> Iterator[InstructionKey]:
+    """Yield a start and the instructions of the computation that an `async-start` runs."""
+    yield computation.name, start.name
+    if start.opcode != "async-start":
+        return
+    for name in {name for _, name in start.called}:
+        wrapped = module.by_name.get(name)
+        yield from ((name, line.name) for line in (wrapped.instructions if wrapped else ()))
 
 
 def estimate_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, float]:

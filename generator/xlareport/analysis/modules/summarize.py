@@ -83,7 +83,7 @@ def summarize_module(
         user_lines=_user_lines(texts[0]) if texts else 0,
         settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
         problems=module.problems,
-        tpu_flags=compare_flags(flags or (), _build(module)),
+        tpu_flags=compare_flags(flags or (), module.files.build),
         open_work=_open_work(cost) if cost else 0.0,
         launches=_launches(cost) if cost and _is_optimized(module) else 0,
         calls=_custom_calls(final.hlo, cost) if final and cost else CustomCallWork(),
@@ -95,12 +95,6 @@ def summarize_module(
 def text_bytes(stage: SnapshotFiles) -> int:
     """Return the bytes of a snapshot's file, the largest of several."""
     return max(artifact.entry.size for artifact in stage.artifacts)
-
-
-def _build(module: ParsedModule) -> str | None:
-    return next(
-        (artifact.name.build for artifact in module.files.artifacts if artifact.name.build), None
-    )
 
 
 def _display_name(module: ParsedModule) -> str:
