@@ -182,4 +182,6 @@ def test_a_moved_value_is_for_the_op_of_its_name_that_reads_it(read_text: ReadTe
     before, after = read_text(_INDEXED), read_text(_INDEXED_PARTS)
     step = PartitioningStep(Partitioning(before, after), match(before, after))
     cause = explain_cause(step, find_collectives(after)[0], 8)
-    assert cause.detail == "Reshards `index.1` for `gather.1` (gather)."
+    assert cause.detail == (
+        "Reshards `index.1` from `{devices=[8,1]<=[8]}` to `{replicated}` for `gather.1` (gather)."
+    )

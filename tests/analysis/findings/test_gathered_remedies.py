@@ -40,6 +40,10 @@ GATHER = (
         "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1024}\n}\n\n"
     ),
 )
+BY_COLUMN = (
+    GATHER[0],
+    GATHER[1].replace("start_index_map={0}", "start_index_map={1}").replace("={1,1024}", "={1,1}"),
+)
 OTHER = ("  ROOT r = f32[4096,1024] negate(g)", "")
 
 
@@ -66,7 +70,8 @@ def finding(case: Case) -> Finding:
         (OF_TPU, "All-gather with a single consumer, a dot", "other operand of the dot"),
         (UNNAMED, "All-gather with a single consumer, a dot", "other operand of the dot"),
         (BLUR, "All-gather with a single consumer, a convolution", "along the batch"),
-        (GATHER, "All-gather with a single consumer, a gather", "not indexed"),
+        (GATHER, "All-gather with a single consumer, a gather", "jax.lax.all_to_all"),
+        (BY_COLUMN, "All-gather with a single consumer, a gather", "need not be gathered"),
         (OTHER, "All-gather with a single consumer", "consumer's result"),
     ],
 )

@@ -76,3 +76,28 @@ def test_a_sum_that_devices_reset_on_their_own_goes_on_no_further(
     )
     (finding,) = accumulated_reductions(case_of(text))
     assert "saves 54.0 MiB and" in finding.evidence
+
+
+@pytest.mark.parametrize(
+    ("of_final", "of_program", "is_cast"),
+    [
+        ("f/while/body/psum_invariant", "", True),
+        ("f/while/body/psum", "psum_invariant", False),
+        ("", "mlp/psum_invariant", True),
+        ("", "mlp/psum", False),
+        ("", "", False),
+    ],
+)
+def test_sums_of_a_differentiated_shard_map_have_the_remedy_of_their_own(
+    of_final: str, of_program: str, case_of: Callable[..., Case], *, is_cast: bool
+) -> None:
+    def named(op_name: str) -> str:
+        return NESTED.replace(
+            "to_apply=add",
+            f'to_apply=add, metadata={{op_name="{op_name}"}}' if op_name else "to_apply=add",
+        )
+
+    (finding,) = accumulated_reductions(case_of(named(of_final), named(of_program)))
+    assert ("jax.lax.pcast" in finding.suggestion) is is_cast
+    assert ("`psum` after it" in finding.suggestion) is not is_cast
+    assert finding.suggestion.endswith("which is more where they were sharded.")

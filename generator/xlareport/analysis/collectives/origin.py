@@ -5,15 +5,16 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from xlareport.analysis.collectives.cut_slices import CutSlices, find_cut_slices
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.halos import find_edged, needs_edges
-from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
 from xlareport.analysis.collectives.partial_results import (
     CONTRACTIONS,
     PartialOp,
     find_partial_op,
     size_of_group,
 )
+from xlareport.analysis.collectives.partial_words import PART_OF_OPERANDS, part_of
 from xlareport.analysis.collectives.partitioning import (
     Counterpart,
     Moved,
@@ -22,11 +23,11 @@ from xlareport.analysis.collectives.partitioning import (
     chain_back,
     consumer_of,
 )
+from xlareport.analysis.collectives.reshard_words import describe_move, describe_resharding
 from xlareport.analysis.collectives.selections import find_repeated_reduce, find_selection
 from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.collectives.sharding_pair import (
     OF_PARTIAL,
-    OF_PARTITIONER,
     ShardingPair,
     make_pair,
     pair_of_value,
@@ -36,14 +37,9 @@ from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade
-from xlareport.runtime import english
 
 _MOST_MADE = 16
 """Concatenations and selections between a collective and the op that it is made for."""
-_MOST_CONSUMERS = 2
-"""Users of a value that a sentence names."""
-_LONGEST_WAY = 160
-"""Characters of two shardings that a sentence has at most."""
 _WINDOWED = (
     "convolution",
     "reduce-window",
@@ -107,6 +103,9 @@ def explain_cause(
     partial = find_repeated_reduce(home, body) if collective.kind == "all-gather" else None
     if partial is not None:
         return _explain_reduction(step, home, body, partial)
+    slices = find_cut_slices(step, body)
+    if slices is not None:
+        return _sliced(step, slices)
     wanting = _wanting(step, home, body, source)
     is_edge = collective.kind == "collective-permute" and _is_edge(home, body)
     if wanting is not None and is_edge and _is_shifted(step, wanting, _op_name(body, source)):
@@ -126,6 +125,15 @@ def _selected(step: PartitioningStep, body: Instruction, selection: Instruction)
     return CollectiveCause(
         CauseKind.PARTIAL_RESULT, detail, operands, None, Grade.MATCHED, _OF_CANDIDATES
     )
+
+
+def _sliced(step: PartitioningStep, slices: CutSlices) -> CollectiveCause:
+    """Explain a move of parts by the slices along a sharded dimension that it is made for."""
+    value, *_ = operands = tuple(step.operands(slices.home, slices.instructions[0]))
+    after = slices.sharding(step)
+    pair = make_pair(value.instruction, value.sharding, after, "resharding", Grade.MATCHED)
+    detail = slices.describe(value.instruction)
+    return CollectiveCause(CauseKind.RESHARDING, detail, operands, pair, Grade.MATCHED)
 
 
 def _wanting(
@@ -218,7 +226,9 @@ def _explain_reduction(
     proved = cuts > 1 or (kind is CauseKind.PARTIAL_RESULT and bool(operands))
     return CollectiveCause(
         kind=kind,
-        detail=_SUMS[kind].format(name=op.name, opcode=op.opcode, cuts=_cuts_words(cuts)),
+        detail=_SUMS[kind].format(
+            name=op.name, opcode=op.opcode, cuts=_cuts_words(cuts), part=part_of(step, place, op)
+        ),
         operands=operands,
         sharding=sharding,
         grade=_grade(wanting, proved=proved and bool(operands)),
@@ -231,7 +241,9 @@ def _of_partial(partial: PartialOp) -> CollectiveCause:
     op = partial.instruction
     kind = CauseKind.PARTIAL_SUM if op.opcode in CONTRACTIONS else CauseKind.PARTIAL_RESULT
     kind = CauseKind.PARTIAL_REDUCTION if op.opcode == "reduce" else kind
-    detail = _SUMS[kind].format(name=op.name, opcode=op.opcode, cuts=_cuts_words(1))
+    detail = _SUMS[kind].format(
+        name=op.name, opcode=op.opcode, cuts=_cuts_words(1), part=PART_OF_OPERANDS
+    )
     return CollectiveCause(kind, detail, (), None, Grade.MATCHED, _NO_OP)
 
 
@@ -262,12 +274,11 @@ _SUMS = {
     CauseKind.PARTIAL_REDUCTION: (
         "Combines partial results of `{name}` ({opcode}): a dimension that it reduces is {cuts}."
     ),
-    CauseKind.PARTIAL_RESULT: (
-        "Combines partial results of `{name}` ({opcode}): each device has a part of its operand."
-    ),
+    CauseKind.PARTIAL_RESULT: ("Combines partial results of `{name}` ({opcode}): {part}."),
 }
 _OF_CANDIDATES = "candidates are gathered, not a value of the program"
 _NO_OP = "the op that needs it has no counterpart before partitioning"
+_MADE = "a value that the partitioner computes"
 _NOT_WRITTEN = "the snapshot before partitioning does not write the shardings of its operands"
 _NO_RESULT = "the snapshot before partitioning does not write the sharding of its result"
 
@@ -353,35 +364,12 @@ def _resharding(
     source = moved.chain[-1] if moved.chain else moved.body
     pair = pair_of_value(step, moved, wanting, devices)
     operands = tuple(step.operands(wanting.home, wanting.instruction)) if wanting else ()
-    op = wanting.instruction if wanting else None
-    wanted = f" for `{op.name}` ({op.opcode})" if op else ""
     if pair is None:
-        detail = f"Moves the parts of `{source.name}`{wanted} between devices."
-        return CollectiveCause(
-            CauseKind.RESHARDING, detail, operands, None, Grade.MATCHED, _NOT_WRITTEN
+        detail = describe_move(
+            moved.body, source, wanting, is_made=step.is_without_counterpart(moved)
         )
-    detail = _reshards(step, pair, wanting, wanted)
+        reason = _MADE if step.is_without_counterpart(moved) else _NOT_WRITTEN
+        return CollectiveCause(CauseKind.RESHARDING, detail, operands, None, Grade.MATCHED, reason)
+    detail = describe_resharding(step, pair, wanting)
     grade = Grade.EXACT if pair.grade is Grade.EXACT and pair.to else Grade.MATCHED
     return CollectiveCause(CauseKind.RESHARDING, detail, operands, pair, grade)
-
-
-def _reshards(
-    step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None, wanted: str
-) -> str:
-    """Return what is resharded, for which op, and the reshape that makes it necessary."""
-    if wanting is None:
-        return f"Reshards `{pair.value}`."
-    if wanting.instruction.name != pair.value:
-        op = wanting.instruction
-        reshape = find_merging_reshape(step, wanting.home, pair.value, op)
-        merged = f" `{reshape.name}` between them merges a sharded dimension." if reshape else ""
-        return f"Reshards `{pair.value}`{wanted}.{merged}"
-    users = wanting.home.users.get(pair.value, ())
-    names = english.listing([f"`{user.name}` ({user.opcode})" for user in users])
-    consumer = f" for {names}" if 0 < len(users) <= _MOST_CONSUMERS else ""
-    way = f" from `{pair.from_}` to `{pair.to}`" if pair.to else ""
-    if len(way) > _LONGEST_WAY:
-        way = ""
-    if pair.meaning == OF_PARTITIONER:
-        return f"Reshards what the partitioner computes for `{pair.value}`{way}{consumer}."
-    return f"Reshards `{pair.value}`{way}{consumer}."

@@ -80,10 +80,11 @@ class Origins:
         if len(causes) == 1 and len({member.origin.detail for member in members}) == 1:
             return first.origin, first.sharding, first.sharding_reason
         counted = ", ".join(
-            f"{count:,} x {cause.value if cause else 'not known'}"
+            f"{count:,}\u00d7 {cause.value if cause else 'not known'}"
             for cause, count in causes.most_common()
         )
-        detail = f"Combines {len(members):,}: {counted}. The largest: {first.origin.detail}"
+        largest = first.origin.detail
+        detail = f"Combines {len(members):,} ({counted}). Of the largest member: {largest}"
         grade = weakest(member.origin.grade for member in members if member.origin.grade)
         known = first.origin.grade is not None
         origin = replace(first.origin, detail=detail, grade=grade if known else None)

@@ -109,13 +109,13 @@ class PartitioningStep(Struct, frozen=True):
 
         Where several instructions have the name, the first of them is a guess.
         """
-        every = self._named(op_name)
+        every = self.named(op_name)
         liked = [place for place in every if place[1].opcode in opcodes] or every
         if not liked:
             return None
         return Counterpart(*liked[0], Grade.MATCHED if len(liked) == 1 else Grade.GUESSED)
 
-    def _named(self, op_name: str) -> Sequence[tuple[Computation, Instruction]]:
+    def named(self, op_name: str) -> Sequence[tuple[Computation, Instruction]]:
         """Return the instructions with an op_name before partitioning."""
         if not self._by_op:
             self._by_op.update(_by_op_name(self.before))
@@ -124,8 +124,13 @@ class PartitioningStep(Struct, frozen=True):
     def is_inserted(self, instruction: Instruction) -> bool:
         """Return whether partitioning inserted an instruction, for the op with its op_name."""
         name, opcode = instruction.metadata.op_name, instruction.opcode
-        every = self._named(name)
+        every = self.named(name)
         return bool(every) and all(former.opcode != opcode for _, former in every)
+
+    def is_without_counterpart(self, moved: Moved) -> bool:
+        """Return whether the partitioner made the value that a collective moves."""
+        source = moved.chain[-1] if moved.chain else moved.body
+        return self.counterpart(moved.home, source) is None
 
     def counterpart(self, home: Computation, instruction: Instruction) -> Counterpart | None:
         """Return an instruction's counterpart: parameters by number, others by the matching."""

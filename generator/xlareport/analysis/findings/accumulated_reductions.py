@@ -10,7 +10,7 @@ device sends at least 1 MiB less. Rounding changes, because the sums over device
 iterations change places.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -33,6 +33,7 @@ from xlareport.analysis.findings.linear_flow import (
 )
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 LEAST_BYTES = MEBIBYTE
@@ -40,6 +41,20 @@ LEAST_BYTES = MEBIBYTE
 _DEEPEST = 20
 """Loops around a collective that are followed."""
 _KINDS = frozenset({"all-reduce", "reduce-scatter"})
+_ACCUMULATE = (
+    "Accumulate the gradients of each device and reduce once: a `shard_map` around the loop with a "
+    "`psum` after it, or an unreduced sharding of the state."
+)
+_OF_DERIVATIVE = "psum_invariant"
+"""The primitive by which JAX sums the gradient of what all devices of a `shard_map` share."""
+_PCAST = (
+    "JAX makes such sums when it differentiates a `shard_map` (`psum_invariant`): cast what all "
+    "devices share before the loop, with `jax.lax.pcast(x, AXES, to='varying')` inside the "
+    "`shard_map`, and its gradient is summed over devices once, after the loop."
+)
+_MEMORY = (
+    "The state then needs the memory of unreduced gradients, which is more where they were sharded."
+)
 _FORMS = frozenset({"synchronous", "start and done"})
 
 
@@ -76,13 +91,44 @@ def accumulated_reductions(case: Case) -> Iterator[Finding]:
     savings = [saving for figures in candidates if (saving := _saving(case, figures, loops))]
     savings.sort(key=lambda saving: (-saving.bytes, saving.figures.collective.key))
     if sum(saving.bytes for saving in savings) >= LEAST_BYTES:
-        yield _finding(savings)
+        yield _finding(case, savings)
 
 
 def _is_sum(module: HloModule, figures: CollectiveFigures) -> bool:
     line = module.find(*figures.collective.body)
     applied = module.by_name.get(dict(line.called).get("to_apply", "")) if line else None
     return bool(applied and applied.root and applied.root.opcode == "add")
+
+
+def _is_of_derivative(case: Case, savings: Sequence[_Saving]) -> bool:
+    """Return whether JAX made all reductions when it differentiated a `shard_map`.
+
+    Combined ones have lost their op_name: then all that the program has in loops must be of these.
+    """
+    bodies = [case.module.find(*saving.figures.collective.body) for saving in savings]
+    names = [body.metadata.op_name for body in bodies if body is not None]
+    if not all(names) and case.before is not None:
+        names += [name for name in _reductions_in_loops(case.before) if name]
+    stated = [name for name in names if name]
+    return bool(stated) and all(_OF_DERIVATIVE in name for name in stated)
+
+
+def _reductions_in_loops(program: HloModule) -> Iterator[str]:
+    """Yield the op_names of the reductions that the loops of a program execute."""
+    called = {
+        computation.name: [name for line in computation.instructions for _, name in line.called]
+        for computation in program.computations
+    }
+    loops = [
+        dict(line.called).get("body", "")
+        for computation in program.computations
+        for line in computation.instructions
+        if line.opcode == "while"
+    ]
+    for name in reachable(loops, lambda name: called.get(name, ())):
+        inside = program.by_name.get(name)
+        lines = inside.instructions if inside is not None else ()
+        yield from (line.metadata.op_name for line in lines if line.opcode in _KINDS)
 
 
 def _list_loops(module: HloModule) -> Mapping[str, _Loop]:
@@ -202,7 +248,7 @@ def _counts(body: Computation, name: str, element: str) -> bool:
     return all(other == element or is_plain(body, other) for other in step.operand_names)
 
 
-def _finding(savings: list[_Saving]) -> Finding:
+def _finding(case: Case, savings: list[_Saving]) -> Finding:
     first = savings[0]
     sent = sum((saving.figures.wire_bytes or 0) * saving.figures.counted for saving in savings)
     seconds = sum(saving.seconds for saving in savings)
@@ -221,11 +267,7 @@ def _finding(savings: list[_Saving]) -> Finding:
             f"{first.loop.trips:,} times and only adds their results to its state, which its body "
             f"reads for nothing else."
         ),
-        suggestion=(
-            "Accumulate the gradients of each device and reduce once: a `shard_map` around the "
-            "loop with a `psum` after it, or an unreduced sharding of the state. The state then "
-            "needs the memory of unreduced gradients, which is more where they were sharded."
-        ),
+        suggestion=f"{_PCAST if _is_of_derivative(case, savings) else _ACCUMULATE} {_MEMORY}",
         grade="matched",
         weight=seconds,
         seconds=seconds,

@@ -51,7 +51,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                     f"{_describe_repeats(groups.get(collective.key, ()), figures)}"
                 ),
                 occurrences=1,
-                suggestion=advise_gather(case, collective, kind),
+                suggestion=advise_gather(case, collective, kind, way),
                 grade="matched",
                 weight=seconds,
                 seconds=figures.exposed_seconds,

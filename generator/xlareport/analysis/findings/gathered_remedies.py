@@ -34,6 +34,11 @@ _BY_SHARDING: Mapping[str, str] = {
         "of the consumer's result sends fewer bytes."
     ),
 }
+_INDEXED = (
+    "The gather indexes the dimension along which its operand is sharded, so each device may need "
+    "any row. Send only the rows that are read, with jax.lax.all_to_all in a shard_map, or shard "
+    "the operand along a dimension that is not indexed."
+)
 _BY_PROGRAM: Mapping[str, str] = {
     "dot": (
         "The program writes this all-gather itself, so no sharding changes it. Multiply one shard "
@@ -53,10 +58,13 @@ _LONGEST_WAY = 20
 _REARRANGED = REARRANGEMENTS | {"copy-done", "copy-start"}
 
 
-def advise_gather(case: Case, gather: Collective, kind: str) -> str:
-    """Return what to try; `kind` is the result of `consumer_kind`."""
-    remedies = _BY_PROGRAM if _is_written(_body(case.module, gather)) else _BY_SHARDING
+def advise_gather(case: Case, gather: Collective, kind: str, way: tuple[str, ...]) -> str:
+    """Return what to try; `kind` is the result of `consumer_kind` for the same way."""
+    is_written = _is_written(_body(case.module, gather))
+    remedies = _BY_PROGRAM if is_written else _BY_SHARDING
     advice = remedies.get(kind, remedies[""])
+    if kind == "gather" and not is_written and _is_indexed(case.module, gather, way):
+        advice = _INDEXED
     upcast = find_upcast(case, gather)
     if upcast is None:
         return advice
@@ -140,6 +148,25 @@ def consumer_kind(module: HloModule, gather: Collective, way: tuple[str, ...]) -
     home = module.by_name[gather.computation]
     used = set(_uses(module, home, home.by_name[way[-1]], (gather.done, gather.instruction, *way)))
     return next((kind for kind, opcodes in _KINDS if used.intersection(opcodes)), "")
+
+
+def _is_indexed(module: HloModule, gather: Collective, way: tuple[str, ...]) -> bool:
+    """Return whether the consumer indexes the dimension along which the operand is gathered."""
+    body, home = _body(module, gather), module.by_name[gather.computation]
+    consumer = home.by_name[way[-1]]
+    fused = module.by_name.get(consumer.called[0][1]) if consumer.called else None
+    place = home if fused is None else fused
+    lines = (consumer,) if fused is None else fused.instructions
+    reads = [line for line in lines if line.opcode == "gather"]
+    tables = [place.operand(line) for line in reads]
+    sizes = home.by_name[gather.done or gather.instruction].shape.dimensions
+    dimension = body.attributes.get("dimensions", "").strip("{}")
+    return bool(reads) and all(
+        table is not None
+        and table.shape.dimensions == sizes
+        and dimension in line.attributes.get("start_index_map", "").strip("{}").split(",")
+        for line, table in zip(reads, tables, strict=True)
+    )
 
 
 def _uses(

@@ -131,7 +131,7 @@ def words_of_bound(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
         return "More overlap hides none of it: no independent work is left."
     whole = sum(figures.exposed_seconds for figures in exposed)
     if units.seconds(hideable) == units.seconds(whole):
-        return f"More overlap hides at most all of it, {units.seconds(hideable)}."
+        return f"More overlap can hide all of it, {units.seconds(hideable)}."
     return (
         f"More overlap hides at most {units.seconds(hideable)} of it, by the roofline time of the "
         "independent work."

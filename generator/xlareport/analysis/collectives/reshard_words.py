@@ -1,0 +1,65 @@
+"""Sentences on a value that a collective moves: what, for which op, and from which sharding."""
+
+from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
+from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
+from xlareport.analysis.collectives.sharding_pair import OF_PARTITIONER, ShardingPair
+from xlareport.hlo.model import Instruction
+from xlareport.runtime import english
+
+_MOST_CONSUMERS = 2
+"""Users of a value that a sentence names."""
+_LONGEST_WAY = 160
+"""Characters of two shardings that a sentence has at most."""
+_ANY = "Moves the parts of {what} between devices{wanted}."
+_MOVES = {
+    "all-gather": "Joins the parts of {what} along dimension {dimension}{wanted}.",
+    "collective-permute": "Sends each device's part of {what} to another device{wanted}.",
+}
+
+
+def describe_move(
+    body: Instruction, source: Instruction, wanting: Counterpart | None, *, is_made: bool
+) -> str:
+    """Return what a collective does with a value whose shardings are not known.
+
+    `is_made`: the partitioner made the value for the op, and no other snapshot has it.
+    """
+    wanted = _for_op(wanting)
+    kind = body.opcode.removesuffix("-start")
+    dimension = body.attributes.get("dimensions", "").strip("{}")
+    move = _MOVES.get(kind, _ANY)
+    if kind == "all-gather" and not dimension.isdecimal():
+        move = _ANY
+    if is_made and wanting is not None:
+        name = wanting.instruction.name
+        return move.format(
+            what=f"what the partitioner computes for `{name}`", dimension=dimension, wanted=""
+        )
+    return move.format(what=f"`{source.name}`", dimension=dimension, wanted=wanted)
+
+
+def describe_resharding(
+    step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None
+) -> str:
+    """Return what is resharded, for which op, and the reshape that makes it necessary."""
+    way = f" from `{pair.from_}` to `{pair.to}`" if pair.to else ""
+    if len(way) > _LONGEST_WAY:
+        way = ""
+    if wanting is None:
+        return f"Reshards `{pair.value}`{way}."
+    op = wanting.instruction
+    if op.name != pair.value:
+        reshape = find_merging_reshape(step, wanting.home, pair.value, op)
+        merged = f" `{reshape.name}` between them merges a sharded dimension." if reshape else ""
+        return f"Reshards `{pair.value}`{way}{_for_op(wanting)}.{merged}"
+    users = wanting.home.users.get(pair.value, ())
+    names = english.listing([f"`{user.name}` ({user.opcode})" for user in users])
+    consumer = f" for {names}" if 0 < len(users) <= _MOST_CONSUMERS else ""
+    if pair.meaning == OF_PARTITIONER:
+        return f"Reshards what the partitioner computes for `{pair.value}`{way}{consumer}."
+    return f"Reshards `{pair.value}`{way}{consumer}."
+
+
+def _for_op(wanting: Counterpart | None) -> str:
+    op = wanting.instruction if wanting is not None else None
+    return f" for `{op.name}` ({op.opcode})" if op is not None else ""

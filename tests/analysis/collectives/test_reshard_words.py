@@ -1,0 +1,47 @@
+"""Sentences on values that a collective moves, and whose shardings are not known."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.collectives.partitioning import Counterpart
+from xlareport.analysis.collectives.reshard_words import describe_move
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
+
+TEXT = """
+ENTRY %main (x: f32[8,6]) -> f32[8,6] {
+  %x = f32[8,6] parameter(0)
+  %all-gather.1 = f32[8,24] all-gather(%x), dimensions={1}
+  %collective-permute.1 = f32[8,6] collective-permute(%x), source_target_pairs={{0,1},{1,2}}
+  %all-to-all.1 = f32[8,6] all-to-all(%x), dimensions={1}
+  ROOT %dot.1 = f32[8,6] add(%x, %x)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("collective", "is_made", "expected"),
+    [
+        ("all-gather.1", False, "Joins the parts of `x` along dimension 1 for `dot.1` (add)."),
+        (
+            "all-gather.1",
+            True,
+            "Joins the parts of what the partitioner computes for `dot.1` along dimension 1.",
+        ),
+        (
+            "collective-permute.1",
+            False,
+            "Sends each device's part of `x` to another device for `dot.1` (add).",
+        ),
+        ("all-to-all.1", False, "Moves the parts of `x` between devices for `dot.1` (add)."),
+    ],
+)
+def test_a_move_says_what_is_known(
+    collective: str, expected: str, read_text: Callable[[str], HloModule], *, is_made: bool
+) -> None:
+    entry = read_text(TEXT).entry
+    assert entry is not None
+    wanting = Counterpart(entry, entry.by_name["dot.1"], Grade.MATCHED)
+    body, source = entry.by_name[collective], entry.by_name["x"]
+    assert describe_move(body, source, wanting, is_made=is_made) == expected
