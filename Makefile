@@ -19,6 +19,9 @@ export PYTHON
 # Each process that a test starts would compile the package anew, three seconds of work.
 unexport PYTHONDONTWRITEBYTECODE
 
+# The slowest first: it takes as long as all others together.
+CHECKS = $(addprefix check-,types frontend documents lint format floors)
+
 VENV := .venv
 RUN := $(VENV)/bin/
 ENVIRONMENT := pyproject.toml scripts/environment scripts/fetch_pip.py
@@ -66,16 +69,26 @@ owner:  ## Put the public address of the repository everywhere: make owner OWNER
 	@test -n "$(OWNER)" || { echo "make owner OWNER=name"; exit 2; }
 	git grep -lw OWNER -- README.md pyproject.toml recipes site_src docs/site | xargs sed -i 's/\bOWNER\b/$(OWNER)/g'
 
-check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
-	$(RUN)ruff check
-	$(RUN)ruff format --check
+check:  ## Lint, formatting, types and floors, several at a time
+	@$(MAKE) --no-print-directory --keep-going --output-sync --jobs=$(WORKERS) $(CHECKS)
+
+.PHONY: $(CHECKS)
+$(CHECKS): $(VENV)/.ready-test
+check-types:
 	$(RUN)mypy
+check-frontend:
+	$(RUN)python scripts/frontend.py check
+check-lint:
+	$(RUN)ruff check
+check-format:
+	$(RUN)ruff format --check
+check-floors:
 	$(RUN)lint-imports
+check-documents:
 	$(RUN)python scripts/architecture.py --check
 	$(RUN)python scripts/picture_style.py --check
 	$(RUN)python scripts/findings_guide.py --check
 	$(RUN)python scripts/report_schema.py --check
-	$(RUN)python scripts/frontend.py check
 
 architecture: $(VENV)/.ready-test  ## Write docs/architecture.md anew from the code
 	$(RUN)python scripts/architecture.py
