@@ -250,10 +250,15 @@ def hostile_dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def hostile_out(hostile_dump: Path, shared: Shared) -> Path:
-    """Return the folder that holds the report of the hostile dump."""
+    """Return the folder of a report of the hostile dump that has nights, and a hostile title."""
 
     def make(folder: Path) -> None:
-        built = build(hostile_dump, BuildOptions(out=folder / "beside/out", jobs=2))
+        root = folder / "<xss-tag>nightly"
+        for html in (False, True):
+            options = BuildOptions(
+                out=root / "out", jobs=2, history=root / "nights", name=ATTACKS["script"], html=html
+            )
+            built = build(hostile_dump, options)
         assert built.warnings == ""
 
-    return shared("hostile", make) / "beside/out"
+    return shared("hostile", make) / "<xss-tag>nightly/out"

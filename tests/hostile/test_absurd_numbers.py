@@ -56,20 +56,30 @@ CASES = {
 }
 
 
-@pytest.fixture
-def report(tmp_path: Path, request: pytest.FixtureRequest) -> ReportRecord:
-    text = CASES[request.param]
-    (tmp_path / "dump").mkdir()
-    for stage in ("before_optimizations", "cpu_after_optimizations"):
-        (tmp_path / "dump" / f"module_0001.x.{stage}.txt").write_text(text)
-    return build(tmp_path / "dump", BuildOptions(tmp_path / "out", html=False)).report
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportRecord:
+    """Return the report of a dump with a module for each case, of its name."""
+    root = tmp_path_factory.mktemp("absurd")
+    (root / "dump").mkdir()
+    for number, (case, text) in enumerate(CASES.items()):
+        for stage in ("before_optimizations", "cpu_after_optimizations"):
+            (root / "dump" / f"module_{number:04d}.{case}.{stage}.txt").write_text(text)
+    return build(root / "dump", BuildOptions(root / "out", html=False)).report
 
 
-@pytest.mark.parametrize("report", CASES, indirect=True)
-def test_an_absurd_number_is_no_fault(report: ReportRecord) -> None:
+@pytest.mark.parametrize("case", CASES)
+def test_an_absurd_number_is_no_fault(report: ReportRecord, case: str) -> None:
+    assert not [
+        problem
+        for problem in report.problems
+        if "fault of xlareport" in problem.message and case in problem.path
+    ]
+    assert len([file for file in report.files if f".{case}." in file.path]) == 2
+
+
+def test_no_absurd_number_is_a_fault_of_the_whole_report(report: ReportRecord) -> None:
     assert not [problem for problem in report.problems if "fault of xlareport" in problem.message]
-    assert len(report.files) == 2
-    assert len(report.modules) == 1
+    assert len(report.modules) == len(CASES)
 
 
 def test_more_dimensions_than_any_array_has_are_a_problem(tmp_path: Path) -> None:

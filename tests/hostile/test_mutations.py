@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from mutate import InThisProcess
 from mutations import broken, fixtures, write
+from tests.conftest import LONG_WALKS
 
 from xlareport import report
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.report import BuildOptions, build
 
-COUNT = int(os.environ.get("XLAREPORT_MUTATIONS", "20"))
+COUNT = int(os.environ.get("XLAREPORT_MUTATIONS", "20" if LONG_WALKS else "8"))
 STEP = 7
 """Numbers between one dump and the next, so that few of them take very different ones."""
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
-from tests.conftest import LONG_WALKS, paths_of
+from tests.conftest import paths_of
 from tests.parts import parts
 
 from xlareport.dump.source import as_utf8
@@ -111,31 +110,6 @@ def watched(visitor: Any, hostile_out: Path) -> Any:
     assert visitor.outside() == []
     root = hostile_out.as_uri()
     assert [url for url in visitor.requests if url.startswith("file:") and root not in url] == []
-
-
-def acted(page: Page) -> list[str]:
-    """Return what acted or would load on a page."""
-    ran = page.evaluate("window.hacked")
-    return [*page.evaluate(FOUND), *([f"ran {ran}"] if ran != 0 else [])]
-
-
-@pytest.mark.browser
-def test_no_page_about_the_dump_acts(watched: Any, hostile_out: Path) -> None:
-    for page in watched.walk((hostile_out / "site" / name).as_uri() for name in FRONT):
-        assert acted(page) == [], page.url
-        assert "xss-title" not in page.title(), page.url
-        assert page.locator(".xr-failed").count() == 0, page.url
-
-
-@pytest.mark.browser
-def test_no_page_about_a_module_acts(watched: Any, hostile_out: Path) -> None:
-    site = hostile_out / "site"
-    some = sorted(f"m/{path.name}" for path in (site / "m").glob("module_00*.html"))
-    some = [*some[::17], *(address for address, _ in parts(site) if "/module_00" in address)]
-    for page in watched.walk(f"{site.as_uri()}/{one}" for one in some[:: 3 if LONG_WALKS else 17]):
-        page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
-        assert acted(page) == [], page.url
-        assert page.locator(".xr-failed").count() == 0, page.url
 
 
 @pytest.mark.browser
