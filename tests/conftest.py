@@ -211,6 +211,7 @@ class Visitor:
         self.requests: list[str] = []
         self._context = context
         self._fresh = list(context.pages)
+        self._looked_at: dict[str, Page] = {}
         self._heard: dict[str, Callable[[Any], None]] = {
             "request": lambda request: self.requests.append(request.url),
             "console": self._hear,
@@ -237,6 +238,12 @@ class Visitor:
     def _hear(self, message: "ConsoleMessage") -> None:
         if message.type in {"error", "warning"}:
             self.complaints.append(message.text)
+
+    def look(self, address: str) -> "Page":
+        """Return the page as a test before has left it, which only looked at it, or open it."""
+        if address not in self._looked_at:
+            self._looked_at[address] = self.open(address)
+        return self._looked_at[address]
 
     def open(self, address: str) -> "Page":
         """Open a page and wait until its scripts have loaded what they need at first."""
@@ -281,6 +288,18 @@ def visitor(tabs: Tabs, coverage: ScriptCoverage | None) -> Iterator[Visitor]:
         coverage.finish()
     visitor.leave()
     tabs.give_back(clean=visitor.is_clean and not coverage)
+
+
+@pytest.fixture(scope="module")
+def still(browser: "Browser", coverage: ScriptCoverage | None) -> Iterator[Visitor]:
+    """Return a visitor for the tests of a file that only look at pages: each is opened once."""
+    visitor = Visitor(Tabs(browser).take(), coverage)
+    yield visitor
+    if coverage:
+        coverage.finish()
+    visitor.leave()
+    assert visitor.complaints == []
+    assert visitor.outside() == []
 
 
 @pytest.fixture

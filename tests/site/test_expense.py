@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from tests.accessibility import axe_violations
+from tests.accessibility import narrow_width, violations_by_scheme
+from tests.conftest import LONG_WALKS
 
 from xlareport.report import BuildOptions, build
 
@@ -35,9 +36,9 @@ def site(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-def opened(visitor: Any, site: Path) -> Callable[[str], Any]:
+def opened(still: Any, site: Path) -> Callable[[str], Any]:
     def open_page(name: str) -> Any:
-        page = visitor.open(f"{site.as_uri()}/m/module_0001.jit_train_step.html?{name}")
+        page = still.look(f"{site.as_uri()}/m/module_0001.jit_train_step.html?{name}")
         expect(page.locator("table.xr-data").first).to_be_visible()
         return page
 
@@ -45,11 +46,8 @@ def opened(visitor: Any, site: Path) -> Callable[[str], Any]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_name_in_a_dump_becomes_markup(visitor: Any, opened: Any, name: str) -> None:
-    page = opened(name)
-    assert page.evaluate("typeof hacked") == "undefined"
-    assert visitor.complaints == []
-    assert visitor.outside() == []
+def test_no_name_in_a_dump_becomes_markup(opened: Any, name: str) -> None:
+    assert opened(name).evaluate("typeof hacked") == "undefined"
 
 
 def test_hostile_names_are_shown_as_they_are(opened: Any) -> None:
@@ -58,17 +56,12 @@ def test_hostile_names_are_shown_as_they_are(opened: Any) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_fits_a_narrow_screen(opened: Any, name: str) -> None:
-    page = opened(name)
-    page.set_viewport_size({"width": 400, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert narrow_width(opened(name)) <= 400
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
-def test_everybody_can_read_it(opened: Any, name: str, scheme: Any) -> None:
-    page = opened(name)
-    page.emulate_media(color_scheme=scheme)
-    assert axe_violations(page) == []
+@pytest.mark.parametrize("name", PAGES if LONG_WALKS else ("cost", "source"))
+def test_everybody_can_read_it(opened: Any, name: str) -> None:
+    assert violations_by_scheme(opened(name)) == {}
 
 
 def test_charts_have_words(opened: Any) -> None:

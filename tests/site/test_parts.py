@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from tests.conftest import LONG_WALKS
 from tests.links import broken_links
 from tests.successor import of_mkdocs
 
@@ -78,14 +79,14 @@ def test_every_tab_leads_to_its_part_and_back(opened: Any) -> None:
         *("Overview", "Steps", "Cost", "Memory", "Skeleton", "Graph"),
         *("Passes", "Source", "Code", "HLO", "Files"),
     ]
-    for label in tabs.all_inner_texts():
+    for label in tabs.all_inner_texts()[1 :: 1 if LONG_WALKS else 2]:
         page.locator(".xr-tabs").get_by_role("link", name=label).click()
         page.wait_for_selector("[aria-busy]", state="detached")
         expect(page.locator(".xr-tabs [aria-current=page]")).to_have_text(label)
         expect(page.locator("h1")).to_have_count(1)
         expect(page.locator("h1")).to_contain_text("jit_train_step")
     page.go_back()
-    expect(page.locator("h1")).to_contain_text("HLO of jit_train_step")
+    expect(page.locator("h1")).to_contain_text(re.compile("(HLO|Source) of jit_train_step"))
 
 
 def test_a_part_has_a_title_and_a_table_of_contents(opened: Any) -> None:
@@ -145,7 +146,10 @@ def test_a_wide_part_has_the_room_of_the_sides(opened: Any) -> None:
     expect(opened("?steps").locator(".md-sidebar--secondary")).to_be_hidden()
 
 
-@pytest.mark.parametrize("name", ["nothing", "constructor", "..%2Fsteps", "%3Cb%3E", "page-cost"])
+NO_PARTS = ("constructor", "%3Cb%3E", "nothing", "..%2Fsteps", "page-cost")
+
+
+@pytest.mark.parametrize("name", NO_PARTS[: None if LONG_WALKS else 2])
 def test_what_is_no_part_is_named_and_leads_to_the_overview(opened: Any, name: str) -> None:
     page = opened(f"?{name}")
     expect(page.locator("article [role=alert]")).to_contain_text("has no tab")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.accessibility import axe_violations
+from tests.accessibility import SCHEMES, narrow_width, violations_by_scheme
 from tests.conftest import LONG_WALKS
 
 pytestmark = pytest.mark.browser
@@ -21,9 +21,10 @@ PAGES = (
 )
 READ = PAGES if LONG_WALKS else ("index.html", f"{MAIN}.html?steps", f"{MAIN}.html?memory")
 """Pages that axe looks at, which takes seconds for each."""
+LOOKED_AT = PAGES[:: 1 if LONG_WALKS else 2]
+"""Pages whose headings and widths are looked at, a second for each."""
 LEVELS = """() => [...document.querySelectorAll('main :is(h1,h2,h3,h4,h5,h6)')]
     .filter(one => one.checkVisibility()).map(one => Number(one.tagName[1]))"""
-WIDTH = "document.documentElement.scrollWidth"
 FOCUSED = (
     "document.activeElement.closest('dialog') !== null || document.activeElement === document.body"
 )
@@ -45,22 +46,19 @@ def opened(visitor: Any, real_site: Path) -> Iterator[Callable[[str], Page]]:
 def test_everybody_can_read_it(visitor: Any, real_site: Path) -> None:
     for page in visitor.walk(f"{real_site.as_uri()}/{name}" for name in READ):
         expect(page.locator("h1").first).to_be_visible()
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            assert axe_violations(page) == [], page.url
+        schemes = SCHEMES if "memory" in page.url else ("light", "dark")
+        assert violations_by_scheme(page, *schemes) == {}, page.url
 
 
 def test_headings_are_in_order_and_it_fits_a_narrow_screen_and_twice_the_size(
     visitor: Any, real_site: Path
 ) -> None:
-    for page in visitor.walk(f"{real_site.as_uri()}/{name}" for name in PAGES):
+    for page in visitor.walk(f"{real_site.as_uri()}/{name}" for name in LOOKED_AT):
         levels = page.evaluate(LEVELS)
         assert levels.count(1) == 1, page.url
         assert all(after <= before + 1 for before, after in pairwise(levels)), page.url
         for width in (400, 640):  # a screen of 1,280 at 200 % is 640 wide
-            page.set_viewport_size({"width": width, "height": 700})
-            assert page.evaluate(WIDTH) <= width, page.url
-        page.set_viewport_size({"width": 1400, "height": 900})
+            assert narrow_width(page, width) <= width, page.url
     assert visitor.complaints == []
     assert visitor.outside() == []
 
@@ -107,7 +105,8 @@ def test_it_prints_without_what_is_for_the_screen(opened: Any) -> None:
 
 def test_paper_is_light_and_holds_what_is_on_it(opened: Any) -> None:
     """On a dark screen too; nothing is cut at its edge."""
-    for part in ("", "?cost", "?memory", "?passes", "?steps"):
+    parts = ("?steps", "?cost", "", "?memory", "?passes")
+    for part in parts[: None if LONG_WALKS else 2]:
         page = opened(f"{MAIN}.html{part}")
         page.set_viewport_size({"width": 760, "height": 1000})
         page.emulate_media(media="print", color_scheme="dark")

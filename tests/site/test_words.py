@@ -33,9 +33,9 @@ TELL = "async word => (await xlareport.explainWord(word)).map(part => part.join(
 
 
 @pytest.fixture
-def page(visitor: Any, sample_site: Path) -> Iterator[Page]:
-    yield visitor.open(f"{sample_site.as_uri()}/m/sample.html")
-    assert visitor.complaints == []
+def page(still: Any, sample_site: Path) -> Page:
+    opened: Page = still.look(f"{sample_site.as_uri()}/m/sample.html")
+    return opened
 
 
 @pytest.mark.parametrize("name", NAMES)
