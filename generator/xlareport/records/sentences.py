@@ -61,9 +61,6 @@ _SURENESS = {
 }
 
 
-_UNUSED = "no use"
-
-
 def why(lifetime: Lifetime | None) -> str:
     """Return why a value is live that long; empty if unknown."""
     if lifetime is None:
@@ -71,8 +68,14 @@ def why(lifetime: Lifetime | None) -> str:
     follower = lifetime.follower if lifetime.ends is End.USE else None
     if follower is None:
         return _end(lifetime)
-    own = _end(lifetime)
-    return f"{_followed(follower)}; {f'its own {own}' if own != _UNUSED else f'{own} of its own'}"
+    own = lifetime.last_read[0] if lifetime.last_read else _own_use(lifetime)
+    return f"{_followed(follower)}; {f'last own use %{own}' if own else 'no own use'}"
+
+
+def _own_use(lifetime: Lifetime) -> str:
+    """Return the last instruction that reads a value; empty if none does."""
+    is_read = lifetime.uses is None or lifetime.operand is not None
+    return lifetime.last_use if is_read else ""
 
 
 def _end(lifetime: Lifetime) -> str:
@@ -81,24 +84,26 @@ def _end(lifetime: Lifetime) -> str:
             return "entry parameter"
         case End.RESULT:
             return "output"
-    of = f", {units.plural(lifetime.uses, 'use')}" if lifetime.uses and lifetime.uses > 1 else ""
     if lifetime.uses is not None and lifetime.operand is None:
         last = lifetime.last_read
-        read = f"last use: %{last[0]} (operand {last[1]}){of}" if last else _UNUSED
-        if lifetime.follower is not None:
-            return read
-        return f"{read}; its memory is shared and in use up to %{lifetime.last_use}"
-    operand = f" (operand {lifetime.operand})" if lifetime.operand is not None else ""
-    return f"last use: %{lifetime.last_use}{operand}{of}"
+        read = _use(last[0], last[1], lifetime.uses) if last else "no use"
+        return f"{read}; its memory is in use until %{lifetime.last_use}"
+    return _use(lifetime.last_use, lifetime.operand, lifetime.uses)
+
+
+def _use(instruction: str, operand: int | None, uses: int | None) -> str:
+    """Return the last use of a value: `last use %dot.1 (operand 0, last of 3)`."""
+    place = [f"operand {operand}"] if operand is not None else []
+    place += [f"last of {units.count(uses)}"] if uses and uses > 1 else []
+    return f"last use %{instruction}" + (f" ({', '.join(place)})" if place else "")
 
 
 def _followed(follower: Follower) -> str:
-    """Return until when the memory of a value is in use, and as which later value."""
-    alias = f", as %{element_name(follower.instruction, follower.index)}"
+    """Return as which later value the memory of a value is in use, and until when."""
+    name = element_name(follower.instruction, follower.index)
     if follower.ends is not End.USE:
-        return f"{'entry parameter' if follower.ends is End.ARGUMENT else 'output'}{alias}"
-    verb = "in use up to" if follower.operand is None else "last use:"
-    return f"{verb} %{follower.last_use} (position {units.count(follower.end)}){alias}"
+        return f"{'entry parameter' if follower.ends is End.ARGUMENT else 'output'} as %{name}"
+    return f"as %{name} until %{follower.last_use} (position {units.count(follower.end)})"
 
 
 def value_name(value_row: ValueRow) -> str:

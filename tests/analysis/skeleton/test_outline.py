@@ -154,3 +154,30 @@ def test_the_longest_of_a_line_is_in_its_scope(tmp_path: Path) -> None:
     shown = skeleton_text(module_skeleton(parsed(tmp_path, content)))
     assert "longest bare" not in shown
     assert "optimizer/adam: 2 kernels" in shown
+
+
+SCATTERED = """HloModule jit_f, is_scheduled=true, num_partitions=4
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+all-reduce-scatter.1 {
+  p = f32[16] parameter(0)
+  r = f32[16] all-reduce(p), replica_groups={{0,1,2,3}}, to_apply=add
+  i = s32[] constant(0)
+  ROOT d = f32[4] dynamic-slice(r, i), dynamic_slice_sizes={4}
+}
+
+ENTRY e {
+  a = f32[16] parameter(0)
+  ROOT f = f32[4] fusion(a), kind=kCustom, calls=all-reduce-scatter.1
+}
+"""
+
+
+def test_a_fusion_that_is_a_collective_has_its_kind(tmp_path: Path) -> None:
+    item = items_of(tmp_path, SCATTERED)["f"]
+    assert (item.kind, item.opcode) == ("collective", "reduce-scatter")

@@ -23,24 +23,31 @@ RETURNED = Follower("while.1", (3,), 9, End.RESULT, "", None)
         (None, ""),
         (Lifetime(0, 9, 9, End.ARGUMENT, "", None, None), "entry parameter"),
         (Lifetime(0, 9, 9, End.RESULT, "", None, None), "output"),
-        (Lifetime(0, 3, 9, End.USE, "dot.1", None, None), "last use: %dot.1"),
+        (Lifetime(0, 3, 9, End.USE, "dot.1", None, None), "last use %dot.1"),
         (
             Lifetime(0, 3, 9, End.USE, "while.1", None, 2, ("tuple.5", 3)),
-            "last use: %tuple.5 (operand 3), 2 uses; its memory is shared and in use up to %while",
+            "last use %tuple.5 (operand 3, last of 2); its memory is in use until %while.1",
         ),
-        (Lifetime(0, 3, 9, End.USE, "while.1", None, 0), "no use; its memory is shared and in use"),
-        (Lifetime(0, 3, 9, End.USE, "dot.1", 2, 4), "%dot.1 (operand 2), 4 uses"),
+        (
+            Lifetime(0, 3, 9, End.USE, "while.1", None, 0),
+            "no use; its memory is in use until %while.1",
+        ),
+        (Lifetime(0, 3, 9, End.USE, "dot.1", 2, 4), "last use %dot.1 (operand 2, last of 4)"),
         (
             Lifetime(0, 3, 9, End.USE, "while.1", None, 1, ("tuple.5", 3), READ),
-            "%while.2 (position 7), as %while.1{3}; its own last use: %tuple.5 (operand 3)",
+            "as %while.1{3} until %while.2 (position 7); last own use %tuple.5",
         ),
         (
             Lifetime(0, 3, 9, End.USE, "while.1", 0, 1, None, HELD),
-            "in use up to %p (position 7), as %while.1{3}",
+            "as %while.1{3} until %p (position 7); last own use %while.1",
+        ),
+        (
+            Lifetime(0, 3, 9, End.USE, "while.1", None, 0, None, READ),
+            "as %while.1{3} until %while.2 (position 7); no own use",
         ),
         (
             Lifetime(0, 3, 9, End.USE, "while.1", 0, 1, None, RETURNED),
-            "output, as %while.1{3}; its own last",
+            "output as %while.1{3}; last own use %while.1",
         ),
     ],
 )

@@ -55,7 +55,7 @@ def _of_most(verb: str, most: str, share: float) -> str:
     """Return a reason: `needs the most memory`, or how near the module comes to the first."""
     if share == 1:
         return f"{verb} {most}"
-    return f"{verb} {share:.0%} as much as the one that {verb} {most}"
+    return f"reaches {share:.0%} of the module that {verb} {most}"
 
 
 def _by_work(summary: ModuleSummary, most: LargestFigures) -> Evidence:
@@ -106,7 +106,7 @@ def _by_matrices(summary: ModuleSummary, most: LargestFigures) -> Evidence:
 def _by_input(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     share = _share(summary.signature.argument_bytes, most.arguments)
     words = _of_most("takes", "the largest arguments", share)
-    words = f"{words}, where an initializer has almost no arguments"
+    words = f"{words}; an initializer takes almost none"
     return Evidence(words, 8, _SOFT(share), compared=True)
 
 

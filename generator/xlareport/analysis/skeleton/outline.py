@@ -55,6 +55,8 @@ class _Estimates(Struct, frozen=True):
     device: Device
     collectives: Mapping[InstructionKey, float | None]
     """The modeled time of what begins a collective; None where it is not known."""
+    kinds: Mapping[InstructionKey, str]
+    """The kind of collective that begins there."""
     synchronous: frozenset[InstructionKey]
     """Starts of collectives that end before any other instruction runs."""
 
@@ -83,6 +85,7 @@ def read_skeleton(
         cost,
         device,
         _collective_times(collectives),
+        {figures.collective.key: figures.collective.kind for figures in collectives},
         frozenset(collective.key for collective in synchronous),
     )
     outline = _Outline(estimates, module.code, key_by_phase(final.hlo))
@@ -175,8 +178,11 @@ class _Outline(Struct):
         op_name = op_name_of(instruction, module)
         children, trip_count = self._children(computation, instruction)
         kind, lane = self._kind(instruction)
-        if (computation.name, instruction.name) in self.estimates.collectives:
+        opcode, key = _called_name(instruction), (computation.name, instruction.name)
+        if key in self.estimates.collectives:
             kind, lane = "collective", "collectives"
+            if opcode == "fusion":
+                opcode = self.estimates.kinds[key]
         seconds = self._seconds(computation, instruction, children)
         if kind == "loop":
             seconds = total_seconds(children) * (1 if trip_count is None else trip_count)
@@ -184,7 +190,7 @@ class _Outline(Struct):
             kind=kind,
             lane=lane,
             name=instruction.name,
-            opcode=_called_name(instruction),
+            opcode=opcode,
             computation=computation.name,
             scope=self._scope(computation, instruction, op_name),
             shape=_short(instruction.shape),

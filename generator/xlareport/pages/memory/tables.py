@@ -91,11 +91,11 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
     ]
 
 
-def _held_until(value_row: ValueRow) -> str:
+def _held_until(value_row: ValueRow) -> str | None:
     """Return why a value lives, and for held memory which other value is in it at the peak."""
     value = value_row.occupant
     if value is None:
-        return why(value_row.lifetime)
+        return why(value_row.lifetime) or None
     name = element_name(value.instruction, value.index)
     return f"{why(value_row.lifetime)}; its memory holds %{name} at the peak"
 

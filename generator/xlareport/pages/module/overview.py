@@ -114,10 +114,13 @@ def overview_tables(overview: Overview) -> Mapping[str, Table]:
     return {name: table for name, table in tables.items() if table.rows}
 
 
+_UNNAMED = "(before a pipeline, in no file name)"
+
+
 def busiest_table(busies: Sequence[Busy]) -> Table:
     """Return the table of the passes that changed something."""
     columns = (
-        Column("Pass", "code", "None where no file names the pass", of="pass"),
+        Column("Pass", "code", "The last pass before each snapshot", of="pass"),
         Column("Steps", "int", "Steps with changes in which it ran last"),
         Column("Sole pass in", "int", "Steps in which no other pass ran"),
         Column("Added", "int", "Instructions"),
@@ -127,7 +130,7 @@ def busiest_table(busies: Sequence[Busy]) -> Table:
     )
     rows = [
         (
-            busy.name,
+            busy.name or _UNNAMED,
             busy.steps,
             busy.certain,
             busy.added,
