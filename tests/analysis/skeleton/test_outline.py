@@ -181,3 +181,33 @@ ENTRY e {
 def test_a_fusion_that_is_a_collective_has_its_kind(tmp_path: Path) -> None:
     item = items_of(tmp_path, SCATTERED)["f"]
     assert (item.kind, item.opcode) == ("collective", "reduce-scatter")
+
+
+STARTED = """HloModule jit_f, is_scheduled=true, num_partitions=4
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+scattered {
+  p = f32[16] parameter(0)
+  ROOT r = f32[4] reduce-scatter(p), replica_groups={{0,1,2,3}}, dimensions={0}, to_apply=add
+}
+
+ENTRY e {
+  a = f32[16] parameter(0)
+  b = ((f32[16]), f32[4]) async-start(a), calls=scattered
+  ROOT d = f32[4] async-done(b)
+}
+"""
+
+
+def test_a_start_has_the_kind_and_shape_of_what_it_runs(tmp_path: Path) -> None:
+    item = items_of(tmp_path, STARTED)["b"]
+    assert (item.kind, item.opcode, item.shape) == (
+        "collective",
+        "reduce-scatter",
+        "((f32[16]), 1 more)",
+    )

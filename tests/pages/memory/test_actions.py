@@ -74,7 +74,7 @@ def test_what_is_recomputed_or_stacked_is_not_to_be_recomputed() -> None:
             "in smaller pieces or in a narrower type."
         ),
         (
-            "1.0 MiB at most: `%p{2}` (f32[8]) is gradients that a loop stacks: a narrower type "
+            "1.0 MiB at most: `%p{2}` (f32[8]) holds gradients that a loop stacks: a narrower type "
             "or sharding shrinks them."
         ),
     ]
@@ -84,7 +84,7 @@ def test_what_a_recomputed_loop_saves_is_no_gradient() -> None:
     saved = replace(row("w", "while", PeakRole.STACKED), index=(2,), stack_phase="recomputed")
     assert told(saved) == [
         (
-            "1.0 MiB at most: `%w{2}` (f32[8]) is what a recomputed loop of the forward pass saves "
+            "1.0 MiB at most: `%w{2}` (f32[8]) holds what a recomputed loop of the forward pass saves "
             "for its backward pass: a narrower type or sharding shrinks them, and a checkpoint "
             "around several iterations saves fewer."
         )

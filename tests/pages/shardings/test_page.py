@@ -94,3 +94,17 @@ def analyzed_record(files: ModuleFiles) -> ModuleRecord:
         files.key, files.slug, 0, files.name, None, "", "", 1, "cpu", None, (), ModuleFigures(), ()
     )
     return replace(folder, collectives=collective_records(module.collectives))
+
+
+def test_changes_that_receive_nothing_are_said_to(module: ModuleRecord) -> None:
+    record = shardings(module)
+    assert record.changes
+    page = shardings_page(module, record)
+    assert "a device receives at least" in page.changes
+    kept = tuple(replace(change, received_bytes=0) for change in record.changes)
+    page = shardings_page(module, replace(record, changes=kept))
+    assert "Each device already has its new shard." in page.changes
+    assert "at least 0 B" not in page.changes
+    unknown = tuple(replace(change, received_bytes=None) for change in record.changes)
+    page = shardings_page(module, replace(record, changes=unknown))
+    assert "Each device already" not in page.changes

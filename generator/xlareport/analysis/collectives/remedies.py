@@ -26,7 +26,8 @@ _BY_CAUSE = {
         "Reduce over a dimension that is not sharded, or reduce once for several values."
     ),
     CauseKind.PARTIAL_RESULT: (
-        "Shard the operand along another dimension, or replicate it where it is small."
+        "Shard the operand, and of a scatter the updates, along a dimension that is not indexed, "
+        "replicate what is small, or index each device's own part in a shard_map."
     ),
 }
 

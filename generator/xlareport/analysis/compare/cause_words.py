@@ -170,7 +170,10 @@ _WORDS = {
     ChangeKind.SHARDING: "The sharding is `{head}` instead of `{base}`",
     ChangeKind.OPERATIONS: "The program has other operations",
     ChangeKind.HEADER: "The program has the same instructions and another header",
-    ChangeKind.OTHER: "The program differs in constants, attributes or calls",
+    ChangeKind.OTHER: (
+        "The program has the same operations, in other places, such as a loop or a call, or with "
+        "other constants or attributes"
+    ),
 }
 
 

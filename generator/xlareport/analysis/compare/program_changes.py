@@ -35,7 +35,7 @@ class ChangeKind(StrEnum):
     HEADER = "header"
     """Attributes of the header alone."""
     OTHER = "program"
-    """Constants or attributes."""
+    """Constants, attributes, or the places of the same operations."""
 
 
 _SAME_OPERATIONS = frozenset({ChangeKind.LOOPS, ChangeKind.DONATION})

@@ -35,7 +35,7 @@ class SkeletonItem(Struct, frozen=True):
     name: str
     """Of the instruction; of a command buffer its own."""
     opcode: str
-    """The opcode, the target of a custom call, or the kind of collective that a fusion is."""
+    """The opcode, the target of a custom call, or the collective that a fusion or a start is."""
     computation: str
     scope: str = ""
     """The framework's scopes, with the phase of training before them; empty where none is known."""

@@ -181,7 +181,7 @@ class _Outline(Struct):
         opcode, key = _called_name(instruction), (computation.name, instruction.name)
         if key in self.estimates.collectives:
             kind, lane = "collective", "collectives"
-            if opcode == "fusion":
+            if opcode in ("fusion", "async-start"):
                 opcode = self.estimates.kinds[key]
         seconds = self._seconds(computation, instruction, children)
         if kind == "loop":
@@ -355,7 +355,8 @@ def _short(shape: Shape) -> str:
     """Return types and dimensions of an array, of a tuple those of its largest element."""
     if shape.elements:
         largest = max(shape.elements, key=lambda element: element.byte_size or 0)
-        return f"({_short(largest)}, {len(shape.elements) - 1} more)"[:_LONGEST_SHAPE]
+        others = len(shape.elements) - 1
+        return f"({_short(largest)}{f', {others} more' if others else ''})"[:_LONGEST_SHAPE]
     sizes = ",".join("?" if size is None else str(size) for size in shape.dimensions)
     return f"{shape.element_type}[{sizes}]"[:_LONGEST_SHAPE]
 

@@ -175,7 +175,7 @@ def _recomputed(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
 def _stacks(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
     phases = {row.stack_phase for row in rows}
     what = _STACKS[phases.pop() or ""] if len(phases) == 1 else _STACKS[""]
-    verb = "is" if len(rows) == 1 else "are"
+    verb = "holds" if len(rows) == 1 else "hold"
     return f"{_names(rows)} {verb} {what}"
 
 

@@ -101,7 +101,9 @@ def _changes(record: ShardingsRecord) -> str:
         change.received_bytes for change in record.changes if change.received_bytes is not None
     ]
     size = units.byte_size(sum(known))
-    total = f" As partitioned, a device receives at least {size}." if known else ""
+    total = f" As partitioned, a device receives at least {size}." if any(known) else ""
+    if not total and len(known) == len(record.changes):
+        total = " Each device already has its new shard."
     return (
         f"{units.plural(len(record.changes), 'change')} of sharding at elementwise ops, copies "
         f"and tuples.{total} Received bytes are the part of the new shard that is not in the old "
