@@ -84,8 +84,8 @@ def test_what_a_recomputed_loop_saves_is_no_gradient() -> None:
     saved = replace(row("w", "while", PeakRole.STACKED), index=(2,), stack_phase="recomputed")
     assert told(saved) == [
         (
-            "1.0 MiB at most: `%w{2}` (f32[8]) holds what a recomputed loop of the forward pass saves "
-            "for its backward pass: a narrower type or sharding shrinks them, and a checkpoint "
+            "1.0 MiB at most: `%w{2}` (f32[8]) holds what a recomputed loop of the forward pass "
+            "saves for its backward pass: a narrower type or sharding shrinks them, and a checkpoint "
             "around several iterations saves fewer."
         )
     ]
