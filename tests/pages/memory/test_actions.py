@@ -85,8 +85,8 @@ def test_what_a_recomputed_loop_saves_is_no_gradient() -> None:
     assert told(saved) == [
         (
             "1.0 MiB at most: `%w{2}` (f32[8]) holds what a recomputed loop of the forward pass "
-            "saves for its backward pass: a narrower type or sharding shrinks them, and a checkpoint "
-            "around several iterations saves fewer."
+            "saves for its backward pass: a narrower type or sharding shrinks them, and a "
+            "checkpoint around several iterations saves fewer."
         )
     ]
 
