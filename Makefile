@@ -11,7 +11,7 @@ SECONDS ?= 60
 TARGETS ?= $(notdir $(wildcard fuzz/corpus/*))
 FOUND ?= .fuzz
 ZENSICAL ?= 0.0.73
-WALKED = tests/site tests/hostile tests/benchmarks tests/analysis/steps/test_steps_of_dumps.py \
+WALKED = tests/site tests/hostile tests/benchmarks tests/properties tests/analysis/steps/test_steps_of_dumps.py \
 	tests/records/test_stored_sketches.py tests/cli/test_terminal.py
 BROWSED = $(addprefix tests/site/test_,$(addsuffix .py,browser real parts search reader compared single \
 	embedded offline links words history texts code instructions partitioned timeline pictures scrolling))

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import LONG_WALKS
 from tests.readers.parsers import PATH, Parser
 
 import xlareport
@@ -36,6 +37,8 @@ def pieces(parser: Parser) -> list[bytes]:
     return [*lines, *parser.pieces, *parts, *RUBBISH]
 
 
+LONG = 300_000 if LONG_WALKS else 100_000
+"""Bytes of a long file."""
 RUBBISH = (
     *(b"\n", b" ", b"\t", b"\0", b'"', b"\\", b"{", b"}", b"[", b"(", b")", b"<", b">", b"-", b","),
     *(b"9" * 5_000, b"-1", b"1e999", b"nan", "²".encode(), "٣".encode(), b"\xff\xfe", b"\r\n"),
@@ -131,9 +134,9 @@ def steps(work: Callable[[], object]) -> int:
 
 @names
 def test_long_texts_of_one_piece_are_read(parser: Parser) -> None:
-    """What the interpreter does below the lines of code: quadratic, it would not end in an hour."""
+    """What the interpreter does below the lines of code: quadratic, it would not end in minutes."""
     for piece in dict.fromkeys(pieces(parser)):
-        parser.read(parser.whole + piece * (300_000 // len(piece)))
+        parser.read(parser.whole + piece * (LONG // len(piece)))
 
 
 def test_every_reader_has_a_parser_in_its_tests() -> None:

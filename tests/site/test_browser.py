@@ -1,8 +1,6 @@
 """The pages in a real browser, from file:// with the network off."""
 
 import re
-import subprocess
-import sys
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -393,20 +391,3 @@ def test_it_works_behind_a_server_too(browser: Any, server: str) -> None:
     page.close()
 
     assert complaints == []
-
-
-def test_mkdocs_serve_shows_the_same_pages(browser: Any, sample_out: Path, free_port: int) -> None:
-    command = (sys.executable, "-m", "mkdocs", "serve", "--dev-addr", f"127.0.0.1:{free_port}")
-    with subprocess.Popen(command, cwd=sample_out, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        said = next(line for line in process.stderr if "Serving on" in line)
-        page = browser.new_page()
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.goto(f"http://127.0.0.1:{free_port}/m/sample.html?steps")
-        expect(page.locator(ITEM)).to_be_visible()
-        page.close()
-        process.terminate()
-
-    assert complaints == ["Enabled live reload"]
-    assert "Serving on" in said

@@ -1,4 +1,5 @@
 import re
+import shutil
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -17,18 +18,23 @@ def out(tmp_path: Path, few_pages: list[SiteFile]) -> Path:
     return tmp_path
 
 
-def test_a_report_is_built_without_a_word(tmp_path: Path, few_pages: list[SiteFile]) -> None:
-    write_sources(tmp_path, [*few_pages, ("report.json", "{}\n")])
-
-    assert build_site(tmp_path) == ""
-    assert (tmp_path / "site/index.html").is_file()
-    assert (tmp_path / "site/report.json").read_text() == "{}\n"
-    assert (tmp_path / "site_src/report.json").is_file()
-    assert not (tmp_path / ".xlareport").exists()
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile]) -> Path:
+    out = tmp_path_factory.mktemp("built")
+    write_sources(out, [*few_pages, ("report.json", "{}\n")])
+    assert build_site(out) == ""
+    return out
 
 
-def test_a_failed_build_leaves_the_former_site_whole(out: Path) -> None:
-    build_site(out)
+def test_a_report_is_built_without_a_word(built: Path) -> None:
+    assert (built / "site/index.html").is_file()
+    assert (built / "site/report.json").read_text() == "{}\n"
+    assert (built / "site_src/report.json").is_file()
+    assert not (built / ".xlareport").exists()
+
+
+def test_a_failed_build_leaves_the_former_site_whole(built: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(built, tmp_path / "out"))
     (out / "site_src/index.md").write_text("# New\n\n[gone](gone.md)\n")
 
     with pytest.raises(SiteBuildError, match=r"gone\.md"):
@@ -73,18 +79,6 @@ def test_plugins_as_a_list_would_lose_ours(out: Path) -> None:
     assert not (out / "site").exists()
 
 
-def test_the_same_sources_give_the_same_site(out: Path) -> None:
-    def contents() -> dict[str, bytes]:
-        files = (path for path in (out / "site").rglob("*") if path.is_file())
-        return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
-
-    build_site(out)
-    first = contents()
-    build_site(out)
-
-    assert contents() == first
-
-
 PAGE = """
 <p id="lead" class="a">One &amp; <b>two</b>: [no](link.md) *as it is*</p>
 
@@ -121,24 +115,28 @@ def test_html_between_headings_stays_as_it_is(tmp_path: Path, few_pages: list[Si
         assert '<h3 id="and-one-below">' in one
 
 
-@pytest.mark.parametrize("in_pool", [True, False])
+def contents(out: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in (out / "site").rglob("*") if path.is_file()}
+
+
 def test_several_runs_build_the_same_site(
-    tmp_path: Path, few_pages: list[SiteFile], monkeypatch: pytest.MonkeyPatch, *, in_pool: bool
+    tmp_path: Path, few_pages: list[SiteFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In one process, in several, and in those of a pool."""
     front = "---\nsearch:\n  exclude: true\n---\n"  # as the pages of modules have it
     pages = [(f"m/{number}.md", f"{front}# {number}\n\n[x](x.md)\n") for number in range(6)]
     few = (few_page for few_page in few_pages if few_page[0] != "m/x.md")
     write_sources(tmp_path, [*few, ("m/x.md", f"{front}# x\n"), *pages])
     (tmp_path / "site_src/notes.md").write_text("# Notes\n\n[there](m/3.md) [gone](gone.md)\n")
     said = build_site(tmp_path, strict=False)
-    alone = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    alone = contents(tmp_path)
     for name, pages in {"_FEWEST": 2, "_REST": 1, "_MOST_PAGES": 2}.items():
         monkeypatch.setattr(shares, name, pages)
     assert said.count("gone.md") == 1
-    with WorkerPool(3) if in_pool else nullcontext() as workers:
-        assert build_site(tmp_path, strict=False, workers=workers) == said
-    again = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
-    assert again == alone
+    for in_pool in (True, False):
+        with WorkerPool(3) if in_pool else nullcontext() as workers:
+            assert build_site(tmp_path, strict=False, workers=workers) == said
+        assert contents(tmp_path) == alone, in_pool
 
 
 def test_a_plugin_that_raises_is_told(out: Path) -> None:

@@ -21,7 +21,7 @@ PAGES = (
 )
 READ = PAGES if LONG_WALKS else ("index.html", f"{MAIN}.html?steps", f"{MAIN}.html?memory")
 """Pages that axe looks at, which takes seconds for each."""
-LOOKED_AT = PAGES[:: 1 if LONG_WALKS else 2]
+LOOKED_AT = PAGES[:: 1 if LONG_WALKS else 3]
 """Pages whose headings and widths are looked at, a second for each."""
 LEVELS = """() => [...document.querySelectorAll('main :is(h1,h2,h3,h4,h5,h6)')]
     .filter(one => one.checkVisibility()).map(one => Number(one.tagName[1]))"""

@@ -89,8 +89,8 @@ def known() -> set[str]:
 def test_every_payload_is_of_its_type(
     name: str, node: Path, known: set[str], tmp_path: Path, unpacked: Callable[[str], Path]
 ) -> None:
-    build(unpacked(name), BuildOptions(tmp_path / "out"))
-    values = [(kind(key, known), value) for key, value in payloads(tmp_path / "out/site")]
+    build(unpacked(name), BuildOptions(tmp_path / "out", html=False))
+    values = [(kind(key, known), value) for key, value in payloads(tmp_path / "out/site_src")]
     assert {"m/x/steps", "m/x/graph", "table", "words"} <= {key for key, _ in values}
     assert complaints(node, tmp_path, [(key, shorter(value)) for key, value in values]) == ""
 

@@ -13,7 +13,7 @@ from xlareport.pages.steps.payload import step_payload
 from xlareport.snapshots import ParsedSnapshot
 
 DATA = Path(__file__).parents[2] / "data"
-PACKED = sorted(path.name for path in DATA.glob("*.tar.zst"))[:: 1 if LONG_WALKS else 3]
+PACKED = sorted(path.name for path in DATA.glob("*.tar.zst"))[:: 1 if LONG_WALKS else 5]
 """Archives of dumps: `make walks` reads all of them, which takes a minute or two."""
 
 
