@@ -207,3 +207,30 @@ def test_constants_are_not_what_is_left_of_a_framework_op(read: Read) -> None:
         "  ROOT %out = s32[6]{0} select(%p, %many, %broadcast.2)\n",
     )
     assert match(read(before), read(after)).partner_after(Place("main", "neg.1")) is None
+
+
+def test_what_the_partitioner_selects_of_a_padded_array_is_the_pad(read: Read) -> None:
+    whole = """
+ENTRY %main (a: f32[8,15], b: f32[8,16]) -> f32[8,16] {
+  %a = f32[8,15]{1,0} parameter(0)
+  %b = f32[8,16]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %sine = f32[8,15]{1,0} sine(%a), metadata={op_name="sin"}
+  %pad.1 = f32[8,16]{1,0} pad(%sine, %zero), padding=0_0x0_1
+  ROOT %sum = f32[8,16]{1,0} subtract(%b, %pad.1), metadata={op_name="sub"}
+}
+"""
+    part = """
+ENTRY %main_spmd (p: f32[2,8], q: f32[2,8]) -> f32[2,8] {
+  %p = f32[2,8]{1,0} parameter(0)
+  %q = f32[2,8]{1,0} parameter(1)
+  %zero.1 = f32[] constant(0)
+  %sine.1 = f32[2,8]{1,0} sine(%p), metadata={op_name="sin"}
+  %wide = f32[2,8]{1,0} broadcast(%zero.1), dimensions={}
+  %inside = pred[2,8]{1,0} compare(%q, %wide), direction=LT
+  %select.1 = f32[2,8]{1,0} select(%inside, %sine.1, %wide)
+  ROOT %sum.1 = f32[2,8]{1,0} subtract(%q, %select.1), metadata={op_name="sub"}
+}
+"""
+    partner = match(read(whole), read(part)).partner_after
+    assert partner(Place("main", "pad.1")) == Place("main_spmd", "select.1")

@@ -279,13 +279,13 @@ _CONVERTED_LATER = _SLICED.replace(
 _CONVERTED_LATER = _CONVERTED_LATER.replace("%slice.1)", "%convert.9)")
 
 
-def test_a_slice_moves_past_a_convert_both_ways(read: Read) -> None:
+def test_a_convert_moves_past_a_slice_both_ways(read: Read) -> None:
     for texts in ((_SLICED, _CONVERTED_LATER), (_CONVERTED_LATER, _SLICED)):
         made = step(*map(read, texts), "`convert-mover`")
         assert not made.added
         assert not made.removed
         moved = [change for change in made.modified if change.kind is Kind.SWAPPED]
-        assert [change.opcodes for change in moved] == [("slice", "slice")]
+        assert [change.opcodes for change in moved] == [("convert", "convert")]
 
 
 def _square(*lines: str) -> str:

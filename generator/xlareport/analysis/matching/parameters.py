@@ -17,7 +17,7 @@ def can_continue(before: Instruction, after: Instruction) -> bool:
     if old.elements or new.elements:
         return bool(old.elements and new.elements) or old in new.elements or new in old.elements
     if old.element_type == new.element_type:
-        return old.element_count == new.element_count or _is_part(old, new) or _is_part(new, old)
+        return old.element_count == new.element_count or is_part(old, new) or is_part(new, old)
     floats = _is_float(old.element_type) and _is_float(new.element_type)
     return floats and old.dimensions == new.dimensions
 
@@ -30,7 +30,7 @@ def _value(constant: Instruction) -> str:
     return constant.argument.translate(_WITHOUT_BRACES)
 
 
-def _is_part(whole: Shape, part: Shape) -> bool:
+def is_part(whole: Shape, part: Shape) -> bool:
     """Whether a shape is a share of another, each dimension divided among devices."""
     if len(whole.dimensions) != len(part.dimensions):
         return False

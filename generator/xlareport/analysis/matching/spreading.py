@@ -24,6 +24,7 @@ from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.stand_ins import (
     PASSING,
     could_do_its_work,
+    is_masked_part,
     is_moved_by_copy,
     is_work_behind,
     only_gathers,
@@ -223,7 +224,7 @@ class _Spread:
 
     def _could_replace(self, node: Node, other: Node) -> bool:
         """Return whether two nodes have the same shape, or move the same data."""
-        if same_shape(self._search, node, other):
+        if same_shape(self._search, node, other) or is_masked_part(node, other):
             return True
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
         return moves and self._moves_same(node, other)

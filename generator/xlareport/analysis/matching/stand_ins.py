@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import target_of
+from xlareport.analysis.matching.parameters import is_part
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
@@ -78,6 +79,12 @@ def is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
     """Return whether a move continues as the move whose result is copied, not as the copy."""
     moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
     return moves and _opcode(copy) == "copy"
+
+
+def is_masked_part(node: Node, other: Node) -> bool:
+    """Return whether a device selects its part of what was padded: the SPMD partitioner's pad."""
+    opcodes = _opcode(node), _opcode(other)
+    return opcodes == ("pad", "select") and is_part(node.instruction.shape, other.instruction.shape)
 
 
 def _opcode(node: Node) -> str:

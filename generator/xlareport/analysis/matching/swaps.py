@@ -73,35 +73,42 @@ def _moved_on_both(
 def _crossed(
     search: Search, old: Sequence[Node], new: Sequence[Node]
 ) -> Iterator[tuple[Node, Node]]:
-    """Yield what read the move of a value, as a convert, and what such a move reads now.
+    """Yield what stays of a convert and a move of one value that changed places.
 
-    Each is the only one of its shape and value.
+    The convert, where the move is one that passes move; else the move. Each is the only one of its
+    shape and value.
     """
-    within = group_by_key(_chained(search, search.before, old, outer_passes=False))
-    around = group_by_key(_chained(search, search.after, new, outer_passes=True))
-    without = group_by_key(_chained(search, search.before, old, outer_passes=True))
-    inside = group_by_key(_chained(search, search.after, new, outer_passes=False))
-    for before, after in ((within, around), (without, inside)):
-        for key, nodes in before.items():
-            others = after.get(key, ())
+    for inside in (False, True):
+        ours = group_by_key(_converted(search, search.before, old, inside=inside))
+        theirs = group_by_key(_converted(search, search.after, new, inside=not inside))
+        for key, nodes in ours.items():
+            others = theirs.get(key, ())
             if len(nodes) == len(others) == 1:
                 yield nodes[0], others[0]
 
 
-def _chained(
-    search: Search, side: Side, nodes: Sequence[Node], *, outer_passes: bool
+def _converted(
+    search: Search, side: Side, nodes: Sequence[Node], *, inside: bool
 ) -> Iterator[tuple[Hashable, Node]]:
-    """Yield converts and the like beside a move, with opcodes, the source and the last shape."""
+    """Yield converts next to a move, or these moves, with opcodes, source and last shape.
+
+    `inside` says that the move reads the convert.
+    """
     for outer in nodes:
-        read = side.graph.operands(outer)
-        if not _is_move(outer) or _passes(outer) != outer_passes or len(read) != 1 or read[0][1]:
+        operands = side.graph.operands(outer)
+        if len(operands) != 1 or operands[0][1] or not is_free(operands[0][0]):
             continue
-        inner = read[0][0]
-        passing, move = (outer, inner) if outer_passes else (inner, outer)
-        if is_free(inner) and _passes(passing) and move.instruction.opcode in MOVES - _PASSING:
-            opcodes = passing.instruction.opcode, move.instruction.opcode
-            shape = search.forms.shape(outer.instruction.shape)
-            yield (*opcodes, *side.values.read(inner), shape), passing
+        inner = operands[0][0]
+        convert, move = (inner, outer) if inside else (outer, inner)
+        if convert.instruction.opcode not in _CONVERTS or move.instruction.opcode not in MOVES:
+            continue
+        opcodes = convert.instruction.opcode, move.instruction.opcode
+        shape = search.forms.shape(outer.instruction.shape)
+        stays = convert if opcodes[1] in REARRANGEMENTS else move
+        yield (*opcodes, *side.values.read(inner), shape), stays
+
+
+_CONVERTS = frozenset({"convert", "negate"})
 
 
 def _key(node: Node, read: Sequence[int] | None) -> Hashable:
@@ -262,11 +269,15 @@ def _is_free_move(node: Node) -> bool:
 
 
 def moved_past(search: Search) -> None:
-    """Mark pairs of a move that other rules linked as swapped, if it passed an instruction."""
+    """Mark pairs of a move that other rules linked as swapped, if it passed an instruction.
+
+    Not so where that is known to have passed the move.
+    """
+    moved = {link.before for link in search.links if link.relation is Relation.SWAPPED}
     for link in search.links:
         if link.relation in _UNTOLD and _is_same_move(link.before, link.after):
             passed = _passed(search, link.before, link.after)
-            if passed is not None:
+            if passed is not None and passed not in moved:
                 link.relation = Relation.SWAPPED
                 link.reason = f"past %{passed.instruction.name}"
 
