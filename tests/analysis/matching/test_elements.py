@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -293,3 +293,76 @@ def test_a_repeated_element_is_dropped_where_the_former_start_values_stay(read: 
     matching = match(read(before + "}\n"), read(after + "}\n"))
     for name in ("x", "y", "acc"):
         assert matching.partner_after(Place("body.1", f"{name}.1")) == Place("body.2", f"{name}.2")
+
+
+_STACKED = """
+%bodyMARK (p: TYPES) -> TYPES {
+  %p = TYPES parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %a = f32[4,2]{1,0} get-tuple-element(%p), index=1
+  %b = f32[4,2]{1,0} get-tuple-element(%p), index=2
+LAST  %k = s32[] constant(1)
+  %more = s32[] add(%n, %k)
+  %x = f32[1,2]{1,0} dynamic-slice(%a, %n, %k), dynamic_slice_sizes={1,2}
+  %sine = f32[1,2]{1,0} sine(%x)
+  %cosine = f32[1,2]{1,0} cosine(%x)
+  %first = f32[4,2]{1,0} dynamic-update-slice(%a, %sine, %n, %k)
+  %second = f32[4,2]{1,0} dynamic-update-slice(%b, %cosine, %n, %k)
+AGAIN  ROOT %t = TYPES tuple(%more, %first, %second THIRD)
+}
+
+%condMARK (q: TYPES) -> pred[] {
+  %q = TYPES parameter(0)
+  %i = s32[] get-tuple-element(%q), index=0
+  ROOT %less = pred[] compare(%i, %i), direction=LT
+}
+
+ENTRY %main (m: s32[]) -> f32[4,2] {
+  %m = s32[] parameter(0)
+  %zero = f32[] constant(0)
+  %fill = f32[4,2]{1,0} broadcast(%zero), dimensions={}
+  %startMARK = TYPES tuple(%m, %fill, %fill FILL)
+  %loopMARK = TYPES while(%startMARK), condition=%condMARK, body=%bodyMARK
+  ROOT %out = f32[4,2]{1,0} get-tuple-element(%loopMARK), index=1
+}
+"""
+
+
+def _stacked(mark: str, types: str, **words: str) -> str:
+    text = _STACKED.replace("MARK", mark).replace("TYPES", types)
+    for word in ("LAST", "AGAIN", "THIRD", "FILL"):
+        text = text.replace(word, words.get(word, ""))
+    return text
+
+
+_TWO_ARRAYS = _stacked(".1", "(s32[], f32[4,2]{1,0}, f32[4,2]{1,0})")
+
+
+def _three_arrays(update: str) -> str:
+    return _stacked(
+        "",
+        "(s32[], f32[4,2]{1,0}, f32[4,2]{1,0}, f32[4,2]{1,0})",
+        LAST="  %c = f32[4,2]{1,0} get-tuple-element(%p), index=3\n",
+        AGAIN=f"  %third = f32[4,2]{{1,0}} dynamic-update-slice(%c, %{update}, %n, %k)\n",
+        THIRD=", %third",
+        FILL=", %fill",
+    )
+
+
+def test_of_equal_elements_that_a_loop_computes_one_remains(read: Read) -> None:
+    matching = match(read(_three_arrays("sine")), read(_TWO_ARRAYS))
+    for name in ("first", "second"):
+        assert matching.partner_after(Place("body", name)) == Place("body.1", name)
+    pairing = matching.pairing_before(Place("body", "third"))
+    assert pairing is not None
+    assert pairing.relation is Relation.MERGED
+    assert pairing.after == (Place("body.1", "first"),)
+
+
+def test_what_a_loop_no_longer_carries_says_so(read: Read) -> None:
+    before = _three_arrays("tangent").replace(
+        "  %third", "  %tangent = f32[1,2]{1,0} tan(%x)\n  %third"
+    )
+    pairing = match(read(before), read(_TWO_ARRAYS)).pairing_before(Place("body", "third"))
+    assert pairing is not None
+    assert pairing.reason == "%loop.1 no longer carries it"

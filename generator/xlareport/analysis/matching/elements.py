@@ -3,6 +3,8 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.values import UNKNOWN
@@ -13,37 +15,68 @@ if TYPE_CHECKING:
     from xlareport.analysis.matching.side import Side
 
 
-def kept_elements(search: "Search", before: Node, after: Node) -> Mapping[int, int]:
-    """Return the old index of each new tuple element, as far as it is known.
+class KeptElements(Struct, frozen=True):
+    """What became of the elements of a carried tuple."""
+
+    origins: Mapping[int, int] = {}
+    """The old index of each new element, as far as it is known."""
+    merged: Mapping[int, int] = {}
+    """The index of the first of several equal old elements, by that of the others."""
+
+
+def kept_elements(search: "Search", before: Node, after: Node) -> KeptElements:
+    """Return which elements a tuple kept, and which of them a pass merged.
 
     Elements with equal shape, initial value and result are paired in order if as many remain, or
-    if all are duplicates, of which a pass leaves one.
+    as many as are left without duplicates.
     """
     loop, other = _loop(search.before, before), _loop(search.after, after)
     if loop is None or other is None:
-        return {}
+        return KeptElements()
     old = group_by_key(_keyed(search, search.before, loop))
     new = group_by_key(_keyed(search, search.after, other))
-    return {
-        number: origin
-        for key, numbers in new.items()
-        if len(numbers) == len(old.get(key, ()))
-        or (key in old and len(numbers) == 1 and _are_duplicates(search.before, loop, old[key]))
-        for number, origin in zip(numbers, old[key], strict=False)
-    }
+    origins: dict[int, int] = {}
+    merged: dict[int, int] = {}
+    for key, numbers in new.items():
+        known = old.get(key, [])
+        if len(numbers) != len(known):
+            alike = _alike(search.before, loop, known)
+            known = [first for first, *_ in alike]
+            if len(numbers) != len(known) or len(_alike(search.after, other, numbers)) != len(
+                known
+            ):
+                continue
+            merged |= {number: first for first, *rest in alike for number in rest}
+        origins |= zip(numbers, known, strict=True)
+    return KeptElements(origins, merged)
+
+
+def loop_given(side: "Side", node: Node) -> Node | None:
+    """Return the loop that a tuple gives its values: at its start, or after each iteration."""
+    line, home = node.instruction, node.frame.computation
+    if line.opcode != "tuple":
+        return None
+    if line is home.root:
+        return _caller(side, home.name)
+    users = home.users.get(line.name, ())
+    return node.frame.node(users[0]) if [user.opcode for user in users] == ["while"] else None
 
 
 def _loop(side: "Side", node: Node) -> Node | None:
     """Return a loop, of its body's parameter too; None of anything else."""
     if node.instruction.opcode == "while":
         return node
-    sites = side.graph.call_sites(node.frame.computation.name)
-    if node.instruction.opcode != "parameter" or len(sites) != 1:
+    is_parameter = node.instruction.opcode == "parameter"
+    return _caller(side, node.frame.computation.name) if is_parameter else None
+
+
+def _caller(side: "Side", computation: str) -> Node | None:
+    """Return the loop that alone calls a computation."""
+    sites = side.graph.call_sites(computation)
+    if len(sites) != 1 or sites[0][1].instruction.opcode != "while":
         return None
-    computation, call = sites[0]
-    home = side.homes.get(computation.name)
-    is_loop = home is not None and call.instruction.opcode == "while"
-    return home.node(call.instruction) if is_loop and home is not None else None
+    home = side.homes.get(sites[0][0].name)
+    return None if home is None else home.node(sites[0][1].instruction)
 
 
 def _keyed(search: "Search", side: "Side", loop: Node) -> Iterator[tuple[Hashable, int]]:
@@ -68,16 +101,23 @@ def _starts(side: "Side", loop: Node) -> list[int]:
     return values.read(single)
 
 
-def _are_duplicates(side: "Side", loop: Node, numbers: Sequence[int]) -> bool:
-    """Whether a loop computes elements in the same way, each from its own former value."""
+def _alike(side: "Side", loop: Node, numbers: Sequence[int]) -> list[list[int]]:
+    """Return the elements of a loop with those that it computes in the same way.
+
+    Each from its own former value. If the loop returns no tuple, nothing is known.
+    """
     body = _body(side, loop)
     root = None if body is None else body.root
-    if body is None or root is None or root.opcode != "tuple" or len(root.operands) <= max(numbers):
-        return False
-    names = list(root.operand_names)
-    lines = [(number, body.by_name.get(names[number])) for number in numbers]
-    makers = {line and (line.opcode, *_read(body, line, number)) for number, line in lines}
-    return len(makers) == 1 and None not in makers
+    names = [] if root is None or root.opcode != "tuple" else [*root.operand_names]
+    if body is None or not numbers or len(names) <= max(numbers):
+        return []
+    lines = {number: body.by_name.get(names[number]) for number in numbers}
+    return [
+        *group_by_key(
+            (number if line is None else (line.opcode, *_read(body, line, number)), number)
+            for number, line in lines.items()
+        ).values()
+    ]
 
 
 def _read(body: Computation, line: Instruction, number: int) -> Iterator[str]:

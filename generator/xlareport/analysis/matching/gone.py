@@ -5,6 +5,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import islice
 
+from xlareport.analysis.matching.elements import loop_given
 from xlareport.analysis.matching.facts import TRANSPARENT, Literal, called_by, literal_of
 from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
@@ -158,6 +159,9 @@ class Gone:
         user, position = use
         if user.partner is None:
             return self._lives.get(user, user.kept)
+        if _has_other_operands(user, user.partner):
+            given = self._search.after.graph.operands(user.partner)
+            return any(operand is twin for operand, _ in given)
         read = read_at(self._search.after, user.partner, position)
         return read is not None and (read is twin or read.token == node.token)
 
@@ -224,6 +228,8 @@ class Gone:
         readers = node.frame.computation.users.get(node.instruction.name, ())
         yield from self._read_as_element(node, readers)
         if len(readers) == 1:
+            reader = node.frame.nodes.get(readers[0].name)
+            yield from self._dropped(None if reader is None else reader.partner, readers[0])
             yield f"it only gave a value to %{readers[0].name}"
         if readers and all(reader.opcode in _CARRIERS for reader in readers):
             yield f"its {len(readers)} users only passed its value on"
@@ -304,11 +310,19 @@ class Gone:
             if user.partner is None:
                 continue
             if _has_other_operands(user, user.partner):
+                yield from self._dropped(user.partner, user.instruction)
                 yield f"%{user.partner.instruction.name} no longer uses it"
                 continue
             now = read_at(self._search.after, user.partner, position)
             if now is not None:
                 yield _reads_now(node, user.partner, position, now, near=near)
+
+    def _dropped(self, partner: Node | None, user: Instruction) -> Iterator[str]:
+        """Yield which loop carries less than the tuple that read an instruction gave it."""
+        if partner is not None and len(partner.instruction.operands) < len(user.operands):
+            loop = loop_given(self._search.after, partner)
+            if loop is not None:
+                yield f"%{loop.instruction.name} no longer carries it"
 
     def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
         """Yield the nearest users that have a partner, looking through removed users."""

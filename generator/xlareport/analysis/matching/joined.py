@@ -89,7 +89,7 @@ def _sent_before(search: Search, piece: NodeElement, opcode: str, whole: Node) -
     if source is None:
         return None
     if path and source.instruction.opcode == "while":
-        number = kept_elements(search, source, node).get(path[0])
+        number = kept_elements(search, source, node).origins.get(path[0])
         path = path if number is None else (number, *path[1:])
     members = {
         user

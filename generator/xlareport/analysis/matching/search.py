@@ -150,9 +150,12 @@ class Search(Struct):
         """
         kept = kept_elements(self, before, after)
         old, new = kinds_of(before.instruction.shape), kinds_of(after.instruction.shape)
-        same_order, taken = old == new, set(kept.values())
+        same_order, taken = old == new, set(kept.origins.values())
+        for number, first in kept.merged.items():
+            token = self.tokens.of(("element", before.token, (first,)))
+            self.before.values.name_element(before, (number,), token)
         for number in range(len(new)):
-            origin: int | None = kept.get(number)
+            origin: int | None = kept.origins.get(number)
             if origin is None and same_order and number not in taken:
                 origin = number
             place = (number, "new") if origin is None else origin
