@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator
 
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.graph import Frame, Graph, Node, NodeElement
+from xlareport.analysis.matching.graph import Frame, Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.moved_copies import is_done_again
 from xlareport.analysis.matching.nodes import (
@@ -21,6 +21,7 @@ from xlareport.analysis.matching.nodes import (
 )
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.analysis.matching.sources import COLLECTIVE, passed_by, sent_from, sources_behind
 from xlareport.analysis.matching.stand_ins import (
     PASSING,
     could_do_its_work,
@@ -233,16 +234,16 @@ class _Spread:
         """Return whether two moves read the same value, the second maybe through more moves."""
         after = self._search.after
         read = self._search.before.values.read(node)
-        moves = (other, *_sources(after.graph, other))
+        moves = (other, *sources_behind(after.graph, other))
         return bool(read) and any(after.values.read(move) == read for move in moves)
 
     def _behind_collectives(self, node: Node, operand: NodeElement) -> Node | None:
         """Return the like of a node that collectives, which a pass inserted, send to its user."""
         sent = False
-        for other in _sent(self._search.after, operand):
-            sent = sent or family_of(other.instruction) == _COLLECTIVE
+        for other in sent_from(self._search.after, operand):
+            sent = sent or family_of(other.instruction) == COLLECTIVE
             like = same_form(self._search, node, other) or _same_origin(node, other)
-            if sent and is_free(other) and like and family_of(other.instruction) != _COLLECTIVE:
+            if sent and is_free(other) and like and family_of(other.instruction) != COLLECTIVE:
                 return other
         return None
 
@@ -251,7 +252,7 @@ class _Spread:
         if _opcode(other) == "constant" or _moves_for(node, other):
             return node, other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
-        for source in _sources(theirs, other):
+        for source in sources_behind(theirs, other, passed_by(node)):
             if is_free(source) and _same_origin(node, source):
                 return node, source
             if is_free(source) and (
@@ -260,7 +261,7 @@ class _Spread:
                 or self._is_behind_moves(node, source)
             ):
                 return node, source
-        for source in _sources(ours, node):
+        for source in sources_behind(ours, node, passed_by(other)):
             if is_free(source) and (
                 _same_origin(source, other)
                 or self._is_same_of_same(source, other)
@@ -312,8 +313,6 @@ class _Spread:
 
 _COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "tuple", "xor"})
 """Opcodes of which the places of operands say little: a pass may swap them."""
-_MOST_MOVES = 4
-"""Moves in a row that are looked behind."""
 
 
 def _are_reordered(node: Node, other: Node) -> bool:
@@ -338,41 +337,6 @@ def _same_count(node: Node, other: Node) -> bool:
     """Return whether two results have the same number of elements."""
     count = node.instruction.shape.element_count
     return count is not None and count == other.instruction.shape.element_count
-
-
-def _sent(side: Side, operand: NodeElement) -> Iterator[Node]:
-    """Yield an operand, then the operands behind free moves and collectives in a row."""
-    node, path = operand
-    for _ in range(_MOST_SENDINGS):
-        yield node
-        operands = side.graph.operands(node)
-        passes = _opcode(node) in REARRANGEMENTS or _opcode(node).endswith(_DONE)
-        if not is_free(node) or not operands:
-            return
-        if not passes and family_of(node.instruction) != _COLLECTIVE:
-            return
-        number = path[0] if path and len(operands) > 1 else 0
-        if number >= len(operands):
-            return
-        passed = path if _opcode(node).endswith(_DONE) else path[1:]
-        node, inner = operands[number]
-        path = (*inner, *passed)
-
-
-_COLLECTIVE = "collective"
-_DONE = "-done"
-_MOST_SENDINGS = 8
-"""Moves and collectives in a row that are looked behind."""
-
-
-def _sources(graph: Graph, node: Node) -> Iterator[Node]:
-    """Yield the operands behind free moves, one step at a time."""
-    for _ in range(_MOST_MOVES):
-        operands = graph.operands(node)
-        if not is_free(node) or _opcode(node) not in REARRANGEMENTS or len(operands) != 1:
-            return
-        node = operands[0][0]
-        yield node
 
 
 def _same_origin(node: Node, other: Node) -> bool:

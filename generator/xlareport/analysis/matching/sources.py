@@ -1,0 +1,53 @@
+"""What is behind the free moves, converts and collectives of a value."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.families import family_of
+from xlareport.analysis.matching.graph import Graph, Node, NodeElement
+from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+
+COLLECTIVE = "collective"
+"""The family of collectives."""
+_DONE = "-done"
+_MOST_MOVES = 4
+"""Moves in a row that are looked behind."""
+_MOST_SENDINGS = 8
+"""Moves and collectives in a row that are looked behind."""
+
+
+def sent_from(side: Side, operand: NodeElement) -> Iterator[Node]:
+    """Yield an operand, then the operands behind free moves and collectives in a row."""
+    node, path = operand
+    for _ in range(_MOST_SENDINGS):
+        yield node
+        operands, is_done = side.graph.operands(node), node.instruction.opcode.endswith(_DONE)
+        passes = is_done or node.instruction.opcode in REARRANGEMENTS
+        if not is_free(node) or not operands:
+            return
+        if not passes and family_of(node.instruction) != COLLECTIVE:
+            return
+        number = path[0] if path and len(operands) > 1 else 0
+        if number >= len(operands):
+            return
+        passed = path if is_done else path[1:]
+        node, inner = operands[number]
+        path = (*inner, *passed)
+
+
+def passed_by(node: Node) -> frozenset[str]:
+    """Return what an operation passes: moves, and converts if it is none."""
+    return REARRANGEMENTS if node.instruction.opcode == "convert" else REARRANGEMENTS | {"convert"}
+
+
+def sources_behind(
+    graph: Graph, node: Node, through: frozenset[str] = REARRANGEMENTS
+) -> Iterator[Node]:
+    """Yield the operands behind free moves, one step at a time."""
+    for _ in range(_MOST_MOVES):
+        operands = graph.operands(node)
+        if not is_free(node) or node.instruction.opcode not in through or len(operands) != 1:
+            return
+        node = operands[0][0]
+        yield node
