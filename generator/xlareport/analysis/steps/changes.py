@@ -165,7 +165,9 @@ class _Reader:
             change = replace(change, members=())
         if kind is Kind.CLONED and before is not None and after is not None:
             loop = loop_of_copy(self._matching, before, after, change.opcodes[1])
-            change = replace(change, details=(loop,)) if loop else change
+            _, past, passed = change.reason.partition(PAST)
+            detail = loop or f"{past}{passed}"
+            change = replace(change, details=(detail,)) if detail else change
         if kind in _GONE and before and self._folding.folds(before):
             kind = Kind.FOLDED
         elif kind is Kind.INLINED and before and self._folding.is_value(before, pairing.after):
