@@ -103,6 +103,34 @@ def test_it_prints_without_what_is_for_the_screen(opened: Any) -> None:
     assert page.pdf().startswith(b"%PDF")
 
 
+BROKEN = """() => [...document.querySelectorAll("table.xr-data thead th")].flatMap((head) => {
+  const broken = [];
+  const walk = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+  for (let text = walk.nextNode(); text; text = walk.nextNode()) {
+    for (const word of text.data.matchAll(/\\w+/g)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+})"""
+"""The words of headings of tables that stand in two lines."""
+
+
+def test_paper_breaks_no_word_of_a_heading_and_cuts_no_sentence(opened: Any) -> None:
+    page = opened(f"{MAIN}.html?memory")
+    page.set_viewport_size({"width": 760, "height": 1000})
+    page.emulate_media(media="print")
+    expect(page.locator("table.xr-data thead th").first).to_be_visible()
+    assert page.evaluate(BROKEN) == []
+    page = opened(f"{MAIN}.html")
+    page.emulate_media(media="print")
+    clamp = "getComputedStyle(document.querySelector('.xr-clamped')).webkitLineClamp"
+    assert page.evaluate(clamp) == "none"
+
+
 def test_paper_is_light_and_holds_what_is_on_it(opened: Any) -> None:
     """On a dark screen too; nothing is cut at its edge."""
     parts = ("?steps", "?cost", "", "?memory", "?passes")

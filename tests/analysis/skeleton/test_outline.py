@@ -211,3 +211,12 @@ def test_a_start_has_the_kind_and_shape_of_what_it_runs(tmp_path: Path) -> None:
         "reduce-scatter",
         "((f32[16]), 1 more)",
     )
+
+
+def test_scopes_are_without_control_flow_unless_that_is_all(tmp_path: Path) -> None:
+    named = 'metadata={{op_name="jit(f)/while/body/closed_call/{}"}}'
+    line = "  ROOT f = f32[4] fusion(a), kind=kCustom, calls=all-reduce-scatter.1"
+    for op, scope in (("mlp/dot_general", "mlp"), ("add", "while/body/closed_call")):
+        content = SCATTERED.replace(line, f"{line}, {named.format(op)}")
+        assert content != SCATTERED
+        assert items_of(tmp_path, content)["f"].scope == scope

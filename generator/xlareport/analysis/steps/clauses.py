@@ -29,7 +29,7 @@ def clause(change: Change) -> str:
 
 
 def _clause(change: Change) -> str:
-    scope = wording.code(wording.short(change.scope))
+    scope = wording.code(wording.short_scope(change.scope))
     old, new = _named(change, 0), _named(change, 1)
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
     template = template or _of_user(change) or _of_terms(change)

@@ -129,7 +129,7 @@ def _lines(change: Change, matching: Matching) -> tuple[Instruction | None, Inst
 def _named(change: Change, old: Instruction | None, new: Instruction | None) -> str:
     lines = dict.fromkeys(line.name for line in (old, new) if line)
     names = " became ".join(wording.name(name) for name in lines)
-    return f"{names} in {wording.code(wording.short(change.scope))}"
+    return f"{names} in {wording.code(wording.short_scope(change.scope))}"
 
 
 def _moved_converts(

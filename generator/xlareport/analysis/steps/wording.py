@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from xlareport.analysis.source.scopes import LEFT_OUT
 from xlareport.analysis.steps.heaviness import heaviness
 from xlareport.runtime import english, units
 
@@ -57,6 +58,19 @@ def coded(sentence: str) -> str:
 def list_names(*sentences: str) -> list[str]:
     """Return the names of instructions and computations in sentences, without `%`."""
     return [match[1] for sentence in sentences for match in _NAME.finditer(sentence)]
+
+
+def short_scope(scope: str) -> str:
+    """Return a scope without levels of control flow, where others are left; long ones by their end.
+
+    Where nothing else is left, and of the name of a computation, as `short` does.
+    """
+    levels = [level for level in scope.split("/") if level not in LEFT_OUT]
+    shown = "/".join(levels) or scope
+    while len(shown) > _LONGEST and len(levels) > 1:
+        levels = levels[1:]
+        shown = "/".join(("…", *levels))
+    return shown if len(shown) <= _LONGEST else short(shown)
 
 
 def short(name: str) -> str:

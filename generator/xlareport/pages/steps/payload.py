@@ -58,7 +58,7 @@ def _title(group: ChangeGroup) -> str:
         if before and after and before != after
         else before or after or "instruction"
     )
-    where = f" in {wording.short(group.scope)}" if group.scope else ""
+    where = f" in {wording.short_scope(group.scope)}" if group.scope else ""
     per_layer = f", {group.per_layer} per layer" if group.per_layer else ""
     return f"{what}{where}{per_layer}"
 
@@ -114,7 +114,7 @@ def _example(change: Change) -> dict[str, Any]:
     return {
         "before": _names(places_before(change), change),
         "after": _names(places_after(change), change),
-        "scope": wording.short(change.scope),
+        "scope": wording.short_scope(change.scope),
         "reason": "; ".join(part for part in (change.reason, *change.details) if part),
         "grade": str(change.grade),
     }
