@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.modules import parse_module
 
 from xlareport.analysis.profile.times import sum_times
 from xlareport.cli.export import command
@@ -35,9 +36,7 @@ ENTRY main {
 
 
 def module() -> HloModule:
-    parsed = TextReader().read(HLO, "x.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(HLO)
 
 
 def exported() -> Exported:

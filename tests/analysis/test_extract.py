@@ -1,6 +1,7 @@
 """What is cut out stands alone: everything it calls comes along, everything else is given to it."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.hlo.model import HloModule
@@ -48,9 +49,7 @@ ENTRY %main (x: f32[8], y: f32[8]) -> f32[] {
 
 @pytest.fixture(scope="module")
 def module() -> HloModule:
-    read = TextReader().read(TEXT, "f.txt")
-    assert read is not None
-    return read
+    return parse_module(TEXT)
 
 
 def test_a_computation_brings_what_it_calls(module: HloModule) -> None:

@@ -1,9 +1,9 @@
 """An operation counts as one in each form it is written in."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.operations import count_operations, family_in, forms_in, instructions_of
-from xlareport.hlo.text import TextReader
 from xlareport.runtime.errors import UnknownNameError
 
 TEXT = """HloModule m
@@ -40,8 +40,7 @@ ENTRY %main (x: f32[8]) -> (f32[8], f32[4], f32[4]) {
 
 
 def test_asynchronous_and_wrapped_forms_count_once() -> None:
-    module = TextReader().read(TEXT.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(TEXT)
     counts = count_operations(module)
 
     assert counts["all-reduce"] == 2  # not that of the scatter
@@ -51,8 +50,7 @@ def test_asynchronous_and_wrapped_forms_count_once() -> None:
 
 
 def test_a_start_and_an_end_belong_to_one_operation() -> None:
-    module = TextReader().read(TEXT.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(TEXT)
     forms = forms_in(module.computations)
 
     assert {name: sorted(of) for name, of in forms.items()} == {
@@ -67,8 +65,7 @@ def test_a_start_and_an_end_belong_to_one_operation() -> None:
 
 
 def test_a_pattern_finds_every_form() -> None:
-    module = TextReader().read(TEXT.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(TEXT)
 
     def names(opcode: str) -> list[str]:
         return [instruction.name for instruction in instructions_of(module, opcode)]
@@ -82,7 +79,6 @@ def test_a_pattern_finds_every_form() -> None:
 
 @pytest.mark.parametrize("opcode", ["alltoall", "all-gathers*", "dott"])
 def test_an_opcode_that_does_not_exist_is_refused(opcode: str) -> None:
-    module = TextReader().read(TEXT.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(TEXT)
     with pytest.raises(UnknownNameError):
         list(instructions_of(module, opcode))

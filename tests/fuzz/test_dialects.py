@@ -1,12 +1,10 @@
 from dialects import compact_operands
-
-from xlareport.hlo.text import TextReader
+from tests.modules import parse_module
 
 
 def operands(body: str) -> dict[str, tuple[str, ...]]:
     text = f"HloModule m\n\nENTRY %e () -> f32[] {{\n{body}}}\n"
-    module = TextReader().read(text.encode(), "a.txt")
-    assert module is not None
+    module = parse_module(text)
     return dict(compact_operands(module.computations[0]))
 
 

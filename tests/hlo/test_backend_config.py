@@ -1,7 +1,7 @@
 import pytest
+from tests.modules import parse_module
 
 from xlareport.hlo.backend_config import read_backend_config
-from xlareport.hlo.text import TextReader
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,5 @@ from xlareport.hlo.text import TextReader
 )
 def test_values_raw_and_in_quotes(written: str, value: object) -> None:
     text = f"HloModule m\n\nENTRY %main {{\n  ROOT %a = f32[] constant(1){written}\n}}\n"
-    module = TextReader().read(text.encode(), "m")
-    assert module is not None
+    module = parse_module(text)
     assert read_backend_config(module.computations[0].instructions[0]) == value

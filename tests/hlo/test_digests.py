@@ -5,20 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.hlo.digests import HloDigests
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
-
-
-def read(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "a.txt")
-    assert module is not None
-    return module
 
 
 def form(text: str) -> bytes:
-    return HloDigests().of_module(read(text))
+    return HloDigests().of_module(parse_module(text))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +67,7 @@ def test_what_is_told_to_be_ignored_does_not_count(text: str) -> None:
     ignoring = HloDigests(without=frozenset({"kind"}))
 
     assert form(other) != form(text)
-    assert ignoring.of_module(read(other)) == ignoring.of_module(read(text))
+    assert ignoring.of_module(parse_module(other)) == ignoring.of_module(parse_module(text))
 
 
 def test_a_computation_that_calls_itself_has_a_form() -> None:

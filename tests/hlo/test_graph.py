@@ -1,6 +1,7 @@
+from tests.modules import parse_module
+
 from xlareport.hlo.graph import called_computations, control_predecessors, readers_behind
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 TEXT = """HloModule m
 
@@ -19,9 +20,7 @@ ENTRY %e (a: f32[]) -> f32[] {
 
 
 def module(text: str = TEXT) -> HloModule:
-    read = TextReader().read(text.encode(), "a.txt")
-    assert read is not None
-    return read
+    return parse_module(text)
 
 
 def test_control_predecessors() -> None:

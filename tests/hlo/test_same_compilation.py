@@ -1,10 +1,10 @@
 """What shows that two snapshots are of different compilations, and what a compilation may do."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.same_compilation import contradiction
-from xlareport.hlo.text import TextReader
 
 
 def module(shape: str, *, partitions: int = 1, line: int | None = None) -> HloModule:
@@ -16,9 +16,7 @@ ENTRY %main {{
   ROOT %n = {shape} negate(%p){metadata}
 }}
 """
-    parsed = TextReader().read(text.encode(), "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(text)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.steps.numbers_changed import numbers_changed
 from xlareport.analysis.steps.step import step
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 RUNNER = Path(__file__).parents[2] / "benchmarks/run_snapshots.py"
 HEADER = """\
@@ -58,12 +57,6 @@ PAIRS = {
 }
 
 
-def read(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
-
-
 def digests(folder: Path, texts: tuple[str, ...]) -> list[str]:
     """Return a digest of what each text returns on the same inputs."""
     python = os.environ.get("XLAREPORT_JAX_PYTHON")
@@ -87,5 +80,5 @@ def digests(folder: Path, texts: tuple[str, ...]) -> list[str]:
 def test_what_is_named_changes_bits(name: str, tmp_path: Path) -> None:
     before, after = (f"{HEADER}{body}\n}}\n" for body in PAIRS[name])
     first, second = digests(tmp_path, (before, after))
-    named = numbers_changed(step(read(before), read(after)))
+    named = numbers_changed(step(parse_module(before), parse_module(after)))
     assert bool(named) == (first != second)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -24,9 +25,7 @@ def module_of() -> ReadModule:
     """Return a function: the computations of a module as text -> the module."""
 
     def read(computations: str) -> HloModule:
-        module = TextReader().read(f"HloModule m\n\n{computations.strip()}\n".encode(), "m.txt")
-        assert module is not None
-        return module
+        return parse_module(f"HloModule m\n\n{computations.strip()}\n")
 
     return read
 

@@ -1,9 +1,9 @@
 """What a part says of itself: how many are alike, how large, and what it begins with."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.pictures.parts import (
     TIMES,
     InstructionGroup,
@@ -21,9 +21,7 @@ from xlareport.pictures.parts import (
 def module() -> HloModule:
     lines = "\n".join(f"  i{n} = f32[] negate(i{n - 1})" for n in range(1, 6))
     text = f"HloModule m\n\nENTRY e {{\n  i0 = f32[] parameter(0)\n{lines}\n}}\n"
-    read = TextReader().read(text.encode(), "m.txt")
-    assert read is not None
-    return read
+    return parse_module(text)
 
 
 def part(title: str, kind: PartKind, things: Things) -> InstructionGroup:

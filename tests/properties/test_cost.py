@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.modules import parse_module
 
 from xlareport.analysis.collectives.figures import measure_collectives
 from xlareport.analysis.cost.donation import find_donations
@@ -9,7 +10,6 @@ from xlareport.analysis.cost.memory_estimate import estimate_peak
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.rules import find_findings
-from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
 
 OPCODES = st.sampled_from(
@@ -99,8 +99,7 @@ def test_every_module_can_be_counted(parts: tuple[str, str, str], header: str) -
     text = f"HloModule m{header}\n\n" + "\n\n".join(
         f"{name} {{\n{body}\n}}" for name, body in zip(("a", "b", "ENTRY e"), parts, strict=True)
     )
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(text)
     cost = count_cost(module)
     assert cost.flops is None or cost.flops >= 0
     assert all(instruction.counted >= 0 for instruction in cost.instructions.values())

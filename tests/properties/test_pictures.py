@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.modules import parse_module
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.pictures.boxes import is_worth_opening
 from xlareport.pictures.change import change_pictures
 from xlareport.pictures.dot import dot_text
@@ -63,9 +63,7 @@ def modules(draw: st.DrawFn, most: int = 40) -> HloModule:
     two = draw(instructions("q", (), 8))
     entry = draw(instructions("i", ("one", "two"), most))
     text = f"HloModule m\n\ntwo {{\n{two}\n}}\n\none {{\n{drawing}\n}}\n\nENTRY e {{\n{entry}\n}}\n"
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
+    return parse_module(text)
 
 
 def check(drawing: Drawing) -> None:

@@ -1,19 +1,13 @@
 """Programs of the tests, read as a dump is."""
 
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
+from tests.modules import parse_module
+
 from xlareport.replay.programs import RunnableProgram
 from xlareport.replay.rewrite import runnable
 
 
-def read(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "a.txt")
-    assert module is not None
-    return module
-
-
 def program(text: str) -> RunnableProgram:
-    return runnable(read(text))
+    return runnable(parse_module(text))
 
 
 def entry(lines: str, before: str = "", header: str = "") -> str:

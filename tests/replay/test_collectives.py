@@ -1,7 +1,8 @@
 """Collectives between partitions become those between replicas."""
 
 import pytest
-from tests.replay.programs import entry, read
+from tests.modules import parse_module
+from tests.replay.programs import entry
 
 from xlareport.replay.placement import Placement
 from xlareport.replay.programs import NotRunnableError
@@ -15,7 +16,7 @@ ADD = """%add (x: f32[], y: f32[]) -> f32[] {
 
 
 def lines(text: str, header: str = ", num_partitions=4") -> list[str]:
-    module = read(entry(f"%a = f32[4] parameter(0)\n{text}", ADD, header))
+    module = parse_module(entry(f"%a = f32[4] parameter(0)\n{text}", ADD, header))
     return [line.text() for line in runnable(module, Placement(4, (), ())).entry.lines[1:]]
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.replay.programs import entry, read
+from tests.modules import parse_module
+from tests.replay.programs import entry
 
 from xlareport.program import ParsedModule
 from xlareport.replay.crash import failure_kind, minimize_crash
@@ -29,7 +30,7 @@ def module(unpacked: Unpack) -> ParsedModule:
     lines[101] = "%x50 = f32[8] frobnicate(%d49)"
     lines[-1] = f"ROOT {lines[-1]}"
     first = real.snapshots[0]
-    return replace(real, snapshots=(replace(first, hlo=read(entry("\n".join(lines)))),))
+    return replace(real, snapshots=(replace(first, hlo=parse_module(entry("\n".join(lines)))),))
 
 
 def test_failures_are_of_one_kind_whatever_the_names() -> None:

@@ -1,7 +1,8 @@
 """Which part of a value each device holds, by the shardings before the partitioner."""
 
 import pytest
-from tests.replay.programs import entry, read
+from tests.modules import parse_module
+from tests.replay.programs import entry
 
 from xlareport.hlo.model import HloModule
 from xlareport.replay.partitions import find_placement
@@ -12,12 +13,12 @@ PARTS = ", num_partitions=2"
 
 def whole(sharding: str = ", sharding={devices=[2,1]<=[2]}") -> HloModule:
     lines = f"%a = f32[4,3] parameter(0){sharding}\nROOT %b = f32[4,3] negate(%a){sharding}"
-    return read(entry(lines, header=PARTS))
+    return parse_module(entry(lines, header=PARTS))
 
 
 def part(rows: int = 2) -> HloModule:
     lines = f"%a = f32[{rows},3] parameter(0)\nROOT %b = f32[{rows},3] negate(%a)"
-    return read(entry(lines, header=PARTS).replace("%main", "%main_spmd"))
+    return parse_module(entry(lines, header=PARTS).replace("%main", "%main_spmd"))
 
 
 def test_a_program_of_whole_arrays_runs_on_one_device() -> None:
@@ -38,7 +39,7 @@ def test_replicas_are_stacked() -> None:
     text = entry(
         "%a = f32[3] parameter(0)\nROOT %b = f32[3] negate(%a)", header=", replica_count=2"
     )
-    placement = find_placement([], read(text))
+    placement = find_placement([], parse_module(text))
     assert placement is not None
     assert placement.parameters[0].dimensions == (2, 3)
     assert placement.parameters[0].boxes == (((0, 1), (0, 3)), ((1, 2), (0, 3)))
@@ -68,6 +69,6 @@ def test_what_the_dump_does_not_say_is_refused(
     ],
 )
 def test_too_many_devices_are_refused(header: str, reason: str) -> None:
-    module = read(entry("ROOT %a = f32[] parameter(0)", header=header))
+    module = parse_module(entry("ROOT %a = f32[] parameter(0)", header=header))
     with pytest.raises(NotRunnableError, match=reason):
         find_placement([module], module)

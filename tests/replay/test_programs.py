@@ -1,7 +1,8 @@
 """Programs as lines, and as text again."""
 
 import pytest
-from tests.replay.programs import entry, program, read
+from tests.modules import parse_module
+from tests.replay.programs import entry, program
 
 from xlareport.replay.bisect import widened
 from xlareport.replay.programs import NotRunnableError, take_program
@@ -23,7 +24,7 @@ def test_the_text_reads_as_what_it_was_made_from() -> None:
 
 def test_a_name_that_is_none_is_refused() -> None:
     text = entry("%a = f32[] parameter(0)\nROOT %n = f32[] negate(%a)")
-    module = read(text)
+    module = parse_module(text)
     module.computations[0].instructions[1].name = "x) evil("
     with pytest.raises(NotRunnableError, match="no name"):
         take_program(module)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
-from tests.replay.programs import entry, read
+from tests.modules import parse_module
+from tests.replay.programs import entry
 
 from xlareport.cli.extract import command
 from xlareport.program import ParsedModule
@@ -36,7 +37,10 @@ def module(unpacked: Unpack) -> ParsedModule:
     """Return a module of two snapshots, the second of which has a fault."""
     real = read_one_module(unpacked("jax-cpu-train"), None, BuildOptions(jobs=1))
     first, second = real.snapshots[:2]
-    pair = (replace(first, hlo=read(chain(-1))), replace(second, hlo=read(chain(CHAIN - 3))))
+    pair = (
+        replace(first, hlo=parse_module(chain(-1))),
+        replace(second, hlo=parse_module(chain(CHAIN - 3))),
+    )
     return replace(real, snapshots=pair)
 
 

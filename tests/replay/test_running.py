@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
-from tests.replay.programs import entry, program, read
+from tests.modules import parse_module
+from tests.replay.programs import entry, program
 
 from xlareport.cli.replay import command
 from xlareport.program import ParsedModule
@@ -100,7 +101,7 @@ def planted(module: ParsedModule, stage: str, before: str, after: str) -> Parsed
         )
         text = file.entry.read().decode()
         assert place > start or before in text
-        snapshots[place] = replace(snapshots[place], hlo=read(text.replace(before, after)))
+        snapshots[place] = replace(snapshots[place], hlo=parse_module(text.replace(before, after)))
     return replace(module, snapshots=tuple(snapshots))
 
 

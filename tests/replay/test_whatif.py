@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
-from tests.replay.programs import entry, read
+from tests.modules import parse_module
+from tests.replay.programs import entry
 
 from xlareport import reader_table
 from xlareport.cli.whatif import command
@@ -41,14 +42,14 @@ def test_only_harmless_options_are_taken_from_a_dump(module: ParsedModule) -> No
 
 def test_layouts_and_donation_of_the_entry_are_kept_and_nothing_else() -> None:
     header = ", entry_computation_layout={(f32[]{:T(128)})->f32[]}, frontend_attributes={a=b}"
-    text = compilable_text(read(entry("ROOT %a = f32[] parameter(0)", header=header)))
+    text = compilable_text(parse_module(entry("ROOT %a = f32[] parameter(0)", header=header)))
     assert text.startswith("HloModule m, entry_computation_layout={(f32[]{:T(128)})->f32[]}\n")
 
 
 def test_a_custom_call_is_refused_before_anything_is_compiled() -> None:
     line = '%a = f32[] parameter(0)\nROOT %c = f32[] custom-call(%a), custom_call_target="evil"'
     with pytest.raises(ReplayError, match="custom call 'evil'"):
-        compilable_text(read(entry(line)))
+        compilable_text(parse_module(entry(line)))
 
 
 def test_a_kernel_for_a_tpu_keeps_its_code() -> None:
@@ -56,10 +57,10 @@ def test_a_kernel_for_a_tpu_keeps_its_code() -> None:
         "%a = f32[] parameter(0)\nROOT %c = f32[] custom-call(%a), "
         'custom_call_target="tpu_custom_call", backend_config={"body":"TU"}'
     )
-    text = compilable_text(read(entry(line)), {"tpu_custom_call"})
+    text = compilable_text(parse_module(entry(line)), {"tpu_custom_call"})
     assert 'backend_config={"body":"TU"}' in text
     with pytest.raises(ReplayError, match="tpu_custom_call"):
-        compilable_text(read(entry(line)))
+        compilable_text(parse_module(entry(line)))
 
 
 @pytest.mark.parametrize("setting", ["xla_dump_to=/x", "fusion", "other_flag=1"])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
+from tests.modules import parse_module
 
-from xlareport.hlo.text import TextReader
 from xlareport.pages.history.stored import chunk_columns, index_columns
 from xlareport.pages.pictures.graph import Seen, columns, flat
 from xlareport.pages.rendering.environment import front_matter
@@ -44,8 +44,7 @@ ENTRY main {
 
 def final_values(hostile: str) -> Iterator[tuple[str, Any]]:
     """Yield what is known of the final snapshot: its graph, figures, and facts."""
-    module = TextReader().read(MODULE, "m.txt")
-    assert module is not None
+    module = parse_module(MODULE)
     (computation,) = module.computations
     lines = computation.instructions
     graph = {"label": "last", "text": None, "piece": 1000, "complete": True, "calls": {}}

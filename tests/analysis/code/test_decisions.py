@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.modules import parse_module
+
 from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.code.unfused_pairs import SLOWER, list_unfused_finally
 from xlareport.hlo.model import HloModule
@@ -27,9 +29,7 @@ ENTRY main {
 
 
 def module() -> HloModule:
-    parsed = TextReader().read(TEXT, "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(TEXT)
 
 
 def fused(producer: str, consumer: str, fusion: str) -> FusionDecision:
@@ -80,8 +80,7 @@ ENTRY main {
 
 
 def test_what_was_weighed_apart_and_joined_later_has_decisions_by_result() -> None:
-    joined = TextReader().read(JOINED, "m.txt")
-    assert joined is not None
+    joined = parse_module(JOINED)
     slower = FusionDecision("update_priority", "exp.7.0", ("y",), "", "", 405.0, 320.0)
     steps = (
         fused("mul.3.0", "add.5.0", "fusion.1"),
@@ -99,8 +98,7 @@ def test_a_copy_that_a_later_pass_made_is_not_what_the_pass_refused() -> None:
     text = TEXT.replace(
         b"  dot.1 =", b"  copy.8 = f32[4] copy(a)\n  copy.9 = f32[4] copy(a)\n  dot.1 ="
     )
-    parsed = TextReader().read(text, "m.txt")
-    assert parsed is not None
+    parsed = parse_module(text)
     step = refused("copy.3", "the consumer is not fusible")
     assert group_decisions([step], parsed) == ({}, (step,))
 

@@ -1,9 +1,10 @@
 """Files of code and what they were made from."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.code.files import CodeFile, group_by_place, link_files
 from xlareport.analysis.code.links import KernelIndex
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 TEXT = b"""HloModule m
 
@@ -16,9 +17,7 @@ ENTRY main.5 {
 
 
 def module() -> HloModule:
-    parsed = TextReader().read(TEXT, "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(TEXT)
 
 
 def file(path: str, part: str, *kernels: str, none: bool = False) -> CodeFile:

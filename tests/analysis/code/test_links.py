@@ -1,8 +1,8 @@
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.code.links import KernelIndex, list_possible_names, name_kernel
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 TEXT = b"""HloModule m
 
@@ -23,9 +23,7 @@ ENTRY main.5 {
 
 
 def module() -> HloModule:
-    parsed = TextReader().read(TEXT, "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(TEXT)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +85,7 @@ ENTRY main {
   ROOT f.3 = f32[4] fusion(f.2), kind=kLoop, calls=inner
 }
 """
-    shared = TextReader().read(text, "m.txt")
-    assert shared is not None
+    shared = parse_module(text)
     linked = KernelIndex(shared, {}).find_all("f_1")
     assert [(each.instruction, each.grade) for each in linked] == [
         ("f.1", "exact"),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.code.unfused_pairs import (
     SLOWER,
@@ -13,7 +14,6 @@ from xlareport.analysis.code.unfused_pairs import (
 )
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
-from xlareport.hlo.text import TextReader
 from xlareport.program import ParsedModule, read_module
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 
@@ -35,8 +35,7 @@ def log(*steps: str) -> bytes:
 
 
 def pairs(*steps: str) -> list[tuple[str, str, str, str]]:
-    module = TextReader().read(HLO, "m.txt")
-    assert module is not None
+    module = parse_module(HLO)
     decisions, problems = read_fusion_decisions(log(*steps), "log")
     assert problems == []
     unfused_pairs = list_unfused_pairs(module, decisions)

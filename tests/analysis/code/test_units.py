@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.modules import parse_module
 
 from xlareport.analysis.code.files import CodeFile
 from xlareport.analysis.code.module import code_file
@@ -89,8 +90,7 @@ ENTRY e {
   ROOT d = f32[4] custom-call(c), custom_call_target="t"
 }
 """
-    module = TextReader().read(text, "m.txt")
-    assert module is not None
+    module = parse_module(text)
     thunks = tuple(
         Thunk(number, "kKernel", "b grid: []", None, None, "", 0, number) for number in (1, 2)
     )
@@ -114,8 +114,7 @@ ENTRY e {
   ROOT b = f32[4,4] custom-call(a, a), custom_call_target="__cublas$gemm"
 }
 """
-    module = TextReader().read(text, "m.txt")
-    assert module is not None
+    module = parse_module(text)
     (unit,) = join_code(module, [CodeFile("m.ptx", "ptx", "", "", ("x",), 9)], CodeNotes()).units
     assert unit.missing == "It calls a library (__cublas$gemm), whose code is in no dump."
 

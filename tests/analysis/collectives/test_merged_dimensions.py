@@ -1,12 +1,12 @@
 """Reshapes that merge a sharded dimension."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape, merges
 from xlareport.analysis.collectives.partitioning import PartitioningStep
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.shardings.partitioning import Partitioning
-from xlareport.hlo.text import TextReader
 
 TEXT = """HloModule m, num_partitions=4
 
@@ -23,8 +23,7 @@ def test_a_reshape_that_merges_a_sharded_dimension_is_found(
     tiles: str, reshape: str | None
 ) -> None:
     """Rows stay together in the flat value, columns do not."""
-    module = TextReader().read(TEXT.replace("TILES", tiles).encode(), "m.txt")
-    assert module is not None
+    module = parse_module(TEXT.replace("TILES", tiles))
     assert module.entry is not None
     step = PartitioningStep(Partitioning(module, module), match(module, module))
     assert module.entry.root is not None
@@ -34,8 +33,7 @@ def test_a_reshape_that_merges_a_sharded_dimension_is_found(
 
 def test_a_reshape_that_keeps_the_sharded_dimension_merges_nothing() -> None:
     text = TEXT.replace("f32[128] reshape", "f32[2,4,16] reshape").replace("TILES", "1,4")
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(text)
     assert module.entry is not None
     lines = module.entry.by_name
     assert not merges(lines["a"], lines["flat"], (1, 4))

@@ -1,9 +1,9 @@
 """Candidates of `top_k` and parts of an `argmax` are told from values that are resharded."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.collectives.selections import find_repeated_reduce, find_selection
-from xlareport.hlo.text import TextReader
 
 TEXT = """HloModule m, num_partitions=4
 
@@ -29,8 +29,7 @@ ENTRY e {
     ],
 )
 def test_candidates(old: str, new: str, name: str | None) -> None:
-    module = TextReader().read(TEXT.replace(old, new).encode() if old else TEXT.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(TEXT.replace(old, new) if old else TEXT)
     home = module.by_name["e"]
     selection = find_selection(home, home.by_name["g"])
     assert (selection.name if selection else None) == name
@@ -69,8 +68,7 @@ def test_partial_results_of_a_reduce_of_several_operands(
     old: str, new: str, name: str | None
 ) -> None:
     assert old in ARGMAX
-    module = TextReader().read(ARGMAX.replace(old, new, 1 if old else 0).encode(), "m.txt")
-    assert module is not None
+    module = parse_module(ARGMAX.replace(old, new, 1 if old else 0))
     home = module.by_name["e"]
     partial = find_repeated_reduce(home, home.by_name["g"])
     assert (partial.name if partial else None) == name

@@ -1,11 +1,11 @@
 """The shardings around a collective, where several of them change those of one value."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.collectives.partitioning import Moved, PartitioningStep, chain_back
 from xlareport.analysis.collectives.sharding_pair import ShardingPair, pair_of_value
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.shardings.partitioning import Partitioning
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 BEFORE = """HloModule m, num_partitions=8
 
@@ -30,14 +30,8 @@ ENTRY main_spmd {
 """
 
 
-def read(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
-
-
 def pair_of(collective: str) -> ShardingPair:
-    before, after = read(BEFORE), read(AFTER)
+    before, after = parse_module(BEFORE), parse_module(AFTER)
     step = PartitioningStep(Partitioning(before, after), match(before, after))
     assert after.entry is not None
     body = after.entry.by_name[collective]

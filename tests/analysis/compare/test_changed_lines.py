@@ -1,11 +1,11 @@
 """Lines of changed ops: those that an edit moved are no change, nor is another file name."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.compare.changed_lines import find_changed_lines
 from xlareport.analysis.compare.program import Program, read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
-from xlareport.hlo.text import TextReader
 
 STEP = [("tanh", 3), ("negate", 5), ("negate", 6), ("sine", 8), ("abs", 10), ("negate", 12)]
 """The ops of a program with their lines."""
@@ -21,8 +21,7 @@ def program(ops: list[tuple[str, int]], file: str = "m.py") -> Program:
             f'source_file="{file}" source_line={line}}}'
         )
     text = "\n".join(["HloModule m", "", "ENTRY %main {", *lines, "}", ""])
-    module = TextReader().read(text.encode(), "a.txt")
-    assert module is not None
+    module = parse_module(text)
     return read_program(module)
 
 

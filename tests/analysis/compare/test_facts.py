@@ -4,12 +4,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.compare import cause_words
 from xlareport.analysis.compare.comparison import compare_figure
 from xlareport.analysis.compare.facts import count_collective_types
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
-from xlareport.hlo.text import TextReader
 
 MODULE = b"""HloModule m
 
@@ -33,8 +33,7 @@ ENTRY %main (a: f32[8], b: bf16[8], n: s32[8]) -> (f32[8], bf16[8]) {
 
 
 def test_collectives_are_counted_by_the_floating_point_types_they_send() -> None:
-    module = TextReader().read(MODULE, "m.txt")
-    assert module is not None
+    module = parse_module(MODULE)
     counts = dict(count_collective_types(module))
     assert counts == {("f32",): 1, ("bf16", "f32"): 1, ("bf16",): 1}
 

@@ -1,6 +1,7 @@
 """Loops with another trip count, and the time that belongs to it."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.compare.loop_changes import (
     ComparedLoop,
@@ -12,8 +13,6 @@ from xlareport.analysis.compare.program import read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
 
 STEP = """HloModule jit_step
@@ -47,20 +46,16 @@ metadata={op_name="jit(step)/while" source_file="m.py" source_line=3}
 LONGER = STEP.replace("constant(4)", "constant(6)")
 
 
-def module(text: str) -> HloModule:
-    read = TextReader().read(text.encode(), "a.txt")
-    assert read is not None
-    return read
-
-
 def loops(text: str) -> tuple[ComparedLoop, ...]:
-    hlo = module(text)
+    hlo = parse_module(text)
     cost = count_cost(hlo)
     return compared_loops(hlo, cost, share_fusions(hlo, cost, nominal_device("cpu")).seconds)
 
 
 def test_another_trip_count_is_the_cause() -> None:
-    (change,) = find_program_changes(read_program(module(STEP)), read_program(module(LONGER)))
+    (change,) = find_program_changes(
+        read_program(parse_module(STEP)), read_program(parse_module(LONGER))
+    )
     assert (change.kind, change.base, change.head) == (ChangeKind.LOOPS, "4", "6")
     assert (change.names, change.lines) == (("w",), ("m.py:3",))
 
@@ -69,7 +64,9 @@ def test_other_operations_are_told_beside_it() -> None:
     text = LONGER.replace("ROOT r = f32[256,256]", "q = f32[256,256]").replace(
         "index=1\n}\n", "index=1\n  ROOT m = f32[256,256] negate(q)\n}\n"
     )
-    changes = find_program_changes(read_program(module(STEP)), read_program(module(text)))
+    changes = find_program_changes(
+        read_program(parse_module(STEP)), read_program(parse_module(text))
+    )
     assert [change.kind for change in changes] == [ChangeKind.LOOPS, ChangeKind.OPERATIONS]
     assert "negate" in changes[1].head
 

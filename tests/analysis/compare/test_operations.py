@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
+from tests.modules import parse_module
 
 from xlareport.analysis.compare.effects import copied_seconds
 from xlareport.analysis.compare.facts import Facts
@@ -20,7 +21,6 @@ from xlareport.analysis.compare.program import NO_PROGRAM, Given
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.source.scopes import Phase, phase_of
-from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.compare.operations import what_changed
 
@@ -53,8 +53,7 @@ def operation(op: str, line: str = "m.py:4", *, scope: str = "", seconds: float 
 
 
 def test_operations_of_a_module() -> None:
-    module = TextReader().read(MODULE.encode(), "a.txt")
-    assert module is not None
+    module = parse_module(MODULE)
     cost = count_cost(module)
     operations, left_out = list_operations(
         module, cost, share_fusions(module, cost, nominal_device("cpu"))
@@ -102,8 +101,7 @@ def test_what_has_no_line_is_counted_in_the_row_of_its_op() -> None:
     text = MODULE.replace("%c = f32[64,64]{0,1} copy(%d)", "%c = f32[64,64]{0,1} copy(%d0)")
     text = text.replace("  %c =", "  %d0 = f32[64,64]{1,0} convert(%d)\n  %c =")
     text = text.replace('dot_general"', 'dot_general" source_file="/a/m.py" source_line=7')
-    module = TextReader().read(text.encode(), "a.txt")
-    assert module is not None
+    module = parse_module(text)
     cost = count_cost(module)
     operations, _ = list_operations(
         module, cost, share_fusions(module, cost, nominal_device("cpu"))
@@ -159,8 +157,7 @@ ENTRY %main (k: f32[1024,1024], x: f32[8]) -> f32[1024,1024] {
     )
     sides = []
     for text, donated in ((base, True), (head, False)):
-        module = TextReader().read(text.encode(), "m.txt")
-        assert module is not None
+        module = parse_module(text)
         cost, device = count_cost(module), nominal_device("gpu")
         operations, _ = list_operations(module, cost, share_fusions(module, cost, device))
         given = (Given("cache['k']", "f32", (1024, 1024), donated, "", None),)

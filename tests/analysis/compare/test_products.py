@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+from tests.modules import parse_module
+
 from xlareport.analysis.compare import cause_words
 from xlareport.analysis.compare.products import find_converted, list_typed_products
 from xlareport.analysis.compare.program import read_program
 from xlareport.analysis.compare.program_changes import find_program_changes
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 MODULE = """HloModule m
 
@@ -33,16 +33,10 @@ WIDE_CACHE = (
 """Its first two matmuls are of bf16, the one of the cache is of f32."""
 
 
-def read(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
-
-
 def sentence(base: str, head: str, final: str) -> tuple[str, str]:
     """Return the words and the reason of the first change between two programs."""
-    programs = [read_program(read(text)) for text in (base, head)]
-    products = list_typed_products(read(final))
+    programs = [read_program(parse_module(text)) for text in (base, head)]
+    products = list_typed_products(parse_module(final))
     sides = [
         SimpleNamespace(facts=SimpleNamespace(program=program, typed_products=products))
         for program in programs
@@ -80,12 +74,12 @@ def test_a_program_whose_matmuls_changed_type_computes_in_it() -> None:
 
 
 def test_a_line_that_still_has_the_type_or_no_matmul_shows_nothing() -> None:
-    given = list_typed_products(read(WIDE_CACHE))
+    given = list_typed_products(parse_module(WIDE_CACHE))
     both = MODULE + "\n" + WIDE_CACHE.partition("ENTRY ")[2].replace("%main", "%again")
-    assert find_converted(given, list_typed_products(read(both)), "f32") is None
+    assert find_converted(given, list_typed_products(parse_module(both)), "f32") is None
     without = MODULE.replace(
         "dot(%c, %k), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "add(%c, %k)"
     )
-    assert find_converted(given, list_typed_products(read(without)), "f32") is None
+    assert find_converted(given, list_typed_products(parse_module(without)), "f32") is None
     unnamed = MODULE.replace(' source_file="m.py" source_line=9', "")
-    assert find_converted(given, list_typed_products(read(unnamed)), "f32") is None
+    assert find_converted(given, list_typed_products(parse_module(unnamed)), "f32") is None

@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.modules import parse_module
 
 from xlareport.analysis.compare.program import Program, read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
@@ -29,8 +30,7 @@ metadata={op_name="params['layers'][1]['w']"}
 
 
 def program(text: str) -> Program:
-    module = TextReader().read(text.encode(), "a.txt")
-    assert module is not None
+    module = parse_module(text)
     return read_program(module)
 
 

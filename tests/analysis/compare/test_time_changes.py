@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.compare.time_changes import TimeChange, Timed, compare_times, scope_changes
 from xlareport.analysis.profile.measured import Cut
 from xlareport.analysis.profile.times import sum_times
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
 
@@ -62,15 +61,9 @@ ENTRY main {
 MICROSECOND = 1_000_000
 
 
-def read(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "m")
-    assert module is not None
-    return module
-
-
 def timed(text: str, **took: tuple[int, ...]) -> Timed:
     """Return a module of which each instruction took so many microseconds in each run."""
-    return Timed(read(text), sum_times(_events(took))["m"])
+    return Timed(parse_module(text), sum_times(_events(took))["m"])
 
 
 def _events(took: dict[str, tuple[int, ...]]) -> Iterator[OpEvent]:

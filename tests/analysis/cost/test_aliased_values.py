@@ -1,6 +1,7 @@
 """Values that loops and conditionals pass on lie in one buffer."""
 
 from msgspec.structs import replace
+from tests.modules import parse_module
 
 from xlareport.analysis.cost.aliased_values import (
     find_writer,
@@ -8,8 +9,6 @@ from xlareport.analysis.cost.aliased_values import (
     group_places,
 )
 from xlareport.analysis.cost.lifetimes import End, Lifetime, follow_aliases
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.buffer_values import UsedValue
 
@@ -58,12 +57,6 @@ ENTRY e {
 """
 
 
-def module_of(text: bytes) -> HloModule:
-    module = TextReader().read(text, "m.txt")
-    assert module is not None
-    return module
-
-
 def value(number: int, name: str, index: tuple[int, ...], *more: tuple[str, int]) -> UsedValue:
     positions = [(name, index), *((other, (place,)) for other, place in more)]
     return UsedValue(number, name, index, positions)
@@ -79,7 +72,7 @@ def test_the_state_of_a_loop_lies_in_one_buffer() -> None:
         value(6, "r", ()),
         value(7, "state", (0,), ("next", 0)),
     ]
-    (buffer,) = group_aliased_values(module_of(LOOP), values)
+    (buffer,) = group_aliased_values(parse_module(LOOP), values)
     assert set(buffer) == {
         ("start", ()),
         ("tested", (1,)),
@@ -91,16 +84,16 @@ def test_the_state_of_a_loop_lies_in_one_buffer() -> None:
 
 def test_results_of_branches_lie_in_the_buffer_of_the_conditional() -> None:
     values = [value(number, name, ()) for number, name in enumerate(("a", "b", "chosen", "v", "r"))]
-    (buffer,) = group_aliased_values(module_of(CONDITIONAL), values)
+    (buffer,) = group_aliased_values(parse_module(CONDITIONAL), values)
     assert set(buffer) == {("a", ()), ("b", ()), ("chosen", ())}
 
 
 def test_values_of_unknown_instructions_are_alone() -> None:
-    assert group_aliased_values(module_of(LOOP), [value(1, "no", ()), value(1, "no", ())]) == ()
+    assert group_aliased_values(parse_module(LOOP), [value(1, "no", ()), value(1, "no", ())]) == ()
 
 
 def test_the_writer_of_loop_state_is_what_the_loop_makes() -> None:
-    module = module_of(LOOP)
+    module = parse_module(LOOP)
     instructions = {instruction.name: instruction for instruction in module.instructions}
     starts = {"start": 1, "state": 4, "new": 5, "loop": 9}
     lives = {

@@ -1,8 +1,9 @@
 from collections.abc import Callable
 
+from tests.modules import parse_module
+
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 BODY = """
 ENTRY e {
@@ -17,9 +18,7 @@ ENTRY e {
 
 
 def module(header: str) -> HloModule:
-    parsed = TextReader().read(f"HloModule m{header}\n{BODY}".encode(), "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(f"HloModule m{header}\n{BODY}")
 
 
 def test_an_input_that_fits_a_free_output_could_be_given() -> None:

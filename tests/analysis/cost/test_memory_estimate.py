@@ -2,6 +2,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
 from xlareport.hlo.text import TextReader
@@ -10,8 +11,7 @@ from xlareport.readers.live_range import read_live_range
 
 def estimate(entry: str, header: str = ", is_scheduled=true") -> PeakEstimate | None:
     text = f"HloModule m{header}\n\n{entry}\n"
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(text)
     return estimate_peak(module)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 from tests.analysis.cost.small_occupancy import LIVE, TEXT
+from tests.modules import parse_module
 
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.saving import find_savings
-from xlareport.hlo.text import TextReader
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 
 
@@ -37,8 +37,7 @@ def test_what_is_chosen_after_the_peak_moved_is_told_apart(occupancy: Occupancy)
 def test_what_takes_over_the_memory_of_a_buffer_is_named(occupancy: Occupancy) -> None:
     """A scatter updates zeros in place: the memory stays in use without the zeros alone."""
     text = "HloModule m\n\nENTRY e {\n  z = f32[8] parameter(0)\n  same = f32[8] negate(z)\n}\n"
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(text)
     made = {instruction.name: instruction for instruction in module.instructions}
     assert find_savings(occupancy, 0.2).taken_over == {}
     saving = find_savings(occupancy, 0.4, made)

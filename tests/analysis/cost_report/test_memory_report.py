@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.modules import parse_module
+
 from xlareport.analysis.cost.lifetimes import End
 from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.work import count_cost
@@ -17,7 +19,6 @@ from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import open_source
-from xlareport.hlo.text import TextReader
 from xlareport.program import MemoryFiles, read_module
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.live_range import LiveRange, LiveRanges
@@ -68,8 +69,7 @@ def test_what_no_named_scope_holds_is_told_by_its_operation() -> None:
     text = SCHEDULED.replace(
         b"dimensions={0}", b'dimensions={0}, metadata={op_name="jit(f)/spread"}'
     )
-    module = TextReader().read(text, "m.txt")
-    assert module is not None
+    module = parse_module(text)
     assignment, _ = read_buffer_assignment(
         b"BufferAssignment:\nallocation 0: size 64, preallocated-temp:\n"
         b" value: <1 y @0> (size=64,offset=0): f32[16]{0}\n",
@@ -119,8 +119,7 @@ def test_what_would_have_to_shrink_lives_at_some_peak_and_is_no_argument(unpacke
 
 
 def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
-    module = TextReader().read(SCHEDULED, "m.txt")
-    assert module is not None
+    module = parse_module(SCHEDULED)
     memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
     assert memory.estimate is not None
     assert (memory.estimate.bytes, memory.estimate.grade) == (144, "guessed")
@@ -133,8 +132,7 @@ def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
 
 
 def test_without_any_word_on_memory_nothing_is_known() -> None:
-    module = TextReader().read(SCHEDULED.replace(b", is_scheduled=true", b""), "m.txt")
-    assert module is not None
+    module = parse_module(SCHEDULED.replace(b", is_scheduled=true", b""))
     memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
     assert (memory.figures.spaces, memory.figures.live_peak_bytes, memory.estimate) == (
         (),
@@ -151,8 +149,7 @@ def test_a_thinned_curve_keeps_its_peak() -> None:
 
 
 def test_what_lives_at_an_estimated_peak_says_until_when() -> None:
-    module = TextReader().read(SCHEDULED, "m.txt")
-    assert module is not None
+    module = parse_module(SCHEDULED)
     memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
     lives = {one.instruction: one.lifetime for one in memory.at_peak}
     assert [(one.instruction, one.size) for one in memory.at_peak] == [

@@ -1,12 +1,12 @@
 """Values that one decision of the compiler put at the peak together."""
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost_report.peak_groups import PeakGroup, element_at, find_peak_groups
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import parse_shape
-from xlareport.hlo.text import TextReader
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
@@ -16,9 +16,7 @@ Value = tuple[str, int, int]
 
 
 def module_of(body: str) -> HloModule:
-    module = TextReader().read(f"HloModule m\n\n{body}\n".encode(), "m.txt")
-    assert module is not None
-    return module
+    return parse_module(f"HloModule m\n\n{body}\n")
 
 
 def occupancy(*values: Value) -> Occupancy:

@@ -1,8 +1,9 @@
 """Products by precision: what multiplies as it is asked to, and no solver."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.precision_report import list_products, sum_by_precision
-from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import devices
 
 TEXT = b"""HloModule m
@@ -21,8 +22,7 @@ backend_config={"custom_call_config":{"cost_estimate":{"flops":"1000"}}}
 
 
 def test_solvers_and_kernels_with_an_estimate_are_no_products() -> None:
-    module = TextReader().read(TEXT, "m.txt")
-    assert module is not None
+    module = parse_module(TEXT)
     rows = list_products(module, count_cost(module), devices()["nvidia-h100"])
     assert [(row.instruction, row.flops) for row in rows] == [("p", 2 * 64 * 64 * 8)]
     (only,) = sum_by_precision(rows)

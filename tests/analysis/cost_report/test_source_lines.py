@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
@@ -104,8 +105,7 @@ ENTRY e {
 
 
 def test_what_is_fused_twice_is_told_as_the_outermost_fusion() -> None:
-    module = TextReader().read(FUSED_TWICE.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(FUSED_TWICE)
     evidence = SourceEvidence(None, module, (), None)
     (line,) = story(evidence, None).lines
     assert [(one.instruction, one.operations) for one in line.became] == [("o", (("tanh", 1),))]
@@ -131,8 +131,7 @@ metadata={op_name="jit(f)/b/neg" source_file="f.py" source_line=4}
 
 
 def test_a_combined_collective_counts_to_the_lines_of_its_members() -> None:
-    module = TextReader().read(f"HloModule m, num_partitions=2\n\n{COMBINED}\n".encode(), "m.txt")
-    assert module is not None
+    module = parse_module(f"HloModule m, num_partitions=2\n\n{COMBINED}\n")
     cost = count_cost(module)
     shares = share_fusions(module, cost, CPU)
     evidence = SourceEvidence(None, module, (), None, serve_ops(module))

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.modules import parse_module
+
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.work_report import (
     list_heavy,
@@ -49,9 +51,7 @@ ENTRY e {
 
 
 def module() -> HloModule:
-    parsed = TextReader().read(LOOPS.encode(), "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(LOOPS)
 
 
 def test_a_loop_of_unknown_length_is_exposed_and_makes_figures_at_least_so_much() -> None:
@@ -118,8 +118,7 @@ ENTRY e {
 metadata={op_name="jit(f)/b/neg" source_file="f.py" source_line=4}
 }
 """
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(text)
     served = serve_ops(module)
     rows = list(list_heavy(module, count_cost(module), CPU, 10, served))
     (row,) = (row for row in rows if row.opcode == "all-reduce")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.cases import read_cycles
@@ -20,8 +21,7 @@ def case_of() -> MakeCase:
     """Return a function: the text of a module -> a case, on a nominal CPU unless a TPU is meant."""
 
     def make(text: str, before: str = "") -> Case:
-        module = TextReader().read(text.encode(), "m.txt")
-        assert module is not None
+        module = parse_module(text)
         first = TextReader().read(before.encode(), "b.txt") if before else None
         cycles = read_cycles(module)
         device = device_of(text)

@@ -1,9 +1,10 @@
 """Matmuls that lost their op_name get it from their history."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.lost_metadata import restore_metadata
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 DOT = "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 TANH = 'metadata={op_name="jit(f)/torso/tanh"}'
@@ -18,9 +19,7 @@ LOST = TEXT.replace(', metadata={op_name="jit(f)/head/dot" source_file="f.py" so
 
 
 def read(text: str) -> HloModule:
-    module = TextReader().read(f"HloModule m\n\n{text}\n".encode(), "m.txt")
-    assert module is not None
-    return module
+    return parse_module(f"HloModule m\n\n{text}\n")
 
 
 def test_a_matmul_has_the_op_name_and_line_of_its_history() -> None:

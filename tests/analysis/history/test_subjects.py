@@ -1,5 +1,7 @@
 """Who is asked about: names that several instructions bore, op_names and their ends."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
@@ -67,8 +69,7 @@ def test_a_scope_finds_the_ops_that_transformations_wrap_it_in() -> None:
     text = "HloModule m\n\nENTRY %main (x: f32[8]) -> f32[8] {\n  %x = f32[8]{0} parameter(0)\n"
     for name, op_name in zip("ab", names, strict=True):
         text += f'  %{name} = f32[8]{{0}} multiply(%x, %x), metadata={{op_name="{op_name}"}}\n'
-    module = TextReader().read(f"{text}  ROOT %r = f32[8]{{0}} add(%a, %b)\n}}\n".encode(), "m.txt")
-    assert module is not None
+    module = parse_module(f"{text}  ROOT %r = f32[8]{{0}} add(%a, %b)\n}}\n")
     snapshots = SnapshotSequence([module])
     for asked in ("encoder/mlp/mul", "jit(f)/encoder/mlp/mul", "mlp/mul"):
         assert [subject.name for subject in find_subjects(snapshots, asked)] == names[::-1]

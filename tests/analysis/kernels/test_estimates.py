@@ -1,8 +1,9 @@
 """XLA's estimates as backend_config has them; whatever is no number is none."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.kernels.estimates import XlaEstimate, read_estimates
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 TEXT = """HloModule m
 
@@ -21,9 +22,7 @@ REAL = (
 
 
 def module(costs: str) -> HloModule:
-    read = TextReader().read(TEXT.replace("COSTS", costs).encode(), "m.txt")
-    assert read is not None
-    return read
+    return parse_module(TEXT.replace("COSTS", costs))
 
 
 def test_every_model_has_its_own() -> None:

@@ -3,9 +3,9 @@
 from math import ceil, prod
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.kernels.output_tiles import tile_of_dot
-from xlareport.hlo.text import TextReader
 
 DOT = "f32[4,8000,40]{1,2,0} dot(%l, %r), lhs_batch_dims={0}, lhs_contracting_dims={1}, \
 rhs_batch_dims={1}, rhs_contracting_dims={2}"
@@ -18,8 +18,7 @@ def tile(after: str, sizes: tuple[int, ...], dot: str = DOT) -> tuple[int, ...]:
         "  %l = bf16[4,512,8000]{2,1,0} parameter(0)\n  %r = bf16[40,4,512]{2,1,0} parameter(1)\n"
         f"  %d = {dot}\n  {after}\n}}\n"
     )
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(text)
     (computation,) = module.computations
     return tile_of_dot(computation, computation.by_name["d"], sizes)
 

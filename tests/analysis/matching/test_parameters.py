@@ -1,8 +1,8 @@
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.text import TextReader
 
 MODULE = """\
 HloModule m
@@ -15,8 +15,7 @@ ENTRY %main (a: {0}, b: {1}) -> {1} {{
 
 
 def parameters(first: str, second: str) -> tuple[Instruction, Instruction]:
-    module = TextReader().read(MODULE.format(first, second).encode(), "m.txt")
-    assert module is not None
+    module = parse_module(MODULE.format(first, second))
     one, other = module.instructions
     return one, other
 
@@ -66,7 +65,6 @@ ENTRY %main () -> f32[1] {{
     [("2", "{2}", "b", True), ("64", "0.015625", "b", False), ("1", "{ -1 }", "b", False)],
 )
 def test_constants_go_on_by_value(before: str, after: str, name: str, *, can: bool) -> None:
-    module = TextReader().read(CONSTANTS.format(before, after, name).encode(), "m.txt")
-    assert module is not None
+    module = parse_module(CONSTANTS.format(before, after, name))
     one, other = module.instructions
     assert can_continue(one, other) is can

@@ -1,7 +1,8 @@
 """Embedded constants: counted, measured, the largest first."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.modules.features import find_weights
-from xlareport.hlo.text import TextReader
 
 TEXT = b"""HloModule m
 
@@ -16,8 +17,7 @@ ENTRY %main {
 
 
 def test_constants_are_measured_by_their_shape() -> None:
-    module = TextReader().read(TEXT, "m.txt")
-    assert module is not None
+    module = parse_module(TEXT)
     weights = find_weights(module)
     assert (weights.constants, weights.bytes) == (3, 4104)
     assert [(one.name, one.bytes) for one in weights.largest] == [

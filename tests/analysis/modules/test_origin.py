@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.modules.origin import Origin, find_origin
 from xlareport.dump.filename import parse
@@ -8,7 +9,6 @@ from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.source import Entry
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 
 def module(*names: str) -> ModuleFiles:
@@ -59,9 +59,7 @@ def calling(*targets: str) -> HloModule:
     )
     entry = f"ENTRY %main {{\n  %x = f32[8] parameter(0)\n{lines}  ROOT %r = f32[8] copy(%x)\n}}\n"
     text = f"HloModule m\n\n{entry}"
-    parsed = TextReader().read(text.encode(), "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(text)
 
 
 @pytest.mark.parametrize(

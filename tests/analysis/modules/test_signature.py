@@ -1,8 +1,9 @@
 """Entry signatures: arguments with the framework's names, donated ones, what comes back."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 STEP = """HloModule jit_step, input_output_alias={ {0}: (0, {}, may-alias) }, num_partitions=4
 
@@ -15,14 +16,8 @@ ENTRY %main (w: f32[8,4], x: bf16[2,8]) -> (f32[8,4], f32[]) {
 """
 
 
-def module(text: str) -> HloModule:
-    read = TextReader().read(text.encode(), "step.txt")
-    assert read is not None
-    return read
-
-
 def test_arguments_bear_the_frameworks_names_and_sizes() -> None:
-    parsed = read_signature(module(STEP))
+    parsed = read_signature(parse_module(STEP))
     weight, batch = parsed.arguments
     assert (weight.label, weight.shape, weight.bytes) == ("params['w']", "f32[8,4]", 128)
     assert (weight.donated, weight.sharding) == (True, "{replicated}")
@@ -32,13 +27,13 @@ def test_arguments_bear_the_frameworks_names_and_sizes() -> None:
 
 def test_a_donor_is_no_alias() -> None:
     donor = STEP.replace("may-alias) }", "may-alias) }, buffer_donor={ (1, {}) }")
-    weight, batch = read_signature(module(donor)).arguments
+    weight, batch = read_signature(parse_module(donor)).arguments
     assert (weight.donated, weight.aliased) == (True, True)
     assert (batch.donated, batch.aliased) == (True, False)
 
 
 def test_results_that_come_back_in_the_shape_of_an_argument_are_counted_once_each() -> None:
-    parsed = read_signature(module(STEP))
+    parsed = read_signature(parse_module(STEP))
     assert [one.shape for one in parsed.results] == ["f32[8,4]", "f32[]"]
     assert parsed.returned_arguments == 1
     assert parsed.result_bytes == 132

@@ -1,13 +1,12 @@
 """Measured time joined with instructions."""
 
 from msgspec.structs import replace
+from tests.modules import parse_module
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers
 from xlareport.analysis.profile.measured import Cut, find_cut, join_profile
 from xlareport.analysis.profile.times import sum_times
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
 
@@ -32,14 +31,8 @@ ENTRY main {
 """
 
 
-def read(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "m")
-    assert module is not None
-    return module
-
-
 def test_the_slowest_say_where_they_were_made() -> None:
-    given, left = read(GIVEN), read(LEFT)
+    given, left = parse_module(GIVEN), parse_module(LEFT)
     events = [OpEvent("m", name, "1", (0,), at, 5) for at, name in ((0, "d"), (10, "s"), (20, "c"))]
     found = join_profile(sum_times(events)["m"], left, {})
     made = {
@@ -53,7 +46,7 @@ def test_the_slowest_say_where_they_were_made() -> None:
 
 def test_a_trace_of_a_part_of_the_iterations_is_cut() -> None:
     events = [OpEvent("m", "d", "1", (0,), at, 5) for at in range(0, 4550, 10)]
-    joined = join_profile(sum_times(events)["m"], read(GIVEN), {})
+    joined = join_profile(sum_times(events)["m"], parse_module(GIVEN), {})
     measured = replace(joined, entered=1)
     assert find_cut(measured, {("main", "d"): 455}) is None
     assert find_cut(measured, {("main", "d"): None}) is None, "how often it runs is not known"

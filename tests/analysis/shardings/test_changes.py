@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.shardings.changes import ShardingChange, find_changes, split_tuple
 from xlareport.analysis.shardings.partitioning import Partitioning
@@ -11,15 +12,12 @@ from xlareport.analysis.shardings.report import report_shardings
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.program import read_snapshots
 
 
 def read(body: str) -> HloModule:
     text = f"HloModule m, num_partitions=4\n\nENTRY e {{\n{body}\n}}\n"
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
+    return parse_module(text)
 
 
 ROWS, COLUMNS = "sharding={devices=[4,1]<=[4]}", "sharding={devices=[1,4]<=[4]}"

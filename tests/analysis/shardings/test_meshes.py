@@ -1,8 +1,9 @@
 """The mesh of a module: of its header, of its shardings, of how they reshape devices."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.shardings.meshes import find_mesh, read_meshes
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 
 def read(header: str = "", sharding: str = "{replicated}") -> HloModule:
@@ -12,9 +13,7 @@ ENTRY e {{
   ROOT a = f32[8] parameter(0), sharding={sharding}
 }}
 """
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
+    return parse_module(text)
 
 
 HEADER = (

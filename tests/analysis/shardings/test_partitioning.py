@@ -1,16 +1,15 @@
 """The snapshots around the SPMD partitioner."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.cost.partitions import has_local_shapes, is_partitioned
 from xlareport.analysis.shardings.partitioning import find_partitioning, is_sharded
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 
 def read(entry: str, header: str = ", num_partitions=2") -> HloModule:
     text = f"HloModule m{header}\n\nENTRY {entry} {{\n  ROOT a = f32[2] parameter(0)\n}}\n"
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
+    return parse_module(text)
 
 
 def test_the_step_that_makes_an_entry_for_parts() -> None:
@@ -57,8 +56,7 @@ ENTRY e {
   ROOT b = f32[2] negate(a), sharding={replicated}
 }
 """
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
+    module = parse_module(text)
     assert [is_sharded(instruction) for instruction in module.instructions] == [False, True]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.shardings.partitioning import Partitioning, find_partitioning
 from xlareport.analysis.shardings.rematerializations import (
@@ -14,8 +15,6 @@ from xlareport.analysis.shardings.rematerializations import (
 )
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.program import read_snapshots
 
 Unpack = Callable[[str], Path]
@@ -94,13 +93,7 @@ ENTRY main_spmd {{
   ROOT c = f32[{size}] dynamic-slice(g, zero, {begin}), dynamic_slice_sizes={{{size}}}
 }}
 """
-    return Partitioning(read(BEFORE), read(after))
-
-
-def read(source: str) -> HloModule:
-    module = TextReader().read(source.encode(), "m.txt")
-    assert module is not None
-    return module
+    return Partitioning(parse_module(BEFORE), parse_module(after))
 
 
 def all_gather(operand: str = "b", name: str = "g", op_name: str = "jit(f)/add") -> str:
@@ -191,7 +184,7 @@ def test_later_the_parts_that_the_program_asks_for_are_none() -> None:
         "  ROOT d = f32[8,8] add(c, c)\n}"
     )
     before = BEFORE.replace("ROOT b", "b").replace("\n}", "\n" + asked)
-    assert find_rematerializations(Partitioning(read(before), step.after)) == ()
+    assert find_rematerializations(Partitioning(parse_module(before), step.after)) == ()
 
 
 def test_without_the_program_nothing_is_told() -> None:

@@ -1,16 +1,10 @@
+from tests.modules import parse_module
+
 from xlareport.analysis.source.argument_names import name_arguments
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
-
-
-def module_of(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
 
 
 def test_op_names_of_single_parameters_are_their_names() -> None:
-    module = module_of("""HloModule m
+    module = parse_module("""HloModule m
 
 ENTRY e {
   a = f32[2] parameter(0), metadata={op_name="params['emb']"}

@@ -1,10 +1,10 @@
 """The op of each member of a combined collective, by the ways of each backend."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.source.combined_ops import member_op_names
 from xlareport.analysis.source.instruction_origins import find_origins
 from xlareport.analysis.source.served_ops import serve_ops
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 GPU = """HloModule m, is_scheduled=true
 
@@ -23,27 +23,21 @@ dimensions={0}, metadata={op_name="jit(f)/(transpose(jvp(down1))/dot:transpose(j
 DOWN, UP = "jit(f)/transpose(jvp(down1))/dot", "jit(f)/transpose(jvp(up0))/conv"
 
 
-def _read(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
-
-
 def test_a_list_of_all_members_is_in_the_order_of_operands() -> None:
-    module = _read(GPU)
+    module = parse_module(GPU)
     home = module.by_name["main"]
     assert member_op_names(module, home, home.by_name["start"]) == (DOWN, UP)
 
 
 def test_elements_behind_a_done_serve_the_op_of_their_member() -> None:
-    served = serve_ops(_read(GPU))
+    served = serve_ops(parse_module(GPU))
     assert served["main", "first"] == ((DOWN, 1.0),)
     assert served["main", "second"] == ((UP, 1.0),)
     assert dict(served["main", "start"])[UP] == 2 / 3
 
 
 def test_a_buffer_of_a_start_has_the_op_of_its_member() -> None:
-    origins = find_origins(_read(GPU))
+    origins = find_origins(parse_module(GPU))
     assert origins.find_value("start", (1, 1)).op_name == UP
     assert origins.find_value("start", (1, 0)).op_name == DOWN
     assert origins.find_value("cast", ()).op_name == "jit(f)/jvp(up0)/concatenate"
@@ -51,7 +45,7 @@ def test_a_buffer_of_a_start_has_the_op_of_its_member() -> None:
 
 def test_without_a_list_a_member_is_of_the_op_of_its_operand() -> None:
     text = GPU.replace("(transpose(jvp(down1))/dot:transpose(jvp(up0))/conv)", "jvp(down1)/dot")
-    module = _read(text)
+    module = parse_module(text)
     home = module.by_name["main"]
     assert member_op_names(module, home, home.by_name["start"]) == (
         "jit(f)/jvp(down1)/dot",

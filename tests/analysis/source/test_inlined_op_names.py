@@ -1,5 +1,7 @@
 """Op_names inside of called computations are relative to the call; inlining joins them."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.collectives.partitioning import _by_op_name
 from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -7,7 +9,6 @@ from xlareport.analysis.history.lost_metadata import restore_metadata
 from xlareport.analysis.history.subjects import find_subjects
 from xlareport.analysis.source.inlined_op_names import whole_op_name, whole_op_names
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.pages.search.payload import search_index
 
 BODY = """
@@ -43,9 +44,7 @@ DOT = f"{OUTER}/gat/dot_general"
 
 
 def read(text: str) -> HloModule:
-    module = TextReader().read(f"HloModule m\n\n{text}\n".encode(), "m.txt")
-    assert module is not None
-    return module
+    return parse_module(f"HloModule m\n\n{text}\n")
 
 
 def names(module: HloModule, place: str, name: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
+from tests.modules import parse_module
+
 from xlareport.analysis.source.instruction_origins import find_origins
 from xlareport.analysis.source.locations import SourcePlace
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 MODULE = """HloModule m
 
@@ -13,14 +13,8 @@ ENTRY e {
 }"""
 
 
-def module_of(text: str) -> HloModule:
-    module = TextReader().read(text.encode(), "m.txt")
-    assert module is not None
-    return module
-
-
 def test_an_instruction_without_op_name_has_that_of_the_op_it_serves() -> None:
-    origins = find_origins(module_of(MODULE))
+    origins = find_origins(parse_module(MODULE))
     pad = origins.find("pad")
     assert (pad.op_name, pad.place) == ("jit(f)/dot", SourcePlace("f.py", 3))
     assert origins.find("w").op_name == ""
@@ -29,5 +23,5 @@ def test_an_instruction_without_op_name_has_that_of_the_op_it_serves() -> None:
 
 def test_an_op_of_several_lines_gives_none() -> None:
     several = MODULE.replace("source_line=3}\n}", "source_line=4}\n}")
-    origin = find_origins(module_of(several)).find("pad")
+    origin = find_origins(parse_module(several)).find("pad")
     assert (origin.op_name, origin.place) == ("jit(f)/dot", None)

@@ -1,3 +1,5 @@
+from tests.modules import parse_module
+
 from xlareport.analysis.source.locations import SourcePlace, op_name_of, place_of, places_of
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -37,9 +39,7 @@ ENTRY %e (x: f32[4]) -> f32[4] {
 
 
 def module() -> HloModule:
-    parsed = TextReader().read(TEXT.encode(), "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(TEXT)
 
 
 def test_the_innermost_frame_that_is_the_users_counts() -> None:

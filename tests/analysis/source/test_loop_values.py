@@ -1,7 +1,8 @@
 """Values that loops carry: their readers in bodies, of the next iteration and after the loop."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.source.loop_values import LoopValues
-from xlareport.hlo.text import TextReader
 
 MODULE = b"""HloModule jit_f, is_scheduled=true
 
@@ -36,8 +37,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 
 
 def test_readers_of_a_value_are_in_inner_loops_and_behind_the_loop() -> None:
-    module = TextReader().read(MODULE, "a.txt")
-    assert module is not None
+    module = parse_module(MODULE)
     assert module.entry is not None
     values = LoopValues(module)
     read = [
@@ -48,8 +48,7 @@ def test_readers_of_a_value_are_in_inner_loops_and_behind_the_loop() -> None:
 
 
 def test_an_element_of_a_result_is_made_in_the_body_or_before_the_loop() -> None:
-    module = TextReader().read(MODULE.replace(b"body=%outer", b"body=%inner"), "a.txt")
-    assert module is not None
+    module = parse_module(MODULE.replace(b"body=%outer", b"body=%inner"))
     assert module.entry is not None
     values = LoopValues(module)
     made = [(place.name, name) for place, name in values.makers(module.entry, "y")]
@@ -82,8 +81,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 
 
 def test_elements_written_as_operands_are_not_confused() -> None:
-    module = TextReader().read(COMPACT, "a.txt")
-    assert module is not None
+    module = parse_module(COMPACT)
     assert module.entry is not None
     values = LoopValues(module)
     read = {

@@ -1,7 +1,8 @@
 """The op that each instruction works for, also where the compiler wrote no op_name."""
 
+from tests.modules import parse_module
+
 from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
-from xlareport.hlo.text import TextReader
 
 MODULE = b"""HloModule jit_f, is_scheduled=true
 
@@ -32,15 +33,13 @@ metadata={op_name="jit(f)/dot_general"}
 
 
 def test_a_convert_works_for_the_op_whose_value_it_converts() -> None:
-    module = TextReader().read(MODULE, "a.txt")
-    assert module is not None
+    module = parse_module(MODULE)
     names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
     assert names["main", "wide"] == names["upcast", "up"] == "jit(f)/tanh"
 
 
 def test_what_converts_an_argument_works_for_the_op_that_uses_it() -> None:
-    module = TextReader().read(MODULE, "a.txt")
-    assert module is not None
+    module = parse_module(MODULE)
     names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
     for place in (("main", "kernel"), ("weights", "first"), ("weights", "second")):
         assert names[place] == "jit(f)/dot_general"
@@ -84,8 +83,7 @@ metadata={op_name="jit(f)/psum"}
 
 
 def test_what_is_combined_works_for_the_ops_of_all_members_by_bytes() -> None:
-    module = TextReader().read(COMBINED, "a.txt")
-    assert module is not None
+    module = parse_module(COMBINED)
     ops = serve_ops(module)
     divided = {
         "jit(f)/transpose(jvp(layer_0))/tanh": 0.25,
@@ -105,8 +103,7 @@ def test_what_a_tpu_combines_works_for_the_ops_of_its_elements() -> None:
         b'(%several), index=0, metadata={op_name="jit(f)/transpose(jvp(layer_0))/sum"}',
     )
     assert text.count(b"layer_0))/sum") == 1
-    module = TextReader().read(text, "a.txt")
-    assert module is not None
+    module = parse_module(text)
     divided = {
         "jit(f)/transpose(jvp(layer_0))/sum": 0.25,
         "jit(f)/transpose(jvp(layer_1))/exp": 0.75,
@@ -115,8 +112,7 @@ def test_what_a_tpu_combines_works_for_the_ops_of_its_elements() -> None:
 
 
 def test_an_element_of_what_is_combined_works_for_the_op_of_its_member() -> None:
-    module = TextReader().read(COMBINED, "a.txt")
-    assert module is not None
+    module = parse_module(COMBINED)
     ops = serve_ops(module)
     assert main_op(ops["main", "moved"]) == "jit(f)/transpose(jvp(layer_1))/exp"
 
@@ -163,8 +159,7 @@ calls=%update, metadata={op_name="jit(f)/ema/add"}
 
 def test_copies_into_a_fusion_serve_what_it_does_with_them() -> None:
     """The fusion has the op_name of its first result, not of every operand."""
-    module = TextReader().read(UPDATES, "a.txt")
-    assert module is not None
+    module = parse_module(UPDATES)
     served = serve_ops(module)
     for name, scope in (("e", "ema"), ("p", "lion"), ("m", "lion")):
         for place in (f"{name}-start", f"{name}-done"):
@@ -174,8 +169,7 @@ def test_copies_into_a_fusion_serve_what_it_does_with_them() -> None:
 
 
 def test_copies_out_of_a_fusion_serve_the_op_of_their_result() -> None:
-    module = TextReader().read(UPDATES, "a.txt")
-    assert module is not None
+    module = parse_module(UPDATES)
     names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
     assert names["main", "first-copy"] == "jit(f)/ema/add"
     assert names["main", "second-copy"] == names["main", "second"] == "jit(f)/lion/sub"
@@ -191,8 +185,7 @@ TRANSPOSED = (
 
 
 def test_a_result_that_a_fusion_moves_serves_the_op_of_its_value() -> None:
-    module = TextReader().read(TRANSPOSED, "a.txt")
-    assert module is not None
+    module = parse_module(TRANSPOSED)
     served = serve_ops(module)
     assert main_op(served["main", "first-copy"]) == "jit(f)/ema/add"
     assert dict(served["main", "fusion"]) == {"jit(f)/ema/add": 0.5, "jit(f)/lion/sub": 0.5}
@@ -221,8 +214,7 @@ ENTRY %main (a: f32[8]) -> f32[4] {
 
 
 def test_a_collective_without_op_name_in_an_async_computation_works_for_its_operand() -> None:
-    module = TextReader().read(WRAPPED, "a.txt")
-    assert module is not None
+    module = parse_module(WRAPPED)
     names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
     assert names["async", "scatter"] == names["main", "done"] == "jit(f)/tanh"
 
@@ -261,8 +253,7 @@ ENTRY %main (a: f32[8,8], b: bf16[8,8]) -> f32[8,8] {
 
 def test_a_value_that_a_loop_carries_serves_the_op_that_reads_or_computes_it_there() -> None:
     """As a convert of a weight that left the loop, and one of the loop's result."""
-    module = TextReader().read(CARRIED, "a.txt")
-    assert module is not None
+    module = parse_module(CARRIED)
     names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
     assert names["main", "narrow"] == "jit(f)/while/body/dot_general"
     assert names["main", "wide"] == "jit(f)/while/body/dot_general"

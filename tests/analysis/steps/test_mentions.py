@@ -2,21 +2,19 @@
 
 from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
+from tests.modules import parse_module
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.mentions import list_mentioned, places_after, places_before
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 HEAD = "HloModule m\n\nENTRY %main (x: f32[8]) -> f32[8] {\n  %x = f32[8]{0} parameter(0)\n"
 
 
 def module(*lines: str) -> HloModule:
-    read = TextReader().read((HEAD + "".join(f"  {line}\n" for line in lines) + "}\n").encode(), "")
-    assert read is not None
-    return read
+    return parse_module(HEAD + "".join(f"  {line}\n" for line in lines) + "}\n")
 
 
 def test_what_came_and_what_went_is_mentioned() -> None:

@@ -3,9 +3,9 @@
 from typing import Any, get_args
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.pages.pictures import levels as picture_levels
 from xlareport.pages.pictures.levels import picture_look, snapshot_levels
 from xlareport.pictures import drawing as d
@@ -64,16 +64,12 @@ def strings(listed: Any) -> list[str]:
 def framed() -> HloModule:
     """Return a module whose entry has no room to open its loop in place."""
     lines = "\n".join(f"  e.{number} = f32[8] exponential(i)" for number in range(80))
-    parsed = TextReader().read(FRAMED.replace("LINES", lines).encode(), "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(FRAMED.replace("LINES", lines))
 
 
 @pytest.fixture
 def module() -> HloModule:
-    parsed = TextReader().read(TEXT.encode(), "m.txt")
-    assert parsed is not None
-    return parsed
+    return parse_module(TEXT)
 
 
 def test_the_index_tells_what_leads_where(module: HloModule) -> None:
@@ -115,8 +111,7 @@ def test_beyond_the_limit_the_page_says_how_to_get_more(
 
 
 def test_a_picture_that_shows_all_has_no_index() -> None:
-    module = TextReader().read(b"HloModule m\n\nENTRY e {\n  ROOT x = f32[] constant(1)\n}\n", "m")
-    assert module is not None
+    module = parse_module(b"HloModule m\n\nENTRY e {\n  ROOT x = f32[] constant(1)\n}\n")
     found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NO_COLOR_DATA, every=False)
     assert found is not None
     assert (found.payloads, found.requests) == ((), ())

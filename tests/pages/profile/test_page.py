@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.profile.measured import join_profile
 from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.pages.profile.page import _behind_events, timeline_payload
 from xlareport.readers.op_events import OpEvent
 from xlareport.storage.payloads import decode_payload
@@ -25,9 +25,7 @@ ENTRY main {
 
 @pytest.fixture
 def module() -> HloModule:
-    parsed = TextReader().read(HLO.encode(), "m")
-    assert parsed is not None
-    return parsed
+    return parse_module(HLO)
 
 
 def made(module: HloModule, *events: OpEvent) -> Any:

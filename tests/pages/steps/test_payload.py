@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from tests.modules import parse_module
+
 from xlareport.analysis.steps.step import step
 from xlareport.analysis.steps.text_difference import text_diff
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 from xlareport.pages.pictures.requests import describe_pictures
 from xlareport.pages.steps.payload import step_payload
 from xlareport.storage.folding import Folded, unfold_strings
@@ -30,19 +30,13 @@ ENTRY %main (x: f32[8]) -> f32[8] {
 """
 
 
-def module(text: str) -> HloModule:
-    read = TextReader().read(text.encode(), "m.txt")
-    assert read is not None
-    return read
-
-
 def own_lines(value: dict[str, Any]) -> list[str]:
     """Return the lines that a step's difference holds itself."""
     return unfold_strings(Folded(*value["diff"]["own"]), 1_000_000)
 
 
 def test_the_payload_of_a_step_tells_counts_and_shows_the_change() -> None:
-    change = step(module(BEFORE), module(AFTER), "`algsimp`")
+    change = step(parse_module(BEFORE), parse_module(AFTER), "`algsimp`")
     assert change.matching is not None
     value = step_payload(
         change, text_diff(change.matching), "sure", describe_pictures(None, "no picture")
