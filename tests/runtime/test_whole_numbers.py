@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.runtime.whole_numbers import parse_whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number, round_up
 
 
 def test_what_xla_writes_is_read() -> None:
@@ -12,3 +12,8 @@ def test_what_xla_writes_is_read() -> None:
 )
 def test_anything_else_is_none(text: str) -> None:
     assert parse_whole_number(text) is None
+
+
+@pytest.mark.parametrize(("number", "expected"), [(0, 0), (1, 4), (4, 4), (5, 8)])
+def test_a_number_is_rounded_up_to_a_multiple(number: int, expected: int) -> None:
+    assert round_up(number, 4) == expected

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from xlareport.readers.elf import Section, read_sections, read_symbols
 from xlareport.readers.message_pack import read_message_pack
+from xlareport.runtime.whole_numbers import round_up
 
 _SIZED = 4
 """The format of an attribute of `.nv.info` that has a size."""
@@ -139,7 +140,7 @@ def _notes(content: bytes) -> Iterator[bytes]:
     at = 0
     while at + 12 <= len(content):
         name_size, size, kind = struct.unpack_from("<III", content, at)
-        start = at + 12 + -(-name_size // 4) * 4
+        start = at + 12 + round_up(name_size, 4)
         if kind == _AMD_METADATA and content[at + 12 : at + 18] == b"AMDGPU":
             yield content[start : start + size]
-        at = start + -(-size // 4) * 4
+        at = start + round_up(size, 4)

@@ -9,7 +9,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from xlareport.runtime.whole_numbers import parse_whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number, round_up
 
 _TARGET = re.compile(rb"^[ \t]*+\.target[ \t]++(\w{1,40})", re.MULTILINE)
 _ENTRY = re.compile(rb"\.entry[ \t\n]++([A-Za-z_$%][\w$]*+)")
@@ -104,7 +104,7 @@ def _total(variables: list[_Variable]) -> int:
     total = 0
     for variable in variables:
         if variable.size is not None:
-            total = -(-total // variable.align) * variable.align + variable.size
+            total = round_up(total, variable.align) + variable.size
     return total
 
 

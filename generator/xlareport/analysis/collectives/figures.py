@@ -49,6 +49,11 @@ class CollectiveFigures(Struct, frozen=True):
     """None if group or data size is unknown."""
 
     @property
+    def sent_bytes(self) -> int:
+        """Bytes that a sender sends in all counted executions; 0 where it is not known."""
+        return (self.wire_bytes or 0) * self.counted
+
+    @property
     def exposed_seconds(self) -> float:
         """Of all executions that the totals count; 0 where it is not known."""
         return (self.overlap.exposed_seconds or 0.0) * self.counted

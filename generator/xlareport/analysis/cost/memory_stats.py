@@ -20,6 +20,7 @@ from xlareport.knowledge.opcodes import opcode_work
 from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
+from xlareport.runtime.whole_numbers import round_up
 
 _TPU_ALIGNMENT = 16_384
 """Alignment in bytes of a TPU's temporary buffers."""
@@ -131,7 +132,7 @@ def _tpu_temp(files: MemoryFiles, assignment: BufferAssignment, module: HloModul
         for allocation in assignment.allocations
         if allocation.is_preallocated_temp and allocation.color == DEFAULT_SPACE
     ]
-    heap = sum(-(-item.size // _TPU_ALIGNMENT) * _TPU_ALIGNMENT for item in temps)
+    heap = sum(round_up(item.size, _TPU_ALIGNMENT) for item in temps)
     digits = (files.build or "").removeprefix("cl_")[:_DIGITS]
     build = int(digits) if digits.isdecimal() else None
     if build is None or _FRAGMENTATION_COUNTS < build < _HEAP_ALONE:

@@ -6,7 +6,7 @@ from math import prod
 
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.hlo.shape import LARGEST, Shape
-from xlareport.runtime.whole_numbers import parse_whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number, round_up
 
 _TILE = re.compile(r"T\(([0-9]{1,9}(?:,[0-9]{1,9})*+)\)")
 _SPACE = re.compile(r"S\(([0-9]{1,9})\)")
@@ -75,8 +75,7 @@ def _padded_elements(array: Shape) -> int:
     if tile:
         physical = _in_tiles(physical, [int(item) for item in tile[1].split(",")])
     elements = prod(physical)
-    alignment = int(tail[1]) if tail else 1
-    return -(-elements // alignment) * alignment if alignment > 1 else elements
+    return round_up(elements, max(1, int(tail[1]) if tail else 1))
 
 
 def _in_tiles(physical: list[int], tile: list[int]) -> list[int]:

@@ -175,7 +175,7 @@ def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) 
     whole = sum(weights.values())
     saved = sum(size * (1 - shares[label]) for label, size in weights.items())
     part = saved / whole if whole else 0.0
-    sent = (figures.wire_bytes or 0) * figures.counted
+    sent = figures.sent_bytes
     return (
         _Saving(figures, outermost, sent * part, figures.exposed_seconds * part) if part else None
     )
@@ -250,7 +250,7 @@ def _counts(body: Computation, name: str, element: str) -> bool:
 
 def _finding(case: Case, savings: list[_Saving]) -> Finding:
     first = savings[0]
-    sent = sum((saving.figures.wire_bytes or 0) * saving.figures.counted for saving in savings)
+    sent = sum(saving.figures.sent_bytes for saving in savings)
     seconds = sum(saving.seconds for saving in savings)
     names = join_names(saving.figures.collective.instruction for saving in savings)
     kinds = sorted({saving.figures.collective.kind for saving in savings})

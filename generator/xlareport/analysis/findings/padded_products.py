@@ -21,6 +21,7 @@ from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.tpu_cores import TpuCore, tpu_cores
 from xlareport.runtime import units
+from xlareport.runtime.whole_numbers import round_up
 
 LEAST_SHARE = 0.02
 """Of the module's roofline time, all of them together."""
@@ -45,23 +46,19 @@ class Product(Struct, frozen=True):
         """
         held, streamed = (self.columns, self.rows), (self.rows, self.columns)
         ways = (
-            _padded(side, core.mxu) * _padded(other, _ROWS)
+            round_up(side, core.mxu) * round_up(other, _ROWS)
             for side, other in zip(held, streamed, strict=True)
         )
         whole = self.rows * self.contracted * self.columns
-        return _padded(self.contracted, core.mxu) * min(ways) / whole
+        return round_up(self.contracted, core.mxu) * min(ways) / whole
 
     def words(self, core: TpuCore) -> str:
         """Return the dimensions, and the padded one of the contracted dimension."""
-        padded = _padded(self.contracted, core.mxu)
+        padded = round_up(self.contracted, core.mxu)
         return (
             f"{self.rows} x {self.contracted} by {self.contracted} x {self.columns}, "
             f"contracted dimension padded to {padded}"
         )
-
-
-def _padded(size: int, multiple: int) -> int:
-    return -(-size // multiple) * multiple
 
 
 def padded_products(case: Case) -> Iterator[Finding]:

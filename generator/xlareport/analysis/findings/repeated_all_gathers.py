@@ -28,10 +28,12 @@ def repeated_all_gathers(case: Case) -> Iterator[Finding]:
     if not repeated:
         return
     again = [figures for group in repeated for figures in group[1:]]
-    sent = sum(map(_bytes_sent, again))
-    if sent < max(LEAST_BYTES, LEAST_SHARE * sum(map(_bytes_sent, case.collectives))):
+    sent = sum(figures.sent_bytes for figures in again)
+    if sent < max(
+        LEAST_BYTES, LEAST_SHARE * sum(figures.sent_bytes for figures in case.collectives)
+    ):
         return
-    repeated.sort(key=lambda group: -sum(map(_bytes_sent, group[1:])))
+    repeated.sort(key=lambda group: -sum(figures.sent_bytes for figures in group[1:]))
     members = [figures.collective.key for group in repeated for figures in group]
     yield Finding(
         rule="repeated-all-gathers",
@@ -72,10 +74,6 @@ def _sent_value(case: Case, figures: CollectiveFigures) -> Hashable:
     line = case.module.by_name[gather.computation].by_name[gather.instruction]
     dimensions = line.attributes.get("dimensions", "")
     return gather.computation, tuple(line.operands), dimensions, tuple(sorted(groups))
-
-
-def _bytes_sent(figures: CollectiveFigures) -> float:
-    return (figures.wire_bytes or 0) * (figures.counted or 0)
 
 
 def _exposed(again: Sequence[CollectiveFigures]) -> float | None:

@@ -30,10 +30,12 @@ def unread_collectives(case: Case) -> Iterator[Finding]:
         for figures in case.collectives
         if (count := _trip_count(case, figures, loops)) >= _FEWEST and figures.counted
     ]
-    sent = sum(_bytes_sent(figures) / count for figures, count in unread)
-    if sent < max(LEAST_BYTES, LEAST_SHARE * sum(map(_bytes_sent, case.collectives))):
+    sent = sum(figures.sent_bytes / count for figures, count in unread)
+    if sent < max(
+        LEAST_BYTES, LEAST_SHARE * sum(figures.sent_bytes for figures in case.collectives)
+    ):
         return
-    unread.sort(key=lambda item: -_bytes_sent(item[0]))
+    unread.sort(key=lambda item: -item[0].sent_bytes)
     exposed = sum(figures.exposed_seconds / count for figures, count in unread)
     first, count = unread[0]
     names = join_names(figures.collective.instruction for figures, _ in unread)
@@ -56,10 +58,6 @@ def unread_collectives(case: Case) -> Iterator[Finding]:
         weight=exposed,
         seconds=exposed or None,
     )
-
-
-def _bytes_sent(figures: CollectiveFigures) -> float:
-    return (figures.wire_bytes or 0) * figures.counted
 
 
 def _loops(case: Case) -> Mapping[str, tuple[Computation, Instruction]]:

@@ -43,7 +43,7 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
         is_synchronous = collective.overlap.between is None
         waiting.setdefault((collective.collective.kind, is_synchronous), []).append(collective)
     for (kind, is_synchronous), exposed in sorted(waiting.items()):
-        exposed.sort(key=lambda figures: (-_sent(figures), figures.collective.instruction))
+        exposed.sort(key=lambda figures: (-figures.sent_bytes, figures.collective.instruction))
         shown = exposed[:_MOST_LOOKED_AT]
         alike = [
             collective for collective in case.collectives if collective.collective.kind == kind
@@ -172,7 +172,3 @@ def _sent_words(collectives: Sequence[CollectiveFigures]) -> str:
     sent = count_sent((traffic, times) for traffic, times in every if traffic is not None)
     least, most = units.byte_size(sent.least), units.byte_size(sent.most)
     return f"at least {most}" if least == most or not sent.is_exact else f"{least} to {most}"
-
-
-def _sent(figures: CollectiveFigures) -> int:
-    return (figures.wire_bytes or 0) * figures.counted

@@ -7,6 +7,7 @@ resource, joined for whole work-groups: a work-group is resident with all of its
 from collections.abc import Mapping
 
 from xlareport.knowledge.compute_units import ComputeUnit
+from xlareport.runtime.whole_numbers import round_up
 
 MOST_THREADS = 1024
 """Limit on threads of a work-group."""
@@ -59,7 +60,7 @@ def _fitting(of_partition: int | None, warps: int, unit: ComputeUnit) -> int | N
 
 
 def _by_shared(shared_bytes: int, unit: ComputeUnit) -> int | None:
-    of_block = -(-shared_bytes // unit.shared_unit) * unit.shared_unit
+    of_block = round_up(shared_bytes, unit.shared_unit)
     if not of_block:
         return None
     return 0 if of_block > unit.shared_of_block else unit.shared // of_block

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from xlareport.analysis.kernels.amd_occupancy import amd_limits, most_vector_registers
 from xlareport.knowledge.compute_units import ComputeUnit
 from xlareport.knowledge.multiprocessors import MOST_THREADS, WARP, Multiprocessor
+from xlareport.runtime.whole_numbers import round_up
 
 Unit = Multiprocessor | ComputeUnit
 """The unit on which blocks are resident."""
@@ -80,7 +81,7 @@ def most_registers(threads: int, unit: Unit) -> int:
     """Return the bound on the registers of a thread: one block must fit."""
     if isinstance(unit, ComputeUnit):
         return most_vector_registers(threads, unit)
-    warps = _up(warps_of(threads), unit.partitions)
+    warps = round_up(warps_of(threads), unit.partitions)
     fitting = unit.registers // (warps * WARP) // _LEAST_UNIT * _LEAST_UNIT
     return min(unit.registers_of_thread, fitting)
 
@@ -100,18 +101,18 @@ def _by_threads(needs: BlockNeeds, sm: Multiprocessor) -> int:
 
 def _by_registers(needs: BlockNeeds, sm: Multiprocessor) -> int | None:
     """Return the blocks for which there are registers: each scheduler has a part for its warps."""
-    of_warp = _up(needs.registers * WARP, sm.register_unit)
+    of_warp = round_up(needs.registers * WARP, sm.register_unit)
     if not of_warp:
         return None
     warps = warps_of(needs.threads)
-    fits = of_warp * _up(warps, sm.partitions) <= sm.registers
+    fits = of_warp * round_up(warps, sm.partitions) <= sm.registers
     if needs.registers > sm.registers_of_thread or not fits:
         return 0
     return sm.registers // sm.partitions // of_warp * sm.partitions // warps
 
 
 def _by_shared(needs: BlockNeeds, sm: Multiprocessor) -> int | None:
-    of_block = _up(needs.shared_bytes + sm.shared_reserved, sm.shared_unit)
+    of_block = round_up(needs.shared_bytes + sm.shared_reserved, sm.shared_unit)
     if not of_block:
         return None
     return 0 if of_block > sm.shared_with_opt_in + sm.shared_reserved else sm.shared // of_block
@@ -119,7 +120,3 @@ def _by_shared(needs: BlockNeeds, sm: Multiprocessor) -> int | None:
 
 def _by_barriers(needs: BlockNeeds, sm: Multiprocessor) -> int | None:
     return sm.blocks * sm.barriers // needs.barriers if needs.barriers and sm.barriers else None
-
-
-def _up(number: int, unit: int) -> int:
-    return -(-number // unit) * unit

@@ -3,6 +3,7 @@
 from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.records.sentences import element_name
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few, plain
 
@@ -102,16 +103,12 @@ def taken_over_words(saving: Saving) -> str:
     """Return which values use the memory of the buffers at other times, and also have to shrink."""
     words = [
         f"{first_few([f'`%{name}`' for name in names], _NAMED)} "
-        f"(in the memory of `%{_keyed(*key)}`)"
+        f"(in the memory of `%{element_name(*key)}`)"
         for key, names in saving.taken_over.items()
     ]
     count = sum(map(len, saving.taken_over.values()))
     has = "has" if count == 1 else "have"
     return f"{first_few(words, _NAMED)} {has} to shrink as well" if words else ""
-
-
-def _keyed(name: str, index: tuple[int, ...]) -> str:
-    return f"{name}{{{','.join(map(str, index))}}}" if index else name
 
 
 def _why_so_much(freed: int, saved: int) -> str:
