@@ -10,7 +10,6 @@ from tests.pages.collectives.test_page import report_of
 from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveRow
 from xlareport.pages.collectives.reasons import cause_words, reason_words
 from xlareport.records.shardings import AxisRecord, MeshRecord
-from xlareport.runtime.english import plain
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +36,10 @@ def row(unpacked: Callable[[str], Path]) -> CollectiveRow:
 def test_the_scope_the_phase_and_the_axes_stand_first(
     row: CollectiveRow, op_name: str, axes: tuple[str, ...], place: str
 ) -> None:
-    told = reason_words(replace(row, op_name=op_name, members=()), axes)
-    assert told == place + plain(row.origin.detail)
     assert row.origin.detail
+    origin = replace(row.origin, detail="Reshards `x` for `dot.1` (dot).")
+    words = reason_words(replace(row, op_name=op_name, members=(), origin=origin), axes)
+    assert words == f"{place}Reshards x for dot.1 (dot)."
 
 
 def test_shardings_are_in_words_along_the_mesh(row: CollectiveRow) -> None:
