@@ -74,12 +74,16 @@ class Module:
 @cache
 def modules() -> Mapping[str, Module]:
     """Return every module of the package by its path."""
+    gc.disable()  # all trees are kept: looking for garbage among them takes longer than parsing
     paths = sorted(PACKAGE.rglob("*.py"))
     names = [path.relative_to(PACKAGE).as_posix() for path in paths]
-    return {
+    parsed = {
         name: Module(name, ast.parse(path.read_text("utf-8")))
         for name, path in zip(names, paths, strict=True)
     }
+    gc.freeze()
+    gc.enable()
+    return parsed
 
 
 def floors() -> Sequence[Sequence[str]]:
@@ -246,7 +250,6 @@ def folder_section(folder: str) -> str:
 
 def main() -> int:
     """Write the page, or with --check say whether it is current."""
-    gc.disable()  # all trees are kept: looking for garbage among them takes longer than parsing
     text = page()
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(text, "utf-8")

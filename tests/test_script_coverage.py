@@ -1,23 +1,18 @@
 """How it is counted which characters of a script ran."""
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from tests.script_coverage import add, painted
+from tests.script_loader import load_script
 
-TABLE = Path(__file__).parents[1] / "scripts" / "script_coverage.py"
 SCRIPT = "head\n  // src/a.js\n  one();\n  }\n  two();\n  // src/b.js\n  three();\n"
 
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("script_coverage_table", TABLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script("script_coverage")
     (tmp_path / "xlareport.js").write_text(SCRIPT)
     monkeypatch.setattr(module, "SCRIPT", tmp_path / "xlareport.js")
     return module

@@ -1,22 +1,15 @@
 """The architecture page is made of the code: its floors, calls and folders."""
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-SCRIPT = Path(__file__).parents[2] / "scripts" / "architecture.py"
+from tests.script_loader import load_script
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("architecture", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("architecture")
 
 
 def test_every_call_has_its_module_and_its_result(script: ModuleType) -> None:

@@ -1,6 +1,5 @@
 """The documentation site: its examples run as they stand there, and its links lead somewhere."""
 
-import importlib.util
 import re
 import shlex
 import subprocess
@@ -11,6 +10,7 @@ from types import ModuleType
 
 import pytest
 import yaml
+from tests.script_loader import load_script
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = sorted((ROOT / "docs/site/tutorials").glob("*.md"))
@@ -41,13 +41,7 @@ def test_a_question_is_answered_by_what_runs(
 
 @pytest.fixture
 def script() -> ModuleType:
-    path = ROOT / "scripts/documentation.py"
-    spec = importlib.util.spec_from_file_location("documentation", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("documentation")
 
 
 def test_links_lead_to_pages_or_into_reports(

@@ -1,24 +1,18 @@
 """pip is fetched from an index of PEP 503, the newest release, and only if its hash is right."""
 
 import hashlib
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.script_loader import load_script
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "fetch_pip.py"
 WHEEL = b"the newest wheel"
 
 
 @pytest.fixture
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("fetch_pip", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("fetch_pip")
 
 
 @pytest.fixture

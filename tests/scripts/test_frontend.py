@@ -1,12 +1,12 @@
 """The page scripts are checked with Node where that can be had, and silently left alone nowhere."""
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.script_loader import load_script
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "frontend.py"
 Calls = list[tuple[str | Path, ...]]
@@ -14,11 +14,7 @@ Calls = list[tuple[str | Path, ...]]
 
 @pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("frontend", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script("frontend")
     (tmp_path / "package-lock.json").write_text("{}")
     monkeypatch.setattr(module, "FRONTEND", tmp_path)
     monkeypatch.delenv("CI", raising=False)

@@ -1,6 +1,5 @@
 """The schemas are made of the records, and describe every key of a report and a comparison."""
 
-import importlib.util
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,24 +9,19 @@ from typing import Any, Literal
 import jsonschema
 import pytest
 from msgspec import Struct
+from tests.script_loader import load_script
 
 from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.resources import PACKAGE
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "report_schema.py"
 SCHEMA = json.loads((PACKAGE / "records/report.schema.json").read_text("utf-8"))
 COMPARISON = json.loads((PACKAGE / "records/compare.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("report_schema", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("report_schema")
 
 
 def test_the_schema_is_current_and_a_schema(script: ModuleType) -> None:
