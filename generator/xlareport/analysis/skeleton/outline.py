@@ -21,7 +21,7 @@ from xlareport.analysis.skeleton.items import (
     total_seconds,
 )
 from xlareport.analysis.source.locations import op_name_of
-from xlareport.analysis.source.scopes import LEFT_OUT, scope_of
+from xlareport.analysis.source.scopes import scope_of, without_control_flow
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import RUNNERS
@@ -205,7 +205,7 @@ class _Outline(Struct):
         """Return phase and scopes: `backward layer_3/mlp`; another phase only without scopes."""
         # what is in a loop and in no scope of the program stays apart from its neighbors
         whole = scope_of(op_name)
-        scope = "/".join(level for level in whole.split("/") if level not in LEFT_OUT) or whole
+        scope = "/".join(without_control_flow(whole.split("/"))) or whole
         if self.phase_key is None:
             phase = FORWARD if "jvp(" in op_name else ""
         else:

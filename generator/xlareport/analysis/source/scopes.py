@@ -1,6 +1,7 @@
 """Where in the model an instruction belongs: the scopes of its framework op."""
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 
@@ -16,7 +17,7 @@ CONTROL_FLOW = frozenset(
 """JAX's names for the scope levels of loops, branches, calls and maps over devices."""
 RECOMPUTED = "rematted_computation"
 """JAX's name for the scope of ops that jax.checkpoint recomputes."""
-LEFT_OUT = CONTROL_FLOW | {RECOMPUTED}
+_LEFT_OUT = CONTROL_FLOW | {RECOMPUTED}
 """Levels that pages do not write."""
 
 
@@ -44,7 +45,12 @@ def plain_path(op_name: str) -> str:
     """
     names = op_name[:_LONGEST_OP_NAME].split(";")
     paths = (_plain_levels(split_path(name)) for name in names)
-    return ";".join("/".join(level for level in path if level not in LEFT_OUT) for path in paths)
+    return ";".join("/".join(without_control_flow(path)) for path in paths)
+
+
+def without_control_flow(levels: Iterable[str]) -> list[str]:
+    """Return the levels of a scope that pages write: none of loops, calls or recomputation."""
+    return [level for level in levels if level not in _LEFT_OUT]
 
 
 @lru_cache(maxsize=65536)

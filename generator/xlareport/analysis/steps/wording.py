@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from xlareport.analysis.source.scopes import LEFT_OUT
+from xlareport.analysis.source.scopes import without_control_flow
 from xlareport.analysis.steps.heaviness import heaviness
 from xlareport.runtime import english, units
 
@@ -65,7 +65,7 @@ def short_scope(scope: str) -> str:
 
     Where nothing else is left, and of the name of a computation, as `short` does.
     """
-    levels = [level for level in scope.split("/") if level not in LEFT_OUT]
+    levels = without_control_flow(scope.split("/"))
     shown = "/".join(levels) or scope
     while len(shown) > _LONGEST and len(levels) > 1:
         levels = levels[1:]

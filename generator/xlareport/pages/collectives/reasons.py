@@ -5,12 +5,12 @@ from collections import Counter
 from xlareport.analysis.collectives.rows import CollectiveOrigin, CollectiveRow
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.source.scopes import (
-    LEFT_OUT,
     Phase,
     phase_of,
     scope_of,
     split_merged,
     split_path,
+    without_control_flow,
 )
 from xlareport.records.shardings import MeshRecord, words_along
 from xlareport.runtime.english import capitalize, first_few, plain
@@ -97,4 +97,4 @@ def _scope_words(op_name: str) -> str:
     path = [*scope_of(op_name).split("/"), split_path(op_name)[-1]]
     phase = phase_of(op_name)
     words = "" if phase is Phase.OTHER else f"{capitalize(phase.value)} "
-    return f"{words}{'/'.join(level for level in path if level and level not in LEFT_OUT)}"
+    return f"{words}{'/'.join(without_control_flow(filter(None, path)))}"
