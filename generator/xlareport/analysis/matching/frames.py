@@ -6,7 +6,13 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.facts import callees_of
 from xlareport.analysis.matching.graph import Frame, Node, NodeElement, opened_root
 from xlareport.analysis.matching.grouping import group_by_key
-from xlareport.analysis.matching.nodes import are_tuples, is_free, same_form, same_shape
+from xlareport.analysis.matching.nodes import (
+    are_tuples,
+    is_free,
+    paired_users,
+    same_form,
+    same_shape,
+)
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -194,17 +200,13 @@ def _taken_from(element: Node) -> Node:
 
 def elements_read_now(element: Node) -> Iterator[Node]:
     """Yield the elements of a continued tuple that paired users of an element read now."""
-    line, frame = element.instruction, element.frame
+    line = element.instruction
     if line.opcode != _ELEMENT or not line.operands:
         return
-    for user in frame.computation.users.get(line.name, ()):
-        reader = frame.nodes.get(user.name)
-        now = None if reader is None else reader.partner
-        if now is not None and len(now.instruction.operands) == len(user.operands):
-            place = [*user.operand_names].index(line.name)
-            read = now.frame.computation.by_name.get([*now.instruction.operand_names][place])
-            if read is not None and read.opcode == _ELEMENT:
-                yield now.frame.node(read)
+    for _, now, place in paired_users(element):
+        read = now.frame.computation.by_name.get([*now.instruction.operand_names][place])
+        if read is not None and read.opcode == _ELEMENT:
+            yield now.frame.node(read)
 
 
 _ELEMENT = "get-tuple-element"

@@ -9,7 +9,7 @@ from xlareport.analysis.matching.elements import loop_given
 from xlareport.analysis.matching.facts import TRANSPARENT, Literal, called_by, literal_of
 from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
-from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
+from xlareport.analysis.matching.nodes import PairVerdict, is_root, paired_users, read_at, same_leaf
 from xlareport.analysis.matching.pairing import ChangeCause
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
@@ -226,7 +226,7 @@ class Gone:
 
     def _without_users(self, node: Node) -> Iterator[str]:
         readers = node.frame.computation.users.get(node.instruction.name, ())
-        yield from self._read_as_element(node, readers)
+        yield from self._read_as_element(node)
         if len(readers) == 1:
             reader = node.frame.nodes.get(readers[0].name)
             yield from self._dropped(None if reader is None else reader.partner, readers[0])
@@ -242,22 +242,17 @@ class Gone:
         if name not in self._search.after.graph.module.by_name:
             yield from self._without_callers(name)
 
-    def _read_as_element(self, node: Node, readers: Iterable[Instruction]) -> Iterator[str]:
+    def _read_as_element(self, node: Node) -> Iterator[str]:
         """Yield what the users of an element or of an opened call read now: these are no nodes."""
-        for line in readers if node.instruction.opcode in _WITHOUT_NODES else ():
-            reader = node.frame.nodes.get(line.name)
-            other = None if reader is None else reader.partner
-            if reader is None or other is None:
+        if node.instruction.opcode not in _WITHOUT_NODES:
+            return
+        for reader, other, place in paired_users(node):
+            is_tuple = reader.instruction.opcode in TUPLES
+            if is_tuple and not self._puts_the_same(reader, other, place):
                 continue
-            now = other.instruction
-            if len(now.operands) != len(line.operands):
-                continue
-            place = [*line.operand_names].index(node.instruction.name)
-            if line.opcode in TUPLES and not self._puts_the_same(reader, other, place):
-                continue
-            name = [*now.operand_names][place]
+            name = [*other.instruction.operand_names][place]
             if name != node.instruction.name:
-                yield f"%{now.name} uses %{name} instead"
+                yield f"%{other.instruction.name} uses %{name} instead"
 
     def _puts_the_same(self, reader: Node, partner: Node, place: int) -> bool:
         """Return whether a tuple and its partner have one value at a place."""

@@ -1,6 +1,6 @@
 """Functions on nodes that several rules use, and the explanation of nodes without a partner."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from msgspec import Struct
 
@@ -151,3 +151,17 @@ def read_at(side: Side, node: Node, position: int) -> Node | None:
     """Return the operand of a node at a position; None if there is none."""
     operands = side.graph.operands(node)
     return operands[position][0] if position < len(operands) else None
+
+
+def paired_users(node: Node) -> Iterator[tuple[Node, Node, int]]:
+    """Yield the paired users of a node, their partners, and the place at which they read it.
+
+    A partner with another number of operands is left out: places do not correspond.
+    """
+    line, frame = node.instruction, node.frame
+    for user in frame.computation.users.get(line.name, ()):
+        reader = frame.nodes.get(user.name)
+        if reader is None or reader.partner is None:
+            continue
+        if len(reader.partner.instruction.operands) == len(user.operands):
+            yield reader, reader.partner, [*user.operand_names].index(line.name)
