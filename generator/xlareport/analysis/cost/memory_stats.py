@@ -2,8 +2,8 @@
 
 Buffer assignment keeps the sizes. What XLA adds is its own bookkeeping: the CPU client leaves the
 temporaries out of its peak, others add the space with the most in use to what is held throughout,
-and libtpu 0.0.42.1 adds the fragmentation of its heap to the temporaries. The rules of libtpu were
-found by comparing.
+and libtpu before 0.0.51 adds the fragmentation of its heap to the temporaries. The rules of libtpu
+were found by comparing.
 """
 
 from collections import Counter, defaultdict
@@ -24,10 +24,12 @@ from xlareport.runtime.whole_numbers import round_up
 
 _TPU_ALIGNMENT = 16_384
 """Alignment in bytes of a TPU's temporary buffers."""
-_FRAGMENTATION_COUNTS = 933_746_096
-"""The changelist of libtpu 0.0.42.1, whose temp has the fragmentation of the heap."""
-_HEAP_ALONE = 1_014_260_217
-"""The changelist of libtpu 0.0.52, whose temp is the heap alone; the change lies in between."""
+_FRAGMENTATION_COUNTS = 994_787_025
+"""The changelist of libtpu 0.0.50, whose temp has the fragmentation of the heap."""
+_PATCHED = 1_004_524_046
+"""The changelist of libtpu 0.0.50.1, later than that of 0.0.51, with the rule of 0.0.50."""
+_HEAP_ALONE = 1_003_875_606
+"""The changelist of libtpu 0.0.51, whose temp is the heap alone."""
 _DIGITS = 18
 _CARRIED = frozenset({"copy", "parameter", "while", "conditional", "get-tuple-element", "call"})
 """Opcodes that pass a scalar on, besides arithmetic."""
@@ -137,7 +139,9 @@ def _tpu_temp(files: MemoryFiles, assignment: BufferAssignment, module: HloModul
     build = int(digits) if digits.isdecimal() else None
     if build is None or _FRAGMENTATION_COUNTS < build < _HEAP_ALONE:
         return None
-    return heap if build >= _HEAP_ALONE else _with_fragmentation(heap, temps, files.live, module)
+    if build <= _FRAGMENTATION_COUNTS or build == _PATCHED:
+        return _with_fragmentation(heap, temps, files.live, module)
+    return heap
 
 
 def _with_fragmentation(
