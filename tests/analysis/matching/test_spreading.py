@@ -355,3 +355,35 @@ ENTRY %main (a: f32[2,8], b: f32[16]) -> (f32[2,8], f32[16]) {
     pairing = match(read(before), read(other)).pairing_before(Place("main", "flat"))
     assert pairing is not None
     assert not pairing.after
+
+
+def test_work_behind_a_move_that_stays_is_found(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[4,8]) -> (f32[4,8,2], f32[4,8,1]) {
+  %a = f32[4,8] parameter(0)
+  %narrow = f32[8,4] bitcast(%a)
+  %wide = f32[4,8,1] bitcast(%narrow)
+  %root.1 = f32[4,8,1] rsqrt(%wide), metadata={op_name="jit(f)/rsqrt"}
+  %turned = f32[8,4,1] bitcast(%root.1)
+  %kept = f32[4,8,1] bitcast(%turned)
+  %back = f32[8,4,1] bitcast(%kept)
+  %rows = f32[8,4] bitcast(%back)
+  %flat = f32[4,8] bitcast(%rows)
+  %all = f32[4,8,2] broadcast(%flat), dimensions={0,1}
+  %half = f32[4,8,1] negate(%kept)
+  ROOT %out = (f32[4,8,2], f32[4,8,1]) tuple(%all, %half)
+}
+"""
+    after = before.replace("  %wide = f32[4,8,1] bitcast(%narrow)\n", "")
+    for line in ("%back = f32[8,4,1] bitcast(%kept)", "%rows = f32[8,4] bitcast(%back)"):
+        after = after.replace(f"  {line}\n", "")
+    after = after.replace("  %flat = f32[4,8] bitcast(%rows)\n", "")
+    after = after.replace("  %narrow = f32[8,4] bitcast(%a)\n", "")
+    after = after.replace("  %turned = f32[8,4,1] bitcast(%root.1)\n", "")
+    after = after.replace("%root.1 = f32[4,8,1] rsqrt(%wide)", "%root.2 = f32[4,8] rsqrt(%a)")
+    after = after.replace("(%turned)", "(%root.2)").replace(
+        "broadcast(%flat)", "broadcast(%root.2)"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "root.1")) == Place("main", "root.2")
+    assert matching.partner_after(Place("main", "flat")) is None

@@ -570,6 +570,15 @@ def test_a_dot_that_reads_its_operands_in_the_other_order_has_no_other_layout(re
     assert turned.details[0] == "bf16[4,6]{1,0} → bf16[6,4]{0,1}"
 
 
+def test_a_square_result_of_swapped_operands_has_the_same_shape(read: Read) -> None:
+    square = _PRODUCT.replace("bf16[8,6]", "bf16[8,4]").replace("bf16[4,6]", "bf16[4,4]")
+    before = f"  ROOT %dot.1 = bf16[4,4]{{1,0}} dot(%a, %w), {_DOT}\n"
+    after = f"  %dot.2 = bf16[4,4]{{1,0}} dot(%w, %a), {_DOT}\n"
+    after += "  ROOT %t.1 = bf16[4,4]{1,0} transpose(%dot.2), dimensions={1,0}\n"
+    made = step(*(read(square.replace("LINES", lines)) for lines in (before, after)), "`algsimp`")
+    assert "reads its operands in the other order: the result has the same shape" in made.headline
+
+
 def test_the_dimensions_of_a_dot_are_told_where_a_transpose_was_folded_into_it(read: Read) -> None:
     """That it reads what the transpose read is no more than a consequence."""
     before = "  %transpose.1 = bf16[6,8]{1,0} transpose(%w), dimensions={1,0}\n"

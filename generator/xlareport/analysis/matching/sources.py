@@ -11,7 +11,7 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS
 COLLECTIVE = "collective"
 """The family of collectives."""
 _DONE = "-done"
-_MOST_MOVES = 4
+_MOST_MOVES = 6
 """Moves in a row that are looked behind."""
 _MOST_SENDINGS = 8
 """Moves and collectives in a row that are looked behind."""
@@ -42,12 +42,17 @@ def passed_by(node: Node) -> frozenset[str]:
 
 
 def sources_behind(
-    graph: Graph, node: Node, through: frozenset[str] = REARRANGEMENTS
+    graph: Graph,
+    node: Node,
+    through: frozenset[str] = REARRANGEMENTS,
+    *,
+    past_paired: bool = False,
 ) -> Iterator[Node]:
-    """Yield the operands behind free moves, one step at a time."""
+    """Yield the operands behind free moves, one at a time; `past_paired`: behind paired ones too."""
     for _ in range(_MOST_MOVES):
         operands = graph.operands(node)
-        if not is_free(node) or node.instruction.opcode not in through or len(operands) != 1:
+        passes = past_paired or is_free(node)
+        if not passes or node.instruction.opcode not in through or len(operands) != 1:
             return
         node = operands[0][0]
         yield node

@@ -268,6 +268,9 @@ class _Spread:
                 or is_work_behind(source, node, other)
             ):
                 return source, other
+        for source in sources_behind(ours, node, past_paired=True):
+            if is_free(source) and _same_origin(source, other):
+                return source, other
         return node, other
 
     def _is_same_of_same(self, node: Node, other: Node) -> bool:

@@ -182,7 +182,8 @@ def _detail(change: Change) -> str:
         rest, also, order = rest.removeprefix(SUCH_AS).partition(", and ")
         changed = " → ".join(wording.code(part) for part in rest.split(" → "))
         return f"{lead}{elements}{such_as}{changed}{also}{order}{_with_attributes(change)}"
-    return wording.coded(message) + _with_shape(change)
+    dimensions = _with_attributes(change) if change.kind is Kind.TURNED else ""
+    return f"{wording.coded(message)}{_with_shape(change)}{dimensions}"
 
 
 def _read_instead(change: Change) -> list[str]:

@@ -55,8 +55,13 @@ def compare_operands(
     equal = ", which computes the same" if kind is Kind.SHARED else ""
     result = {kind: f"uses {', '.join(named)}{equal}"} if other else {}
     if old.opcode == new.opcode == "dot" and _are_swapped(matching, read, reads):
-        result[Kind.TURNED] = f"{old.shape.text} → {new.shape.text}"
+        result[Kind.TURNED] = _turned(old.shape.text, new.shape.text)
     return result
+
+
+def _turned(old: str, new: str) -> str:
+    """Return the shapes of a transposed result; the two dimensions may have the same size."""
+    return f"{old} → {new}" if old != new else "the result has the same shape"
 
 
 def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:
