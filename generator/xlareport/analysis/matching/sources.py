@@ -48,7 +48,7 @@ def sources_behind(
     *,
     past_paired: bool = False,
 ) -> Iterator[Node]:
-    """Yield the operands behind free moves, one at a time; `past_paired`: behind paired ones too."""
+    """Yield the operands behind free moves, one at a time; behind paired ones `past_paired`."""
     for _ in range(_MOST_MOVES):
         operands = graph.operands(node)
         passes = past_paired or is_free(node)
