@@ -61,6 +61,16 @@ def test_the_body_stands_where_the_loop_stood(read: Read) -> None:
     assert pairing.relation is Relation.INLINED
 
 
+def test_an_unrolled_loop_counts_the_constants_of_its_body(read: Read) -> None:
+    two = "  %two.N = f32[] constant(2)\n  %twos.N = f32[8]{0} broadcast(%two.N), dimensions={}\n"
+    loop = _LOOP.replace("  %square.1", two.replace("N", "1") + "  %square.1")
+    once = _ONCE.replace("  %square.9", two.replace("N", "9") + "  %square.9")
+    loop = loop.replace("%sine.1, %sine.1", "%sine.1, %twos.1")
+    once = once.replace("%sine.9, %sine.9", "%sine.9, %twos.9")
+    made = step(read(loop), read(once), "`simplify-while-loops`")
+    assert "unrolled 1 while into 4 instructions" in made.headline
+
+
 _CONDITIONAL = """
 HloModule m
 

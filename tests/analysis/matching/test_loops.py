@@ -117,8 +117,8 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
     said = match(read(CARRIED), read(entry)).pairing_before(Place("main", "while"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.INLINED, Grade.MATCHED)
-    assert said.reason == "into 2 instructions"
-    assert {place.instruction for place in said.after} == {"next", "sine.1"}
+    assert said.reason == "into 3 instructions"
+    assert {place.instruction for place in said.after} == {"one", "next", "sine.1"}
 
 
 def test_a_scatter_that_became_a_loop_was_rewritten(read: Read) -> None:

@@ -303,6 +303,33 @@ def test_a_clone_of_something_else_is_no_copy(read: Read) -> None:
     assert said.relation is Relation.ADDED
 
 
+PADDED = """
+ENTRY %main (a: f32[2,16], b: f32[16,3]) -> (f32[2,16], f32[16,3]) {
+  %a = f32[2,16]{1,0} parameter(0)
+  %b = f32[16,3]{1,0} parameter(1)
+  %less.1 = f32[2,16]{1,0} negate(%a), metadata={op_name="jit(f)/neg"}
+  %exp.1 = f32[2,16]{1,0} exponential(%less.1), metadata={op_name="jit(f)/exp"}
+  %less.1.clone = f32[16,3]{1,0} negate(%b), metadata={op_name="jit(f)/neg"}
+  %exp.1.clone = f32[16,3]{1,0} exponential(%less.1.clone), metadata={op_name="jit(f)/exp"}
+  ROOT %out = (f32[2,16]{1,0}, f32[16,3]{1,0}) tuple(%exp.1, %exp.1.clone)
+}
+"""
+
+
+def test_a_clone_with_padding_is_a_copy_of_what_has_its_framework_op(read: Read) -> None:
+    lines = PADDED.splitlines(keepends=True)
+    before = "".join(line for line in lines if ".clone = " not in line)
+    before = before.replace("%exp.1.clone)", "%b)")
+    said = match(read(before), read(PADDED)).pairing_after(at("exp.1.clone"))
+    assert said is not None
+    assert (said.relation, said.before) == (Relation.CLONED, (at("exp.1"),))
+    told = 'exponential(%less.1.clone), metadata={op_name="jit(f)/exp"}'
+    unnamed = PADDED.replace(told, "exponential(%less.1.clone)")
+    said = match(read(before), read(unnamed)).pairing_after(at("exp.1.clone"))
+    assert said is not None
+    assert said.relation is Relation.ADDED
+
+
 LOOP = """
 %cond (p: (s32[], f32[8])) -> pred[] {
   %p = (s32[], f32[8]{0}) parameter(0)

@@ -679,3 +679,49 @@ ENTRY %main (a: f32[2,3]) -> f32[2,3] {
     matching = match(read(text), read(other))
     assert matching.partner_after(Place("main", "wide")) is None
     assert matching.partner_after(Place("main", "share")) == Place("main", "share.1")
+
+
+_HELD = """
+%held{n} (fill: f32[8], x: f32[8]) -> f32[8] {{
+  %fill{n} = f32[8]{{0}} parameter(0)
+  %x{n} = f32[8]{{0}} parameter(1)
+  %sine{n} = f32[8]{{0}} sine(%x{n})
+  ROOT %sum{n} = f32[8]{{0}} add(%fill{n}, %sine{n})
+}}
+"""
+_FUSION = f"""
+HloModule m
+{_HELD.format(n="")}
+ENTRY %main (a: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %zero = f32[] constant(0)
+  %zeros = f32[8]{{0}} broadcast(%zero), dimensions={{}}
+  %fusion.1 = f32[8]{{0}} fusion(%zeros, %a), kind=kCustom, calls=%held
+  ROOT %out = f32[8]{{0}} negate(%fusion.1)
+}}
+"""
+_NESTED = f"""
+HloModule m
+{_HELD.format(n=".clone")}
+%filled (z: f32[]) -> f32[8] {{
+  %z = f32[] parameter(0)
+  ROOT %zeros.2 = f32[8]{{0}} broadcast(%z), dimensions={{}}
+}}
+%outer (p: f32[8], q: f32[]) -> f32[8] {{
+  %p = f32[8]{{0}} parameter(0)
+  %q = f32[] parameter(1)
+  %fusion.7 = f32[8]{{0}} fusion(%q), kind=kLoop, calls=%filled
+  ROOT %fusion.8 = f32[8]{{0}} fusion(%fusion.7, %p), kind=kCustom, calls=%held.clone
+}}
+ENTRY %main (a: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %zero = f32[] constant(0)
+  %fusion.1 = f32[8]{{0}} fusion(%a, %zero), kind=kCustom, calls=%outer
+  ROOT %out = f32[8]{{0}} negate(%fusion.1)
+}}
+"""
+
+
+def test_a_fusion_goes_on_in_the_new_fusion_that_got_its_name(read: Read) -> None:
+    matching = match(read(_FUSION), read(_NESTED))
+    assert matching.partner_after(Place("main", "fusion.1")) == Place("outer", "fusion.8")

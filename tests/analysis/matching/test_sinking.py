@@ -155,3 +155,61 @@ def test_a_fill_of_another_value_is_no_copy_of_what_the_loop_was_given(read: Rea
     pairing = match(read(_FILLED), read(other)).pairing_after(Place("body", "fill.2"))
     assert pairing is not None
     assert pairing.relation is Relation.ADDED
+
+
+_NESTED = """
+HloModule m
+
+%inner (p: (s32[], s32[])) -> (s32[], s32[]) {
+  %p = (s32[], s32[]) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %by = s32[] get-tuple-element(%p), index=1
+  %more = s32[] add(%n, %by)
+  ROOT %out = (s32[], s32[]) tuple(%more, %by)
+}
+
+%condition (q: (s32[], s32[])) -> pred[] {
+  %q = (s32[], s32[]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+%outer (r: (s32[], s32[])) -> (s32[], s32[]) {
+  %r = (s32[], s32[]) parameter(0)
+  %m = s32[] get-tuple-element(%r), index=0
+  %given = s32[] get-tuple-element(%r), index=1
+  %start = (s32[], s32[]) tuple(%m, %given)
+  %loop = (s32[], s32[]) while(%start), condition=%condition, body=%inner
+  %last = s32[] get-tuple-element(%loop), index=0
+  ROOT %result = (s32[], s32[]) tuple(%last, %given)
+}
+
+%condition.2 (s: (s32[], s32[])) -> pred[] {
+  %s = (s32[], s32[]) parameter(0)
+  %l = s32[] get-tuple-element(%s), index=0
+  ROOT %stops = pred[] compare(%l, %l), direction=LT
+}
+
+ENTRY %main (a: s32[]) -> (s32[], s32[]) {
+  %a = s32[] parameter(0)
+  %two = s32[] constant(2)
+  %in = (s32[], s32[]) tuple(%a, %two)
+  ROOT %while = (s32[], s32[]) while(%in), condition=%condition.2, body=%outer
+}
+"""
+
+
+def test_a_constant_is_copied_into_a_loop_within_the_loop_that_was_given_it(read: Read) -> None:
+    sunk = _NESTED.replace(
+        "  %more = s32[] add(%n, %by)",
+        "  %two.sunk.2 = s32[] constant(2)\n  %more = s32[] add(%n, %two.sunk.2)",
+    ).replace(
+        "  %start = (s32[], s32[]) tuple(%m, %given)",
+        "  %two.sunk = s32[] constant(2)\n  %start = (s32[], s32[]) tuple(%m, %two.sunk)",
+    )
+    matching = match(read(_NESTED), read(sunk))
+    for place in (Place("outer", "two.sunk"), Place("inner", "two.sunk.2")):
+        pairing = matching.pairing_after(place)
+        assert pairing is not None
+        assert pairing.relation is Relation.CLONED
+        assert pairing.before == (Place("main", "two"),)

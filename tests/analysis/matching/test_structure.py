@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 import pytest
@@ -252,3 +253,55 @@ def test_lines_of_the_program_tell_two_of_one_framework_op_apart() -> None:
 
 def test_lines_of_another_program_may_have_moved() -> None:
     assert located(same_program=False) == (Place("main", "c"),)
+
+
+_SUMS_IN_A_LOOP = """
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %add.1 = f32[] add(%a, %b)
+}
+%body (state: (s32[], s32[], f32[8], f32[8])) -> (s32[], s32[], f32[8], f32[8]) {
+  %state = (s32[], s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %number = s32[] get-tuple-element(%state), index=0
+  %step = s32[] constant(1)
+  %next = s32[] add(%number, %step)
+  %unread = s32[] get-tuple-element(%state), index=1
+  %x = f32[8]{0} get-tuple-element(%state), index=2
+  %p = f32[8]{0} all-reduce(%x), replica_groups={}, to_apply=%add, metadata={op_name="psum"}
+  %less = f32[8]{0} subtract(%x, %p)
+  %y = f32[8]{0} get-tuple-element(%state), index=3
+  %q = f32[8]{0} all-reduce(%y), replica_groups={}, to_apply=%add, metadata={op_name="psum"}
+  %more = f32[8]{0} add(%y, %q)
+  ROOT %results = (s32[], s32[], f32[8]{0}, f32[8]{0}) tuple(%next, %unread, %less, %more)
+}
+%condition (tested: (s32[], s32[], f32[8], f32[8])) -> pred[] {
+  %tested = (s32[], s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %count = s32[] get-tuple-element(%tested), index=0
+  %limit = s32[] constant(6)
+  ROOT %less-than = pred[] compare(%count, %limit), direction=LT
+}
+ENTRY %main (given: f32[8], other: f32[8]) -> f32[8] {
+  %given = f32[8]{0} parameter(0)
+  %other = f32[8]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %start = (s32[], s32[], f32[8]{0}, f32[8]{0}) tuple(%zero, %zero, %given, %other)
+  %loop = (s32[], s32[], f32[8]{0}, f32[8]{0}) while(%start), condition=%condition, body=%body
+  %end = f32[8]{0} get-tuple-element(%loop), index=2
+  %last = f32[8]{0} get-tuple-element(%loop), index=3
+  ROOT %sum = f32[8]{0} multiply(%end, %last)
+}
+"""
+
+
+def test_sums_of_a_loop_that_lost_an_element_stay_with_their_own_elements(read: Read) -> None:
+    shorter = _SUMS_IN_A_LOOP.replace("(s32[], s32[], ", "(s32[], ").replace("%unread, ", "")
+    shorter = shorter.replace("tuple(%zero, %zero,", "tuple(%zero,")
+    shorter = shorter.replace("  %unread = s32[] get-tuple-element(%state), index=1\n", "")
+    shorter = shorter.replace("index=2", "index=1").replace("index=3", "index=2")
+    kept = r"%(?!add|a\b|b\b|main|given|other|zero|sum|end|last)([\w-]+)"
+    matching = match(read(_SUMS_IN_A_LOOP), read(re.sub(kept, r"%\1.2", shorter)))
+    for name in ("p", "q"):
+        known = matching.pairing_before(Place("body", name))
+        assert known is not None
+        assert known.after == (Place("body.2", f"{name}.2"),)

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
@@ -118,3 +119,64 @@ def test_all_reduces_of_maxima_became_one_of_the_maximum(read: Read) -> None:
 
 def test_a_sum_of_maxima_is_no_maximum(read: Read) -> None:
     assert extremes(read, "add") == []
+
+
+_STATE = "(s32[], f32[2,3]{1,0}, f32[3,2]{1,0}, f32[3,2]{1,0}, f32[2,3]{1,0})"
+_IN_A_LOOP = f"""
+%plus (s: f32[], t: f32[]) -> f32[] {{
+  %s = f32[] parameter(0)
+  %t = f32[] parameter(1)
+  ROOT %u = f32[] add(%s, %t)
+}}
+%body (p: {_STATE}) -> {_STATE} {{
+  %p = {_STATE} parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%n, %one)
+  %total.1 = f32[2,3]{{1,0}} get-tuple-element(%p), index=1
+  %total.2 = f32[3,2]{{1,0}} get-tuple-element(%p), index=2
+  %x.1 = f32[3,2]{{1,0}} get-tuple-element(%p), index=3
+  %x.2 = f32[2,3]{{1,0}} get-tuple-element(%p), index=4
+  %share.1 = f32[3,2]{{1,0}} sine(%x.1)
+  %share.2 = f32[2,3]{{1,0}} sine(%x.2)
+  %sent.1 = f32[3,2]{{1,0}} all-reduce(%share.1), replica_groups={{{{0,1}}}}, to_apply=%plus
+  %sent.2 = f32[2,3]{{1,0}} all-reduce(%share.2), replica_groups={{{{0,1}}}}, to_apply=%plus
+  %turned.1 = f32[2,3]{{1,0}} transpose(%sent.1), dimensions={{1,0}}
+  %turned.2 = f32[3,2]{{1,0}} transpose(%sent.2), dimensions={{1,0}}
+  %more.1 = f32[2,3]{{1,0}} add(%total.1, %turned.1)
+  %more.2 = f32[3,2]{{1,0}} add(%total.2, %turned.2)
+  ROOT %out = {_STATE} tuple(%next, %more.1, %more.2, %x.1, %x.2)
+}}
+%condition (q: {_STATE}) -> pred[] {{
+  %q = {_STATE} parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  %six = s32[] constant(6)
+  ROOT %goes = pred[] compare(%k, %six), direction=LT
+}}
+ENTRY %main (a: f32[2,3], b: f32[3,2], c: f32[3,2], d: f32[2,3]) -> (f32[2,3], f32[3,2]) {{
+  %a = f32[2,3]{{1,0}} parameter(0)
+  %b = f32[3,2]{{1,0}} parameter(1)
+  %c = f32[3,2]{{1,0}} parameter(2)
+  %d = f32[2,3]{{1,0}} parameter(3)
+  %zero = s32[] constant(0)
+  %start = {_STATE} tuple(%zero, %a, %b, %c, %d)
+  %loop = {_STATE} while(%start), condition=%condition, body=%body
+  %last.1 = f32[2,3]{{1,0}} get-tuple-element(%loop), index=1
+  %last.2 = f32[3,2]{{1,0}} get-tuple-element(%loop), index=2
+  ROOT %end = (f32[2,3]{{1,0}}, f32[3,2]{{1,0}}) tuple(%last.1, %last.2)
+}}
+"""
+
+
+def test_all_reduces_of_what_a_loop_adds_up_follow_the_loop_in_another_shape(read: Read) -> None:
+    after = re.sub(r"  %sent.*\n", "", _IN_A_LOOP)
+    after = after.replace("transpose(%sent", "transpose(%share")
+    after = after.replace("tuple(%last.1, %last.2)", "tuple(%all.8, %all.9)").replace(
+        "  ROOT %end",
+        """  %all.8 = f32[2,3]{1,0} all-reduce(%last.1), replica_groups={{0,1}}, to_apply=%plus
+  %all.9 = f32[3,2]{1,0} all-reduce(%last.2), replica_groups={{0,1}}, to_apply=%plus
+  ROOT %end""",
+    )
+    matching = match(read(_IN_A_LOOP), read(after))
+    for number, name in ((1, "all.8"), (2, "all.9")):
+        assert matching.partner_after(Place("body", f"sent.{number}")) == Place("main", name)

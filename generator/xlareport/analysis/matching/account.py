@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
+from xlareport.analysis.matching.bodies import moved_out
 from xlareport.analysis.matching.changed_copies import changed_copies
 from xlareport.analysis.matching.copies import copies_merged, list_copies
 from xlareport.analysis.matching.expansions import expansions
@@ -220,7 +221,7 @@ class _Account:
 
     def _account_for_inlined(self, holder: Node) -> None:
         """Record the instructions that do the work of a removed loop or conditional once."""
-        places = tuple(dict.fromkeys(map(place_of, self._search.inlined[holder])))
+        places = tuple(dict.fromkeys(map(place_of, moved_out(self._search, holder))))
         place = place_of(holder)
         self._accounted.add(place)
         reason = f"into {_instructions(len(places))}"

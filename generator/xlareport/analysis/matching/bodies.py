@@ -23,6 +23,20 @@ def inlined(search: Search) -> None:
                     done[holder] = once
 
 
+def moved_out(search: Search, holder: Node) -> list[Node]:
+    """Return the nodes that do once what a former loop or conditional did, its constants too."""
+    inlined = search.inlined[holder]
+    homes = {node.frame for node in inlined}
+    called = {name for _, name in holder.instruction.called}
+    # Constants have no operands; they were paired with what their readers read now.
+    paired = [
+        link.after
+        for link in search.links
+        if link.before.frame.computation.name in called and link.after.frame in homes
+    ]
+    return [*inlined, *paired]
+
+
 def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, NodeElement]]:
     """Yield the frame of each computation that a loop or conditional calls, and its operand."""
     graph = search.before.graph

@@ -39,6 +39,7 @@ class _Index:
     def __init__(self, search: Search, side: Side, nodes: Sequence[Node]) -> None:
         self._search = search
         self._is_before = side is search.before
+        self._values = side.values
         surroundings = Surroundings(side)
         module = side.graph.module
         self._frames = module.stack_frames if search.parted is None else {}
@@ -114,7 +115,9 @@ class _Index:
         if node.kept:
             return (neighbor.direction, name_in_computation(node), neighbor.path)
         if node.partner is not None:
-            return (neighbor.direction, node.token, neighbor.path)
+            # A loop that lost an element numbers those behind it anew.
+            element = self._values.element(node, neighbor.path)
+            return (neighbor.direction, node.token, element)
         family = family_of(node.instruction)
         return None if family == "collective" else (neighbor.direction, family)
 

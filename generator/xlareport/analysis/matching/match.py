@@ -61,6 +61,7 @@ _RULES = (
     loops.clear_loops,
     loops.expanded,
     frames.called,
+    sums.accumulated,
     structure.heavy_by_structure,
     loops.loops,
     bodies.inlined,

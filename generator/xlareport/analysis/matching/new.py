@@ -87,11 +87,10 @@ class New:
             return None
         if not line.operands or line.opcode in _NO_CLONES or name == line.name:
             return None
-        old, new = known.shape, line.shape
-        alike = old.element_type == new.element_type and old.element_count == new.element_count
-        original = home.node(known)
-        alike = alike and old.element_count is not None and self._reads_moved(original, node)
-        return original if alike else None
+        old, new, original = known.shape, line.shape, home.node(known)
+        alike = old.element_type == new.element_type and old.element_count is not None
+        moved = old.element_count == new.element_count and self._reads_moved(original, node)
+        return original if alike and (moved or _is_padded_copy(original, node)) else None
 
     def _reads_moved(self, original: Node, node: Node) -> bool:
         """Return whether the first operands of two nodes are one value, behind what moves it."""
@@ -321,6 +320,18 @@ def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
             if loop.opcode == "while":
                 source = next(iter(line.operand_names), "")
                 yield Grade.MATCHED, f"a copy of %{source} for the start of %{loop.name}"
+
+
+def _is_padded_copy(original: Node, node: Node) -> bool:
+    """Return whether a node has the framework op of its original, which is still beside it.
+
+    Convolutions of batches in windows have more elements, of padding.
+    """
+    line = original.instruction
+    beside = node.frame.computation.by_name.get(line.name)
+    stays = beside is not None and beside.opcode == line.opcode and bool(origin(node))
+    rank = len(line.shape.dimensions) == len(node.instruction.shape.dimensions)
+    return stays and rank and origin(original) == origin(node)
 
 
 def _behind_moves(side: Side, node: Node) -> Node | None:

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import ChangeCause, Place
 from xlareport.analysis.matching.search import Search
@@ -84,14 +85,21 @@ class Names:
     def claim_by_user(self, node: Node) -> bool:
         """Return whether a node with the same shape, name and a user of the same name continues.
 
-        A pass that bypasses one of several moves of a value keeps the names of the others.
+        A pass that bypasses one of several moves of a value keeps the names of the others. Not so
+        of a fusion that was taken into a new one of its name.
         """
         other = self._by_name.get(name_in_computation(node))
-        if other is None or not self.claim(node):
+        if other is None or not self.claim(node) or _holds_fusion(other) != _holds_fusion(node):
             return False
         line, known = node.instruction, other.instruction
         users = _users(node) & _users(other)
         return line.shape == known.shape and origin(node) == origin(other) and bool(users)
+
+
+def _holds_fusion(node: Node) -> bool:
+    """Return whether the opened computation of a node has a fusion."""
+    frame = node.frame.callees.get(node.instruction.name)
+    return frame is not None and "fusion" in facts_of(frame.computation).opcodes
 
 
 def _users(node: Node) -> set[tuple[str, str]]:

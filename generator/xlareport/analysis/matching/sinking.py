@@ -6,7 +6,7 @@ Before, the body read an element of the carried tuple; after, it contains the va
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.facts import literal_of
-from xlareport.analysis.matching.graph import Graph, Node
+from xlareport.analysis.matching.graph import Graph, Node, element_taken
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.hoisting import is_given
 from xlareport.analysis.matching.nodes import is_free
@@ -129,9 +129,21 @@ def _carried(search: Search, node: Node) -> Node | None:
 
 
 def _initial(graph: Graph, body: str, element: int) -> Node | None:
-    """Return the constant that an element of a loop is at first; None of anything else."""
-    first = _initial_of(graph, body, element)
-    return None if first is None or first.instruction.opcode != "constant" else first
+    """Return the constant that an element of a loop is at first; None of anything else.
+
+    A loop within loops may be given what these carry.
+    """
+    for _ in range(_MOST_LOOPS):
+        first = _initial_of(graph, body, element)
+        if first is None or first.instruction.opcode == "constant":
+            return first
+        line, home = first.instruction, first.frame.computation
+        given = home.by_name.get(next(iter(line.operand_names), ""))
+        taken = element_taken(line)
+        if len(taken) != 1 or given is None or given.opcode != "parameter":
+            return None
+        body, (element,) = home.name, taken
+    return None
 
 
 def _initial_of(graph: Graph, body: str, element: int) -> Node | None:

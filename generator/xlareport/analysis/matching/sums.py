@@ -1,6 +1,7 @@
-"""A rule for all-reduces whose results were added, and that became one all-reduce of the sum.
+"""Rules for all-reduces whose results were added, and that became one all-reduce of the sum.
 
-Likewise for those of a maximum, a minimum or a product.
+Likewise for those of a maximum, a minimum or a product, and for one that each iteration of a loop
+adds up.
 """
 
 from collections.abc import Sequence
@@ -43,6 +44,42 @@ def reassociated(search: Search) -> None:
             sent = f"the {_JOINED[opcode]} of what {len(free)} sent"
             reason = f"%{whole.instruction.name} sends {sent}"
             search.combine(free, whole, Grade.MATCHED, reason)
+
+
+def accumulated(search: Search) -> None:
+    """Pair all-reduces in loops with those that follow the loops and reduce what these add up."""
+    if not any(node.instruction.opcode == _ALL_REDUCE for node in search.before.open()):
+        return
+    for node in search.after.open():
+        opcode = reducer(search.after, node) if _may_be_whole(node) else ""
+        total = _added_up(search, node) if opcode in _JOINED else None
+        terms = [] if total is None else _terms(search.before, total, opcode)
+        if len(terms) == 1 and is_free(terms[0]) and _are_of_one_size(terms[0], node):
+            reason = "of what the loop adds up, after the loop"
+            search.link(terms[0], node, Grade.MATCHED, reason)
+
+
+def _added_up(search: Search, node: Node) -> Node | None:
+    """Return what the body of a loop gave, of which a node reduces the last value now."""
+    loop, path = search.after.graph.operands(node)[0]
+    known = search.itself_before(loop) if loop.kept else loop.partner
+    if known is None or known.instruction.opcode != "while" or len(path) != 1:
+        return None
+    graph = search.before.graph
+    body = graph.module.by_name.get(dict(known.instruction.called).get("body", ""))
+    root = None if body is None else body.root
+    if body is None or root is None or root.opcode != "tuple":
+        return None
+    given = graph.operands(graph.home(body).node(root))
+    same = len(given) == len(loop.instruction.shape.elements) and path[0] < len(given)
+    return given[path[0]][0] if same and not given[path[0]][1] else None
+
+
+def _are_of_one_size(node: Node, other: Node) -> bool:
+    """Return whether two results have one element type and as many elements."""
+    ours, theirs = node.instruction.shape, other.instruction.shape
+    same = ours.element_type == theirs.element_type
+    return same and ours.element_count is not None and ours.element_count == theirs.element_count
 
 
 def _is_guess(link: NodePair, members: Sequence[Node], whole: Node) -> bool:
