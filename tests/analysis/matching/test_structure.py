@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Pairing, Place
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -305,3 +305,36 @@ def test_sums_of_a_loop_that_lost_an_element_stay_with_their_own_elements(read: 
         known = matching.pairing_before(Place("body", name))
         assert known is not None
         assert known.after == (Place("body.2", f"{name}.2"),)
+
+
+_SOLVED = """
+ENTRY %main (a: f32[4,4], b: f32[4,6], c: f32[4,6]) -> f32[4,6] {
+  %a = f32[4,4]{1,0} parameter(0)
+  %b = f32[4,6]{1,0} parameter(1)
+  %c = f32[4,6]{1,0} parameter(2)
+  %solve.1 = f32[4,6]{1,0} triangular-solve(%a, %b), left_side=true, lower=true
+  %solve.2 = f32[4,6]{1,0} triangular-solve(%a, %c), left_side=true, lower=true
+  ROOT %out = f32[4,6]{1,0} subtract(%solve.1, %solve.2)
+}
+"""
+
+
+def test_triangular_solves_go_on_as_library_calls(read: Read) -> None:
+    call = '(%a, {}), custom_call_target="__cublas$triangularSolve"'
+    after = _SOLVED
+    for number, given in ((1, "%b"), (2, "%c")):
+        after = after.replace(
+            f"%solve.{number} = f32[4,6]{{1,0}} triangular-solve(%a, {given}), "
+            "left_side=true, lower=true",
+            f"%call.{number} = (f32[4,6]{{1,0}}, s8[0]{{0}}) custom-call{call.format(given)}\n"
+            f"  %first.{number} = f32[4,6]{{1,0}} get-tuple-element(%call.{number}), index=0",
+        )
+    after = after.replace("%solve.1, %solve.2", "%first.1, %first.2")
+    matching = match(read(_SOLVED), read(after))
+    for number in (1, 2):
+        known = matching.pairing_before(Place("main", f"solve.{number}"))
+        assert known is not None
+        assert (known.relation, known.after) == (
+            Relation.REWRITTEN,
+            (Place("main", f"call.{number}"),),
+        )

@@ -8,6 +8,7 @@ _FAMILIES = {
     "all-gather": "collective",
     "all-reduce": "collective",
     "all-to-all": "collective",
+    "cholesky": "cholesky",
     "collective-broadcast": "collective",
     "collective-permute": "collective",
     "conditional": "conditional",
@@ -24,9 +25,12 @@ _FAMILIES = {
     "send": "send",
     "sort": "sort",
     "topk": "sort",
+    "triangular-solve": "triangular-solve",
     "while": "while",
 }
 _LIBRARIES = (
+    (re.compile(r"triangular_?solve|trsm", re.IGNORECASE), "triangular-solve"),
+    (re.compile(r"cholesky|potrf", re.IGNORECASE), "cholesky"),
     (re.compile(r"cublas|cudnn|onednn|__gemm|conv|matmul", re.IGNORECASE), "product"),
     (re.compile(r"top_?k", re.IGNORECASE), "sort"),
 )
@@ -43,6 +47,7 @@ _MARKS = re.compile(r"Sharding|SPMD|sdy|annotate|MoveTo|AllocateBuffer|AssumeGat
 
 REWRITES = frozenset(
     {
+        ("cholesky", "custom-call"),
         ("convolution", "custom-call"),
         ("convolution", "dot"),
         ("custom-call", "fusion"),
@@ -57,6 +62,7 @@ REWRITES = frozenset(
         ("select-and-scatter", "while"),
         ("sort", "custom-call"),
         ("sort", "while"),
+        ("triangular-solve", "custom-call"),
         ("triangular-solve", "while"),
         ("topk", "custom-call"),
     }
