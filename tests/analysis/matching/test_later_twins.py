@@ -50,3 +50,32 @@ def test_a_duplicate_is_found_though_another_reads_what_was_kept(read: Read) -> 
         assert merged is not None
         assert merged.relation is Relation.MERGED
         assert merged.after == (Place("main", f"{name}.1"),)
+
+
+def test_what_repeats_work_on_an_element_with_many_readers_was_merged(read: Read) -> None:
+    readers = "\n".join(f"  %sum.{n} = f32[8]{{0}} add(%x, %b.{n})" for n in range(20))
+    names = [f"b.{n}" for n in range(20)]
+    parameters = "\n".join(
+        f"  %{name} = f32[8]{{0}} parameter({number})" for number, name in enumerate(names, 1)
+    )
+    sums = ", ".join(f"%sum.{n}" for n in range(20))
+    shapes = ", ".join(["f32[8]{0}"] * 22)
+    module = f"""
+ENTRY %main (a: f32[8], {", ".join(f"{name}: f32[8]" for name in names)}) -> ({shapes}) {{
+  %a = f32[8]{{0}} parameter(0)
+{parameters}
+  %iota = s32[8]{{0}} iota(), iota_dimension=0
+  %sort = (s32[8]{{0}}, f32[8]{{0}}) sort(%iota, %a), dimensions={{0}}, to_apply=%less
+  %x = f32[8]{{0}} get-tuple-element(%sort), index=1
+{readers}
+  %first = f32[8]{{0}} negate(%x)
+  %second = f32[8]{{0}} negate(%x)
+  %sine.1 = f32[8]{{0}} sine(%first)
+  %cosine.1 = f32[8]{{0}} cosine(%second)
+  ROOT %out = ({shapes}) tuple({sums}, %sine.1, %cosine.1)
+}}
+"""
+    after = module.replace("  %second = f32[8]{0} negate(%x)\n", "").replace("%second", "%first")
+    pairing = match(read(module), read(after)).pairing_before(Place("main", "second"))
+    assert pairing is not None
+    assert pairing.relation is Relation.MERGED

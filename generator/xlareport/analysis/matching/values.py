@@ -255,6 +255,10 @@ class Values:
         read = [([passed], (UNKNOWN, passed.frame)) for passed in _passed_on(node)]
         opened = len(node.inputs) > 1 and opened_root(node) is not None
         operands = node.inputs[:-1] if opened else node.inputs  # what is called is no operand
+        if node.reads_elements:  # readers of an element read what passes it on
+            operands = tuple(
+                [source for source in operands if not source.instruction.shape.elements]
+            )
         read += [self._equal(this_node, node.frame) for this_node in operands]
         if not any(self._may_be_read(*item, opcode) for item in read):
             self._without_twins[node] = inputs
