@@ -498,3 +498,21 @@ def test_an_element_that_a_tuple_took_says_what_the_tuple_takes_now(read: Read) 
         "%start uses %e instead",
         "%start uses %i instead",
     ]
+
+
+def test_an_iota_that_was_repeated_says_that_the_repeated_one_counts_itself(read: Read) -> None:
+    before = """
+ENTRY %main (a: s32[2,8]) -> pred[2,8] {
+  %a = s32[2,8]{1,0} parameter(0)
+  %iota.1 = s32[8]{0} iota(), iota_dimension=0
+  %wide.1 = s32[2,8]{1,0} broadcast(%iota.1), dimensions={1}
+  ROOT %less = pred[2,8]{1,0} compare(%a, %wide.1), direction=LT
+}
+"""
+    after = before.replace("  %iota.1 = s32[8]{0} iota(), iota_dimension=0\n", "")
+    after = after.replace("%wide.1 = s32[2,8]{1,0} broadcast(%iota.1), dimensions={1}", "IOTA")
+    after = after.replace("IOTA", "%iota.2 = s32[2,8]{1,0} iota(), iota_dimension=1")
+    after = after.replace("%wide.1", "%iota.2")
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "iota.1"))
+    assert pairing is not None
+    assert pairing.reason == "its user %wide.1 became %iota.2, which has no operands"

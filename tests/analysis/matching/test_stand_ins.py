@@ -93,6 +93,34 @@ ENTRY %main (i: s32[]) -> s32[] {
     assert matching.partner_after(Place("main", "add.1")) != Place("main", "add.2")
 
 
+def test_a_sum_with_zero_is_not_the_product_of_constants_that_was_made_around_it(
+    read: Read,
+) -> None:
+    """What `algsimp` does to `(0 + i * 2) * 4`, where a comparison reads the sum too."""
+    before = """
+HloModule m
+
+ENTRY %main (i: s32[]) -> (pred[], s32[]) {
+  %i = s32[] parameter(0)
+  %two = s32[] constant(2)
+  %zero = s32[] constant(0)
+  %four = s32[] constant(4)
+  %twice = s32[] multiply(%i, %two)
+  %sum = s32[] add(%zero, %twice)
+  %test = pred[] compare(%i, %sum), direction=EQ
+  %place = s32[] multiply(%sum, %four)
+  ROOT %out = (pred[], s32[]) tuple(%test, %place)
+}
+"""
+    after = before.replace(
+        "%sum = s32[] add(%zero, %twice)", "%eight = s32[] multiply(%two, %four)"
+    )
+    after = after.replace("(%i, %sum)", "(%i, %twice)").replace("(%sum, %four)", "(%i, %eight)")
+    after = after.replace("  %zero = s32[] constant(0)\n", "")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "sum")) is None
+
+
 _EVALUATED = """
 HloModule m
 

@@ -311,6 +311,9 @@ class Gone:
             now = read_at(self._search.after, user.partner, position)
             if now is not None:
                 yield _reads_now(node, user.partner, position, now, near=near)
+            elif not user.partner.instruction.operands:
+                became = f"{self._former(user)} became %{user.partner.instruction.name}"
+                yield f"its user {became}, which has no operands"
 
     def _dropped(self, partner: Node | None, user: Instruction) -> Iterator[str]:
         """Yield which loop carries less than the tuple that read an instruction gave it."""

@@ -49,12 +49,14 @@ def only_gathers(node: Node, other: Node) -> bool:
     """Whether constants of an expression were gathered in another of the same operation.
 
     `(x - 1) + 3` as `x + (3 - 1)`: what is made of constants alone is not what was made of a value.
+    Nor of another one: `(0 + x) * 4` with `x = y * 2` as `y * (2 * 4)`.
     Nor is a smaller array, repeated: `(x * a) * b` as `x * (a * b)`.
     """
     if _opcode(node) in _ARITHMETIC and _opcode(other) == "broadcast" and not other.constant:
         return any(read.opcode not in _FILLS for read in _lines_read(node))
     alike = _opcode(node) == _opcode(other) and _opcode(node) not in PASSING
-    return alike and other.constant and not node.constant
+    both = _opcode(node) in _ARITHMETIC and _opcode(other) in _ARITHMETIC
+    return (alike or both) and other.constant and not node.constant
 
 
 def _lines_read(node: Node) -> Iterator[Instruction]:
