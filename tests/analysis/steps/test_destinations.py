@@ -97,3 +97,20 @@ def test_what_leaves_a_fusion_in_a_loop_is_no_more_in_the_loop_than_before(read:
     assert destination(matching, inside, Place("main", "x"), "sine") == {
         Kind.HOISTED: "moved out of the loop %while"
     }
+
+
+def test_a_loop_within_a_loop_is_entered(read: Read) -> None:
+    loop = "ROOT %out = (s32[], s32[]) while(%in), condition=%condition, body=%body"
+    outer = f"""
+%outer (r: (s32[], s32[])) -> (s32[], s32[]) {{
+  %r = (s32[], s32[]) parameter(0)
+  %m = s32[] get-tuple-element(%r), index=0
+  %in = (s32[], s32[]) tuple(%m, %m)
+  {loop}
+}}
+
+ENTRY"""
+    head, _, entry = _LOOP.partition("\nENTRY")
+    nested = head + outer + entry.replace("body=%body", "body=%outer")
+    matching = match(read(nested), read(nested))
+    assert [*destination(matching, _OUTSIDE, _INSIDE, "add")] == [Kind.SUNK]

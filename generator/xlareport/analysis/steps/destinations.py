@@ -6,7 +6,7 @@ from xlareport.analysis.matching.facts import holders_of, homes_of
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
 _DEEPEST = 32
@@ -58,14 +58,14 @@ def _left(matching: Matching, before: Place, after: Place) -> list[Instruction]:
 def _enters_loop(
     matching: Matching, before: Place, after: Place, holders: Mapping[str, Instruction]
 ) -> bool:
+    """Return whether an instruction is in a loop now, or in loops within it, of where it was."""
     body = matching.computation_before(after.computation)
-    known = after.computation in holders_of(matching.after)
-    return known and _loop_in(matching.before, before.computation, holders.get(body)) is not None
-
-
-def _loop_in(module: HloModule, computation: str, caller: Instruction | None) -> str | None:
-    """Return the name of what calls a computation, if that is a loop in the other one."""
-    if caller is None or caller.opcode != "while":
-        return None
-    home = module.by_name.get(computation)
-    return caller.name if home and home.by_name.get(caller.name) is caller else None
+    homes = homes_of(matching.before)
+    for _ in range(_DEEPEST if after.computation in holders_of(matching.after) else 0):
+        caller = holders.get(body)
+        if caller is None or caller.opcode != "while":
+            return False
+        body = homes[body]
+        if body == before.computation:
+            return True
+    return False
