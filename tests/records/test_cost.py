@@ -18,10 +18,9 @@ def test_what_the_report_says_for_scripts(unpacked: Unpack) -> None:
         2,
     )
     assert said["flops_of_all_devices"] == 2 * (cost.totals.flops or 0)
-    assert (
-        said["memory"]["spaces"][0]["reported_bytes"]
-        == (said["memory"]["spaces"][0]["allocated_bytes"])
-    )
+    space, inside = said["memory"]["spaces"][0], cost.memory.figures.spaces[0].thread_local_bytes
+    assert space["reported_bytes"] == space["allocated_bytes"] + inside
+    assert inside == 24
     assert all(one["why"] for one in said["memory"]["at_peak"])
 
 

@@ -133,6 +133,10 @@ def test_a_gathered_table_is_read_in_part(module_of: ReadModule) -> None:
         "start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}"
     )
     assert traffic(module_of, body, ["f32[1000,8]", "s32[4,1]"], "f32[4,8]") == (128 + 16, 128)
+    reshaped = body.replace("f32[1000,8]", "f32[1,1000,8]").replace("gather(p", "gather(b")
+    reshaped = reshaped.replace("  ROOT", "  b = f32[1000,8] bitcast(p)\n  ROOT")
+    operands = ["f32[1,1000,8]", "s32[4,1]"]
+    assert traffic(module_of, reshaped, operands, "f32[4,8]") == (128 + 16, 128)
 
 
 @pytest.mark.parametrize("element", ["q#0", "e"])

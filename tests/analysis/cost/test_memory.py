@@ -36,6 +36,18 @@ def test_memory_spaces_are_never_added_up() -> None:
     }
 
 
+def test_thread_local_allocations_reserve_no_memory() -> None:
+    inside = (
+        b"allocation 3: size 4096, thread-local:\n"
+        b" value: <4 p @0> (size=4096,offset=0): f32[1024]{0}\n"
+    )
+    assignment = assigned(TEXT + inside)
+    figures = collect_memory_figures(assignment, None)
+    assert figures.allocated_bytes == 352
+    assert (figures.spaces[0].thread_local_bytes, figures.spaces[0].total_bytes) == (4096, 4448)
+    assert [placed.value.instruction for placed in rank_values(assignment, 9)] == ["x", "z", "y"]
+
+
 def test_what_no_file_says_is_none() -> None:
     figures = collect_memory_figures(None, None)
     assert (figures.allocated_bytes, figures.live_peak_bytes, figures.temp_bytes) == (None,) * 3
@@ -71,7 +83,9 @@ def test_the_figures_equal_the_lines_of_the_dump(
         lines = [line for line in path.read_text().split("\n") if line.startswith("allocation")]
         default = [line for line in lines if ", color" not in line]
         temp = [line for line in default if line.endswith(", preallocated-temp:")]
-        assert figures.allocated_bytes == sum(map(_size, default))
+        reserved = [line for line in default if "thread-local" not in line]
+        assert figures.allocated_bytes == sum(map(_size, reserved))
+        assert figures.spaces[0].total_bytes == sum(map(_size, default))
         assert figures.temp_bytes == sum(map(_size, temp))
         stated = beside.read_text().partition("for peak usage: ")[2].partition(" bytes")[0]
         assert figures.live_peak_bytes == int(stated.replace(" ", ""))

@@ -79,6 +79,13 @@ def test_a_loop_that_is_gone_is_unrolled_and_a_call_inlined() -> None:
     assert "was inlined into `%add.0` and `%add.1`" in account
 
 
+def test_an_instruction_of_a_fusion_in_a_fusion_is_counted_once() -> None:
+    members = tuple(Place("main", f"add.{number}") for number in range(3))
+    outer = replace(change(Kind.FUSED, "fusion.1"), opcodes=("", "fusion"), members=members)
+    inner = replace(change(Kind.FUSED, "fusion.2"), opcodes=("", "fusion"), members=members[1:])
+    assert "created 2 fusions of 3 instructions" in told(outer, inner)[0]
+
+
 def test_a_call_is_inlined_into_a_fusion_and_a_fusion_merged_into_another() -> None:
     call = replace(
         change(Kind.ABSORBED, "call.1"),

@@ -16,6 +16,7 @@ from xlareport.analysis.compare.comparison import (
     DISABLED,
     Comparison,
     OptionChange,
+    donates_otherwise,
 )
 from xlareport.analysis.compare.compilers import find_other_compiler, parts_at_a_picker
 from xlareport.analysis.compare.divergence import Where
@@ -190,17 +191,7 @@ def _has_other_program(comparison: Comparison, *, is_only: bool) -> bool:
     where = comparison.divergence.where
     if where in _OF_PROGRAM or (is_only and where is Where.UNKNOWN):
         return True
-    return is_only and _donates_otherwise(comparison)
-
-
-def _donates_otherwise(comparison: Comparison) -> bool:
-    """Return whether other arguments are donated: the header has them, no instruction does."""
-    sides = (comparison.base, comparison.head)
-    ours, theirs = (
-        [argument.donated for argument in side.facts.program.arguments] if side else []
-        for side in sides
-    )
-    return ours != theirs
+    return is_only and donates_otherwise(comparison)
 
 
 def find_changes(comparison: Comparison) -> tuple[ProgramChange, ...]:

@@ -270,3 +270,13 @@ def _stated(summary: ModuleSummary) -> Mapping[str, str]:
 
 def _passes(snapshots: Sequence[SnapshotDigest]) -> dict[str, None]:
     return dict.fromkeys(snapshot.after for snapshot in snapshots if snapshot.after)
+
+
+def donates_otherwise(comparison: Comparison) -> bool:
+    """Return whether other arguments are donated: the header has them, no instruction does."""
+    sides = (comparison.base, comparison.head)
+    ours, theirs = (
+        [argument.donated for argument in side.facts.program.arguments] if side else []
+        for side in sides
+    )
+    return ours != theirs

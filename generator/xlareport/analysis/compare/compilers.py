@@ -5,7 +5,12 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from xlareport.analysis.compare.comparison import DISABLED, Comparison, Sketched
+from xlareport.analysis.compare.comparison import (
+    DISABLED,
+    Comparison,
+    Sketched,
+    donates_otherwise,
+)
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
 from xlareport.analysis.compare.program import NO_PROGRAM, Program
 from xlareport.knowledge.grades import Grade
@@ -95,6 +100,7 @@ def _by_result(pairs: Sequence[Comparison]) -> OtherCompiler | None:
             or pair.options
             or pair.same
             or pair.differs_by_autotuning
+            or donates_otherwise(pair)
         ):
             continue
         base, head = pair.base, pair.head

@@ -143,6 +143,8 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
                 total += self._needed(user, own, whole, deepest - 1, in_place=stays)
             elif user.opcode in _SLICES:
                 total += self._sliced(user, whole, deepest - 1)
+            elif user.opcode == "gather":
+                total += self.sizes.part(user.shape, whole)
             elif user.opcode == _UPDATE and in_place:
                 total += self._updated(user, whole, deepest - 1)
             else:

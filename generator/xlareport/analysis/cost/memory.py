@@ -20,8 +20,16 @@ class SpaceFigures(Struct, frozen=True):
     color: int
     """Its number, the backend's own."""
     allocated_bytes: int
+    """Without thread-local allocations, where the buffer assignment tells them apart."""
     temp_bytes: int | None
     """None if the dump has only the memory usage report."""
+    thread_local_bytes: int = 0
+    """Values of computations that run inside an instruction; nothing is set aside for them."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Return the sum that the memory usage report has."""
+        return self.allocated_bytes + self.thread_local_bytes
 
 
 class HeldMemory(Struct, frozen=True):
@@ -62,7 +70,10 @@ class MemoryFigures(Struct, frozen=True):
     """
 
     allocated_bytes: int | None
-    """The sum of the allocations: reserved memory, whether used at once or not."""
+    """The sum of the allocations: reserved memory, whether used at once or not.
+
+    Thread-local ones are left out where the buffer assignment tells them apart.
+    """
     live_peak_bytes: int | None
     """The peak of the live-range file: logical sizes, parameters included, without padding.
 
@@ -156,9 +167,14 @@ def sum_by_kind(assignment: BufferAssignment) -> tuple[KindTotal, ...]:
 
 
 def rank_values(assignment: BufferAssignment, count: int) -> tuple[PlacedValue, ...]:
-    """Return the largest values, each instruction's element once, largest first."""
+    """Return the largest values, each instruction's element once, largest first.
+
+    Thread-local values are left out: they have no place in the schedule.
+    """
     placed: dict[tuple[str, tuple[int, ...]], PlacedValue] = {}
     for allocation in assignment.allocations:
+        if allocation.is_thread_local:
+            continue
         for value in allocation.values:
             placed.setdefault((value.instruction, value.index), PlacedValue(value, allocation))
     ranked = sorted(
@@ -187,13 +203,14 @@ def with_buffers(figures: MemoryFigures, assignment: BufferAssignment | None) ->
 
 
 def _assigned(assignment: BufferAssignment) -> tuple[SpaceFigures, ...]:
-    allocated: Counter[int] = Counter()
-    temp: Counter[int] = Counter()
+    allocated, temp, inside = Counter[int](), Counter[int](), Counter[int]()
     for allocation in assignment.allocations:
-        allocated[allocation.color] += allocation.size
+        sizes = inside if allocation.is_thread_local else allocated
+        sizes[allocation.color] += allocation.size
         temp[allocation.color] += allocation.size if allocation.is_preallocated_temp else 0
     return tuple(
-        SpaceFigures(color, size, temp[color]) for color, size in sorted(allocated.items())
+        SpaceFigures(color, allocated[color], temp[color], inside[color])
+        for color in sorted(allocated.keys() | inside.keys())
     )
 
 

@@ -13,6 +13,8 @@ from xlareport.knowledge.grades import Grade, doubt
 
 _EXAMPLES = 3
 _NAME = re.compile(r"%[\w.\-]+")
+_HOLDERS = frozenset({Kind.EXPANDED, Kind.FUSED, Kind.INLINED, Kind.OUTLINED})
+"""Kinds whose members may be within one another, such as a fusion in a fusion."""
 
 
 class ChangeGroup(Struct, frozen=True):
@@ -43,8 +45,8 @@ class ChangeGroup(Struct, frozen=True):
     """How many different instructions after came of it; several can become one."""
     guesses: int = 0
     """How many of the changes are only guessed."""
-    inlined: frozenset[Place] = frozenset()
-    """What calls and loops were inlined into: those within others share it."""
+    involved: frozenset[Place] = frozenset()
+    """What new fusions hold, and what calls were inlined into: those within others share it."""
 
     @property
     def repetition(self) -> str:
@@ -99,12 +101,12 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         sources=_different(member.before for member in members),
         results=_different(member.after for member in members),
         guesses=sum(member.grade is Grade.GUESSED for member in members),
-        inlined=_inlined(kind, members),
+        involved=_involved(kind, members),
     )
 
 
-def _inlined(kind: Kind, members: Iterable[Change]) -> frozenset[Place]:
-    holders = members if kind is Kind.INLINED else ()
+def _involved(kind: Kind, members: Iterable[Change]) -> frozenset[Place]:
+    holders = members if kind in _HOLDERS else ()
     return frozenset(place for member in holders for place in member.members)
 
 

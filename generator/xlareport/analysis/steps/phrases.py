@@ -63,8 +63,13 @@ _CALL, _LOOP = "call", "while"
 
 def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
     """Return how many instructions the new fusions or calls hold, or came of former ones."""
-    members = sum(group.members for group in groups)
+    members = _count_involved(groups)
     return f" {preposition} {units.plural(members, 'instruction')}" if members else ""
+
+
+def _count_involved(groups: Sequence[ChangeGroup]) -> int:
+    """Return the number of instructions, where those within others are not counted again."""
+    return len(set().union(*(group.involved for group in groups)))
 
 
 def _absorbed(groups: Sequence[ChangeGroup]) -> str:
@@ -99,8 +104,7 @@ def _inlined(groups: Sequence[ChangeGroup]) -> str:
 
 def _into(groups: Sequence[ChangeGroup]) -> str:
     """Return into how many instructions calls were inlined; those of calls within calls once."""
-    places = set().union(*(group.inlined for group in groups))
-    return f" into {units.plural(len(places), 'instruction')}"
+    return f" into {units.plural(_count_involved(groups), 'instruction')}"
 
 
 def _combined(groups: Sequence[ChangeGroup]) -> str:

@@ -241,7 +241,7 @@ def spaces_table(backend: str | None, memory: MemoryReport) -> Table:
             space.allocated_bytes,
             memory.space_peaks.get(space.color),
             space.temp_bytes,
-            _reported(memory, space.color, space.allocated_bytes),
+            _reported(memory, space.color, space.total_bytes),
         )
         for space in memory.figures.spaces
     ]
