@@ -55,6 +55,16 @@ def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModu
     assert "jit(f)/jvp(g)/attention" in named
 
 
+def test_levels_without_a_name_do_not_count(module_of: Callable[[str], HloModule]) -> None:
+    inside = "jit(f)/steps/transpose(jvp())/while/body/checkpoint/rematted_computation/mlp/mul"
+    module = module_of(FUSION.replace("jit(f)/one/add", inside))
+    instruction = module.by_name["fused"].by_name["a"]
+    key = key_by_scope(3)
+    assert key(module.by_name["fused"], instruction, inside) == (
+        "jit(f)/steps/transpose(jvp())/rematted_computation/mlp"
+    )
+
+
 @pytest.mark.parametrize(
     ("op_name", "scope"),
     [

@@ -111,6 +111,18 @@ def test_an_op_of_the_optimizer_that_uses_no_gradient_has_its_phase(
     assert phases(module_of(STEP))["scaled"] == "other"
 
 
+def test_a_mask_in_a_scope_of_the_forward_pass_is_no_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """Another op of that scope uses a gradient, as in a fusion with the backward pass."""
+    mask = 'm = f32[4] copy(x), metadata={op_name="jit(step)/layer_1/mask"}\n  c = f32[4] copy(g)'
+    text = STEP.replace("c = f32[4] copy(g)", mask).replace(
+        'jit(step)/add"', 'jit(step)/layer_1/add"'
+    )
+    found = phases(module_of(text))
+    assert (found["m"], found["r"]) == ("other", "optimizer")
+
+
 def test_where_no_matmul_has_a_mark_unmarked_ops_have_no_known_phase(
     module_of: Callable[[str], HloModule],
 ) -> None:
@@ -178,6 +190,9 @@ def test_layers(module_of: Callable[[str], HloModule]) -> None:
         ("jit(step)/transpose(jvp(layer_3))/mlp/dot_general", "layer_3"),
         ("jit(step)/jvp(decoder)/while/body/closed_call/block2/mlp/mul", "decoder/block2"),
         ("jit(step)/jvp()/while/body/mul", "(in a loop, no layer named)"),
+        ("jit(step)/accumulate/while/body/jvp()/while/body/attention/mul", "attention"),
+        ("jit(step)/accumulate/while/body/transpose(jvp())/while/body/add", "accumulate"),
+        ("jit(step)/accumulate/while/body/add", "accumulate"),
         ("jit(step)/jvp(btd,vd->btv)/dot_general", ""),
         ("gradient_tape/dense_1/MatMul", "dense_1"),
         ("jit(step)/mul", ""),

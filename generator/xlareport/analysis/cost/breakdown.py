@@ -13,7 +13,12 @@ from msgspec import Struct
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.source.locations import places_of
-from xlareport.analysis.source.scopes import CONTROL_FLOW, split_merged, split_path
+from xlareport.analysis.source.scopes import (
+    CONTROL_FLOW,
+    RECOMPUTED,
+    split_merged,
+    split_path,
+)
 from xlareport.analysis.source.served_ops import OpShares, main_op, share_out
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 
@@ -97,13 +102,14 @@ def key_by_computation(computation: Computation, _: Instruction) -> str:
 def key_by_scope(depth: int) -> OpKey:
     """Return a key function that names the part by `depth` levels of the framework's scope.
 
-    Levels of control flow are left out: in a loop over layers they would hide all others.
+    Levels of control flow are left out: in a loop over layers they would hide all others. Those
+    that name no part of a model, such as `jvp()`, do not count.
     """
 
     @cache  # the instructions of one op have its name
     def scope(op_name: str) -> str:
         op_names = split_merged(op_name)
-        paths = list(dict.fromkeys(_levels(op_name)[:depth] for op_name in op_names))
+        paths = list(dict.fromkeys(_first_levels(_levels(op_name), depth) for op_name in op_names))
         if len(paths) == 1:
             return "/".join(paths[0])
         return "/".join((*_shared(paths), SEVERAL))
@@ -114,6 +120,8 @@ def key_by_scope(depth: int) -> OpKey:
     return key
 
 
+_WITHOUT_NAME = frozenset({"jvp()", "transpose(jvp())", RECOMPUTED})
+"""Levels of transformations of what has no named scope."""
 SEVERAL = "(several op_names)"
 """The part of instructions whose merged op_names differ, below their common scope."""
 
@@ -122,6 +130,12 @@ SEVERAL = "(several op_names)"
 def _levels(op_name: str) -> tuple[str, ...]:
     *levels, last = split_path(op_name)
     return (*(level for level in levels if level not in CONTROL_FLOW), last)
+
+
+def _first_levels(levels: tuple[str, ...], depth: int) -> tuple[str, ...]:
+    """Return the first levels, as many as have a name, and those without one before the last."""
+    named = [place for place, level in enumerate(levels) if level not in _WITHOUT_NAME]
+    return levels[: named[depth - 1] + 1] if len(named) >= depth else levels
 
 
 def _shared(paths: list[tuple[str, ...]]) -> list[str]:

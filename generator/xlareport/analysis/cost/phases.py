@@ -20,7 +20,12 @@ from msgspec import Struct
 from xlareport.analysis.cost.breakdown import OpKey
 from xlareport.analysis.cost.evaluations import Evaluations
 from xlareport.analysis.source.locations import op_name_of
-from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of
+from xlareport.analysis.source.scopes import (
+    CONTROL_FLOW,
+    scope_of,
+    split_path,
+    without_control_flow,
+)
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import RUNNERS
@@ -31,6 +36,7 @@ COLLECTIVES = "collectives of neither pass"
 UNMARKED = "phase not known"
 _BACKWARD = re.compile(r"(?:\A|[/(])transpose\(|(?:\A|/)gradient_tape/|\Agradients/")
 _FORWARD = re.compile(r"(?:\A|[/(])jvp\(")
+_MARK = re.compile(r"(?:transpose\()?jvp\(")
 _PRODUCT = re.compile(r"/(?:dot_general|conv_general_dilated)\Z")
 _FUNCTION = re.compile(r"p?jit\(([\w.<>-]{1,200})\)/")
 _NUMBERED = re.compile(r"\d")
@@ -76,7 +82,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     names = {op_name_of(instruction, module) for instruction in module.instructions}
     marked = any(map(_FORWARD.search, names))
     unmarked = OTHER if marked else FORWARD
-    updates = _update_scopes(module, later)
+    updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
     evaluations = _evaluations(names)
 
@@ -91,7 +97,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
             return UNMARKED
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
-        is_update = instruction.name in later[computation.name] or scope_of(op_name) in updates
+        is_update = instruction.name in later[computation.name] or _named_scope(op_name) in updates
         is_around = instruction.opcode in RUNNERS and _calls(instruction, gradients)
         is_other = is_around or evaluations.holds(op_name)
         return UPDATE if is_update and not is_other else unmarked
@@ -112,6 +118,19 @@ def _evaluations(names: AbstractSet[str]) -> Evaluations:
     return Evaluations(passes, names - passes)
 
 
+def _scopes_of_passes(names: AbstractSet[str]) -> set[str]:
+    """Return the named scopes of both passes.
+
+    What is in one of these without a mark is not differentiated, such as a mask or a key of random
+    numbers: it updates only if it uses gradients itself.
+    """
+    return {_named_scope(name) for name in names if _FORWARD.search(name) or _is_backward(name)}
+
+
+def _named_scope(op_name: str) -> str:
+    return "/".join(without_control_flow(scope_of(op_name).split("/")))
+
+
 def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]:
     """Return the named scopes of instructions that use gradients and are none."""
     op_names = {
@@ -121,7 +140,7 @@ def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]
         if instruction.name in later.get(computation.name, ())
     }
     return {
-        scope_of(op_name)
+        _named_scope(op_name)
         for op_name in op_names
         if layer_of(op_name) and not _FORWARD.search(op_name) and not _is_backward(op_name)
     }
@@ -135,7 +154,8 @@ def key_by_layer(module: HloModule) -> OpKey:
     """Return a key that names the layer of an op, `layer_3`, empty where no scope is named.
 
     That is the scope as far as the first level with a number, else its first level. Levels of
-    control flow and the texts of einsums are left out; what is only in a loop is so named.
+    control flow and the texts of einsums are left out; what is only in a loop is so named. Where
+    scopes are differentiated, those around them are left out too: they hold all layers.
     """
     operations = _operations(module)
 
@@ -156,7 +176,25 @@ def layer_of(op_name: str, operations: OperationNames = _NO_OPERATIONS) -> str:
     """
     function = _FUNCTION.match(op_name)
     whole = function[1] if function else ""
-    levels = [
+    levels = _named_levels(_differentiated(op_name), whole) or _named_levels(op_name, whole)
+    if "(" not in op_name:
+        levels = list(_above_operations(levels, operations))
+    numbered = (place for place, level in enumerate(levels) if _NUMBERED.search(level))
+    if levels:
+        return "/".join(levels[: next(numbered, 0) + 1])
+    return IN_A_LOOP if _LOOP.search(op_name) else ""
+
+
+def _differentiated(op_name: str) -> str:
+    """Return the part of an op_name that is differentiated; empty where there is none."""
+    parts = split_path(op_name.partition(";")[0])
+    first = next((at for at, part in enumerate(parts) if _MARK.match(part)), len(parts))
+    return "/".join(parts[first:])
+
+
+def _named_levels(op_name: str, whole: str) -> list[str]:
+    """Return the levels of a scope that name parts of a model."""
+    return [
         level
         for level in scope_of(op_name).split("/")
         if level
@@ -165,12 +203,6 @@ def layer_of(op_name: str, operations: OperationNames = _NO_OPERATIONS) -> str:
         and "->" not in level
         and "(" not in level
     ]
-    if "(" not in op_name:
-        levels = list(_above_operations(levels, operations))
-    numbered = (place for place, level in enumerate(levels) if _NUMBERED.search(level))
-    if levels:
-        return "/".join(levels[: next(numbered, 0) + 1])
-    return IN_A_LOOP if _LOOP.search(op_name) else ""
 
 
 def _operations(module: HloModule) -> OperationNames:
