@@ -4360,6 +4360,9 @@ var xlareport = (() => {
       ])
     };
   }
+  function opsOf(index) {
+    return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
+  }
   function titleOf({ titles, between: [first, ...others] }, number) {
     return number < first ? titles[number] : others[number - first];
   }
@@ -5074,6 +5077,8 @@ var xlareport = (() => {
   var MICRO = 1e6;
   var HALVES = /-(start|update|done)$/;
   var NO_WORK = /* @__PURE__ */ new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
+  var PASSED = /* @__PURE__ */ new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast"]);
+  var APPLIERS = /^(all-reduce|map|reduce|reduce-scatter|reduce-window|scatter|select-and-scatter|sort)(-start)?$/;
   var CALLERS = /* @__PURE__ */ new Set(["while", "conditional", "call"]);
   var InstructionFacts = class {
     /**
@@ -5103,6 +5108,18 @@ var xlareport = (() => {
       const facts2 = this.stored.facts[name] ?? [];
       const rows2 = [this.cost(place), ...facts2.map(factRow), ...this.fusion(place, facts2)];
       return element("dl.xr-panel-facts", null, ...rows2.filter(Boolean).flat());
+    }
+    /**
+     * @param {string} op
+     * @returns {string[]} the instructions with this op_name, without values that are only passed on
+     */
+    carriers(op) {
+      const { graph } = this;
+      const isApplied = (place) => (graph.callers.get(graph.inside[place]) ?? []).some((caller) => APPLIERS.test(graph.opcode(caller)));
+      return (this.scopes.get(op) ?? []).filter((name) => {
+        const place = graph.find(name);
+        return place !== null && !PASSED.has(graph.opcode(place)) && !isApplied(place);
+      });
     }
     /**
      * @param {string} name without `%`
@@ -5592,6 +5609,16 @@ var xlareport = (() => {
     const more = names2.length > most ? ` The first ${most} are shown.` : "";
     return `${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
   }
+  function unlistedCarriers(names2, heirs) {
+    const own2 = new Set(heirs.map(nameOf));
+    return names2.filter((name) => !own2.has(name));
+  }
+  function tellCarriers(names2, heirs, most) {
+    if (!heirs) return `By op_name: ${countFinal(names2, most)}`;
+    const more = names2.length > most ? ` The first ${most} are shown.` : "";
+    const verb = names2.length === 1 ? "has" : "have";
+    return `${format.count(names2.length)} more in after_optimizations ${verb} this op_name.${more}`;
+  }
 
   // src/history/matches.js
   var byName2 = new Intl.Collator("en", { numeric: true });
@@ -5640,6 +5667,14 @@ var xlareport = (() => {
   }
   function endingWith(op, ops) {
     return [...new Set(ops)].filter((path) => path.endsWith(`/${op}`));
+  }
+  function properEnds(ops) {
+    const ends = /* @__PURE__ */ new Set();
+    for (const op of ops) {
+      const slashes = [...op.matchAll(/\//g)].slice(-DEEPEST2);
+      for (const { index } of slashes) ends.add(op.slice(index + 1));
+    }
+    return ends;
   }
 
   // src/history/history.js
@@ -5708,7 +5743,10 @@ var xlareport = (() => {
     /** @returns {Promise<OpNames>} op_names of the first and the final snapshot */
     opNames() {
       this.knownOps ??= Promise.all([this.index(), this.facts(), this.paths()]).then(([index, facts2, paths]) => {
-        const ops = /* @__PURE__ */ new Set([...opsOf(index), ...facts2?.scopes.keys() ?? []]);
+        const first = new Set(opsOf(index));
+        const ends = properEnds(first);
+        const finals = [...facts2?.scopes.keys() ?? []].filter((op) => first.has(op) || !ends.has(op));
+        const ops = /* @__PURE__ */ new Set([...first, ...finals]);
         for (const part2 of [...paths.values()].flat()) ops.delete(part2);
         return new OpNames(ops);
       });
@@ -5842,7 +5880,7 @@ var xlareport = (() => {
     async unlisted(index, op) {
       const facts2 = await this.facts();
       const bearers = facts2?.scopes.get(op);
-      if (bearers) return this.bearers(index, op, bearers);
+      if (bearers && !endingWith(op, opsOf(index)).length) return this.bearers(index, op, bearers);
       const longer = endingWith(op, [...opsOf(index), ...facts2?.scopes.keys() ?? []]);
       if (!longer.length) return this.answer(index, []);
       const words2 = "This op_name is relative to a call. Inlining joins it to that of the call:";
@@ -5867,16 +5905,21 @@ var xlareport = (() => {
       return names2 ? [...intro, ...await this.bearers(index, only, names2)] : intro;
     }
     /**
-     * Lists the final instructions of an op_name whose trails from the first snapshot end before.
+     * Lists the final instructions of an op_name to which no trail from the first snapshot leads.
      * @param {Index} index
      * @param {string} op
      * @param {number} number of the op_name
      */
     async untraced(index, op, number) {
-      const [{ subject }, facts2] = await Promise.all([this.subject(index, number), this.facts()]);
-      const names2 = facts2?.scopes.get(op) ?? [];
-      if (subject.now[0] || !names2.length) return [];
-      return [element("p", null, `By op_name: ${countFinal(names2, FOUND)}`), await this.list(index, names2, facts2)];
+      const [{ subject, standings }, facts2] = await Promise.all([this.subject(index, number), this.facts()]);
+      const [count, ...rows2] = subject.now;
+      const names2 = (count ? facts2?.carriers(op) : facts2?.scopes.get(op)) ?? [];
+      const left = unlistedCarriers(
+        names2,
+        rows2.map((row4) => standings[row4])
+      );
+      if (!left.length || count > rows2.length) return [];
+      return [element("p", null, tellCarriers(left, count, FOUND)), await this.list(index, left, facts2)];
     }
     /**
      * Lists the instructions of an op_name that only the final snapshot has, and what it is of in the first one.
@@ -5975,9 +6018,6 @@ var xlareport = (() => {
       };
     }
   };
-  function opsOf(index) {
-    return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
-  }
   var opEntry = ({ name, phase }) => element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));
   function drawHistory(host, key) {
     new Histories(host, key);

@@ -74,6 +74,14 @@ export function readChunk({
 }
 
 /**
+ * Returns the op_names of the first snapshot.
+ * @param {Index} index
+ */
+export function opsOf(index) {
+  return index.titles.slice(index.forward).filter((title) => !title.includes("/%"));
+}
+
+/**
  * @param {Index} index
  * @param {number} number
  * @returns {string} the title of a subject

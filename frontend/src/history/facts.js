@@ -22,6 +22,12 @@ const HALVES = /-(start|update|done)$/;
 /** Opcodes of which no compiler asks whether to fuse them. */
 const NO_WORK = new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
 
+/** Opcodes of values that no instruction computes. */
+const PASSED = new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast"]);
+
+/** Opcodes whose called computation works on scalars: an adder, or the order of a sort. */
+const APPLIERS = /^(all-reduce|map|reduce|reduce-scatter|reduce-window|scatter|select-and-scatter|sort)(-start)?$/;
+
 /** Opcodes of which the cost is that of the computations they call. */
 const CALLERS = new Set(["while", "conditional", "call"]);
 
@@ -61,6 +67,20 @@ export class InstructionFacts {
     const facts = this.stored.facts[name] ?? [];
     const rows = [this.cost(place), ...facts.map(factRow), ...this.fusion(place, facts)];
     return element("dl.xr-panel-facts", null, ...rows.filter(Boolean).flat());
+  }
+
+  /**
+   * @param {string} op
+   * @returns {string[]} the instructions with this op_name, without values that are only passed on
+   */
+  carriers(op) {
+    const { graph } = this;
+    const isApplied = (/** @type {number} */ place) =>
+      (graph.callers.get(graph.inside[place]) ?? []).some((caller) => APPLIERS.test(graph.opcode(caller)));
+    return (this.scopes.get(op) ?? []).filter((name) => {
+      const place = graph.find(name);
+      return place !== null && !PASSED.has(graph.opcode(place)) && !isApplied(place);
+    });
   }
 
   /**

@@ -9,12 +9,21 @@ import { format } from "../core/format.js";
 import { once } from "../core/once.js";
 import { load } from "../core/payloads.js";
 import { historyLink } from "../names/sentences.js";
-import { eventsOf, readChunk, readIndex, titleOf } from "./columns.js";
+import { eventsOf, opsOf, readChunk, readIndex, titleOf } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
-import { countFinal, heirsFirst, heirsOf, tellLeading, tellUnnamed, unnamedHeirs } from "./calls.js";
+import {
+  countFinal,
+  heirsFirst,
+  heirsOf,
+  tellCarriers,
+  tellLeading,
+  tellUnnamed,
+  unlistedCarriers,
+  unnamedHeirs,
+} from "./calls.js";
 import { matches, shares } from "./matches.js";
-import { endingWith, joinedPaths } from "./paths.js";
+import { endingWith, joinedPaths, properEnds } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
 
 const FOUND = 30;
@@ -95,7 +104,10 @@ class Histories {
   /** @returns {Promise<OpNames>} op_names of the first and the final snapshot */
   opNames() {
     this.knownOps ??= Promise.all([this.index(), this.facts(), this.paths()]).then(([index, facts, paths]) => {
-      const ops = new Set([...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
+      const first = new Set(opsOf(index));
+      const ends = properEnds(first);
+      const finals = [...(facts?.scopes.keys() ?? [])].filter((op) => first.has(op) || !ends.has(op));
+      const ops = new Set([...first, ...finals]);
       for (const part of [...paths.values()].flat()) ops.delete(part); // the path that has it stands for both
       return new OpNames(ops);
     });
@@ -245,7 +257,7 @@ class Histories {
   async unlisted(index, op) {
     const facts = await this.facts();
     const bearers = facts?.scopes.get(op);
-    if (bearers) return this.bearers(index, op, bearers);
+    if (bearers && !endingWith(op, opsOf(index)).length) return this.bearers(index, op, bearers);
     const longer = endingWith(op, [...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
     if (!longer.length) return this.answer(index, []);
     const words = "This op_name is relative to a call. Inlining joins it to that of the call:";
@@ -271,16 +283,21 @@ class Histories {
   }
 
   /**
-   * Lists the final instructions of an op_name whose trails from the first snapshot end before.
+   * Lists the final instructions of an op_name to which no trail from the first snapshot leads.
    * @param {Index} index
    * @param {string} op
    * @param {number} number of the op_name
    */
   async untraced(index, op, number) {
-    const [{ subject }, facts] = await Promise.all([this.subject(index, number), this.facts()]);
-    const names = facts?.scopes.get(op) ?? [];
-    if (subject.now[0] || !names.length) return [];
-    return [element("p", null, `By op_name: ${countFinal(names, FOUND)}`), await this.list(index, names, facts)];
+    const [{ subject, standings }, facts] = await Promise.all([this.subject(index, number), this.facts()]);
+    const [count, ...rows] = subject.now;
+    const names = (count ? facts?.carriers(op) : facts?.scopes.get(op)) ?? [];
+    const left = unlistedCarriers(
+      names,
+      rows.map((row) => standings[row]),
+    );
+    if (!left.length || count > rows.length) return [];
+    return [element("p", null, tellCarriers(left, count, FOUND)), await this.list(index, left, facts)];
   }
 
   /**
@@ -384,11 +401,6 @@ class Histories {
       number,
     };
   }
-}
-
-/** @param {Index} index */
-function opsOf(index) {
-  return index.titles.slice(index.forward).filter((title) => !title.includes("/%"));
 }
 
 /** @param {import("../names/op_names.js").OpName} op */

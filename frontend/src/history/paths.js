@@ -50,3 +50,17 @@ export function joinedPaths(finals, ops) {
 export function endingWith(op, ops) {
   return [...new Set(ops)].filter((path) => path.endsWith(`/${op}`));
 }
+
+/**
+ * Returns what op_names end with: the final snapshot may have the op of a reducer so, without the call around it.
+ * @param {Iterable<string>} ops
+ * @returns {Set<string>}
+ */
+export function properEnds(ops) {
+  const ends = new Set();
+  for (const op of ops) {
+    const slashes = [...op.matchAll(/\//g)].slice(-DEEPEST);
+    for (const { index } of slashes) ends.add(op.slice(index + 1));
+  }
+  return ends;
+}

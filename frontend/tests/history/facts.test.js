@@ -18,6 +18,18 @@ test("op_names lead to the instructions that have them", () => {
   );
 });
 
+test("values that are only passed on, and scalars of a reduction, carry no op", () => {
+  const figures = ["f/mul", "f/mul", "", "", "", "", "f/mul", "f/add"].map(figure);
+  const graph = sample();
+  const facts = new InstructionFacts({ seconds: null, fusion: "", facts: {} }, graph, figures);
+  assert.deepEqual(facts.scopes.get("f/mul")?.length, 3);
+  assert.deepEqual(facts.carriers("f/mul"), ["mul", "fusion"]);
+  assert.deepEqual(facts.carriers("gone"), []);
+  const opcode = graph.opcode.bind(graph);
+  graph.opcode = (place) => (opcode(place) === "fusion" ? "reduce" : opcode(place));
+  assert.deepEqual(facts.carriers("f/mul"), ["fusion"]);
+});
+
 test("what the final snapshot does not have has no facts", () => {
   const facts = new InstructionFacts({ seconds: null, fusion: "", facts: {} }, sample(), []);
   assert.equal(facts.part("gone"), null);

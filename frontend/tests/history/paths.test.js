@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endingWith, joinedPaths, relativeParts } from "../../src/history/paths.js";
+import { endingWith, joinedPaths, properEnds, relativeParts } from "../../src/history/paths.js";
 
 const OPS = new Set([
   "jit(f)/while/body/closed_call",
@@ -34,4 +34,8 @@ test("only paths that the first snapshot lacks are joined", () => {
 test("an op_name of a snapshot in between leads to the paths that end with it", () => {
   const ops = ["jit(f)/while/poisson/fft", "poisson/fft", "jit(f)/otherpoisson/fft", "jit(f)/while/poisson/fft"];
   assert.deepEqual(endingWith("poisson/fft", ops), ["jit(f)/while/poisson/fft"]);
+});
+
+test("the ends of an op_name begin behind its slashes", () => {
+  assert.deepEqual([...properEnds(["jit(f)/while/mul", "exp"])], ["while/mul", "mul"]);
 });
