@@ -33,6 +33,7 @@ _MODULE_PAGES = f"{MODULES}/"
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
 _FRAME = re.compile(r"[^/]+\.html|partials/(?:javascripts/|languages/en)?[^/]*\.html")
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)
+_JOINED = re.compile(r"(</(?:dd|dt|strong|td|th)>)(?=<(?:dd|dt|span|td|th)\b)")
 _ANCHOR = re.compile(r'<[^<>]*\sid="([^"]+)"')
 
 
@@ -143,12 +144,12 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return headings
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
-        """Restore the protected text."""
+        """Restore the protected text, and part cells, whose texts the search would join."""
         if self._kept:
             html = put_back(html, self._kept)
             anchors = page.present_anchor_ids or set()
             page.present_anchor_ids = anchors.union(*map(_ANCHOR.findall, self._kept))
-        return html
+        return _JOINED.sub(r"\1\n", html)
 
     def on_post_page(self, output: str, **_: object) -> str:
         """Finish the page: only the theme's own inline scripts may run, never one in it."""

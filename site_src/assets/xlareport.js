@@ -6825,7 +6825,8 @@ var xlareport = (() => {
     });
   }
   function section2({ location: location2, title: title2, text }) {
-    const plain = decode(text.replace(/<[^<>]*>/g, " ")).replace(/\s+/g, " ");
+    const apart = text.replace(/<\/?(?:code|sub|sup)>/g, "").replace(/<[^<>]*>/g, " ");
+    const plain = decode(apart).replace(/\s+/g, " ");
     const heading2 = decode(title2);
     return {
       search: `${heading2} ${plain}`,
@@ -6837,9 +6838,13 @@ var xlareport = (() => {
   function excerpt(text, query) {
     const wanted2 = query.trim().toLowerCase();
     const place = wanted2 ? text.toLowerCase().indexOf(wanted2) : -1;
-    if (place < LONGEST5 - wanted2.length) return text.slice(0, LONGEST5);
-    const start = text.lastIndexOf(" ", place - BEFORE) + 1;
-    return `\u2026 ${text.slice(start, start + LONGEST5)}`;
+    const start = place < LONGEST5 - wanted2.length ? 0 : text.lastIndexOf(" ", place - BEFORE) + 1;
+    const rest2 = text.slice(start);
+    return `${start ? "\u2026 " : ""}${rest2.length > LONGEST5 ? `${wholeWords(rest2)} \u2026` : rest2}`;
+  }
+  function wholeWords(text) {
+    const end = text.lastIndexOf(" ", LONGEST5);
+    return text.slice(0, end > BEFORE ? end : LONGEST5);
   }
 
   // src/search/row.js

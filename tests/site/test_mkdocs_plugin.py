@@ -23,7 +23,8 @@ HOSTILE = "<script>alert(1)</script>"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile]) -> Path:
     out = tmp_path_factory.mktemp("plugin")
-    module = ("m/x.md", f"# x\n\n{HOSTILE}\n\n<div data-xr-table='t'></div>\n")
+    cells = "<dl><div><dt>term</dt><dd>its meaning</dd></div></dl>"
+    module = ("m/x.md", f"# x\n\n{HOSTILE}\n\n{cells}\n\n<div data-xr-table='t'></div>\n")
     write_sources(out, [*(few_page for few_page in few_pages if few_page[0] != module[0]), module])
     build_site(out)
     return out / "site"
@@ -54,6 +55,12 @@ def test_every_page_allows_its_own_files_and_the_themes_scripts(site: Path, name
     assert rules["style-src"] == ["'self'", "'unsafe-inline'"]
     assert rules["img-src"] == ["'self'", "data:"]
     assert rules["base-uri"] == rules["form-action"] == ["'none'"]
+
+
+def test_the_search_parts_the_texts_of_cells(site: Path) -> None:
+    index = (site / "search/search_index.json").read_text()
+    assert "its meaning" in index
+    assert "termits" not in index
 
 
 def test_the_policy_comes_before_whatever_it_guards(site: Path) -> None:

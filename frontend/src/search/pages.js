@@ -37,7 +37,8 @@ function addScript(src) {
 
 /** @param {Section} doc @returns {PageText} */
 export function section({ location, title, text }) {
-  const plain = decode(text.replace(/<[^<>]*>/g, " ")).replace(/\s+/g, " ");
+  const apart = text.replace(/<\/?(?:code|sub|sup)>/g, "").replace(/<[^<>]*>/g, " ");
+  const plain = decode(apart).replace(/\s+/g, " ");
   const heading = decode(title);
   return {
     search: `${heading} ${plain}`,
@@ -52,14 +53,20 @@ const MARKS = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": 
 const decode = (html) => html.replace(/&(?:lt|gt|quot|#39|amp);/g, (mark) => MARKS[mark]);
 
 /**
- * Returns the text around the first place that has what was asked for; else its beginning.
+ * Returns the text around the first place that has what was asked for; else its beginning. Words stay whole.
  * @param {string} text
  * @param {string} query
  */
 export function excerpt(text, query) {
   const wanted = query.trim().toLowerCase();
   const place = wanted ? text.toLowerCase().indexOf(wanted) : -1;
-  if (place < LONGEST - wanted.length) return text.slice(0, LONGEST);
-  const start = text.lastIndexOf(" ", place - BEFORE) + 1;
-  return `… ${text.slice(start, start + LONGEST)}`;
+  const start = place < LONGEST - wanted.length ? 0 : text.lastIndexOf(" ", place - BEFORE) + 1;
+  const rest = text.slice(start);
+  return `${start ? "… " : ""}${rest.length > LONGEST ? `${wholeWords(rest)} …` : rest}`;
+}
+
+/** @param {string} text @returns {string} its beginning, as far as words fit; of one long word a part */
+function wholeWords(text) {
+  const end = text.lastIndexOf(" ", LONGEST);
+  return text.slice(0, end > BEFORE ? end : LONGEST);
 }

@@ -31,3 +31,20 @@ test("marks that HTML escapes are shown and found as they are", () => {
   assert.equal(hit("").note, 'f(<5%, "a") &lt;');
   assert.ok(search.includes("<5%"));
 });
+
+test("an excerpt ends with a whole word, and says that it goes on", () => {
+  const shown = excerpt(LONG, "beginning");
+  assert.ok(shown.endsWith(" …"));
+  assert.ok(LONG.split(" ").includes(shown.split(" ").at(-2)));
+  assert.equal(excerpt("short", "short"), "short");
+  assert.equal(excerpt("x".repeat(300), ""), `${"x".repeat(120)} …`);
+  assert.ok(!excerpt(LONG, "told here").endsWith("…"));
+});
+
+test("code is part of its sentence, other elements are apart", () => {
+  const text = "<p>written as <code>known_trip_count</code>; else</p><p>next</p>";
+  assert.equal(
+    section({ location: "a.html", title: "A", text }).hit("").note,
+    "written as known_trip_count; else next",
+  );
+});

@@ -13,6 +13,11 @@ from xlareport.report import BuildOptions, read_report
 TEXT = "HloModule f\n\nENTRY %main {\n  ROOT %p = f32[64] parameter(0)\n}\n"
 
 
+def stepped_stages(module: ModuleRecord) -> tuple[Any, ...]:
+    """Return stages of which the last is a step."""
+    return (*module.stages, replace(module.stages[0], changed=True))
+
+
 def topics(module: ModuleRecord) -> dict[str, str]:
     return {title: address for title, address, _ in search_topics(module)}
 
@@ -26,3 +31,16 @@ def test_a_section_is_there_only_where_the_page_has_it(tmp_path: Path) -> None:
     known = topics(replace(module, expense=expense))
     assert known["Loops and trip counts"] == "m/module_0000.f.html?cost#loops"
     assert not any("?memory" in address for address in known.values())
+    later = topics(replace(module, expense=expense, stages=stepped_stages(module)))
+    assert later["Compile time and no-op passes"].endswith("?passes#compile-time-and-no-op-passes")
+
+
+def test_what_engineers_ask_for_leads_to_a_section(tmp_path: Path) -> None:
+    (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
+    (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
+    memory = SimpleNamespace(spaces=({},), at_peak=(), estimated_peak_bytes=None)
+    expense: Any = SimpleNamespace(memory=memory, lines=())
+    asked = search_topics(replace(module, expense=expense, stages=stepped_stages(module)))
+    titles = {word: title for title, _, words in asked for word in words}
+    wanted = {"MFU", "all gather", "checkpoint", "compile time", "OOM", "HBM"}
+    assert wanted <= titles.keys()

@@ -13,7 +13,7 @@ from xlareport.records.report import ModuleRecord
 
 def search_topics(module: ModuleRecord) -> Iterator[list[Any]]:
     """Yield title, address and words of each section that the module's page has."""
-    parts = {*cost_parts(module), *(["steps"] if module.steps else [])}
+    parts = {*cost_parts(module), *(["steps", "passes"] if module.steps else [])}
     for title, topic in _topics().items():
         if topic["part"] in parts:
             page = navigation.address(navigation.module_page(module.slug, topic["part"]))
