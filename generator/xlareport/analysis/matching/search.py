@@ -82,6 +82,8 @@ class Search(Struct):
     """New nodes that do once what a former loop or conditional did."""
     copies: dict[Node, tuple[Node, str]] = field(default_factory=dict)
     """Original and reason of new nodes that a rule recognized as copies of an old node."""
+    without_origin: set[Node] = field(default_factory=set)
+    """New nodes that continue no old node, such as reciprocals of divisors."""
     named: int = 0
     """The number of values that links have made."""
     settled: int = -1
@@ -95,9 +97,10 @@ class Search(Struct):
         Incompatible parameters are never linked, whichever rule asks for it; nor what two programs
         have at other places, unless it may be anywhere.
         """
-        if before in self.inlined or swaps_parameters(before, after):
+        if before in self.inlined or after in self.without_origin:
             return False
-        if not can_continue(before.instruction, after.instruction):
+        possible = can_continue(before.instruction, after.instruction)
+        if not possible or swaps_parameters(before, after):
             return False
         if grade is not Grade.EXACT and is_dead_copy(before, after):
             return False
