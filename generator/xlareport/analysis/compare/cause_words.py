@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, OptionChange
 from xlareport.analysis.compare.compilers import OtherCompiler, Sign
+from xlareport.analysis.compare.moved_operations import Move
 from xlareport.analysis.compare.passes import PassDifference
 from xlareport.analysis.compare.products import ConvertedProducts, find_converted
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
@@ -139,6 +140,8 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
         case ChangeKind.TYPE:
             products = _products(change, comparison)
             return f"{_arguments(change)}{names}.{products}{_upcast(change, comparison)}"
+        case ChangeKind.OTHER if change.moves:
+            return f"The program has the same operations in other places: {_moves(change)}."
         case ChangeKind.OPERATIONS:
             return f"{what}: {'; '.join(_operations(change))}."
         case _:
@@ -175,6 +178,29 @@ _WORDS = {
         "other constants or attributes"
     ),
 }
+
+
+def _moves(change: ProgramChange) -> str:
+    """Return which ops are in other loops or calls, and how many instructions more."""
+    listed_moves = "; ".join(map(_move, change.moves))
+    more = change.count - sum(move.count for move in change.moves)
+    return f"{listed_moves}; and {units.plural(more, 'instruction')} more" if more else listed_moves
+
+
+def _move(move: Move) -> str:
+    by_loops = move.base.loops != move.head.loops
+    noun = "loop" if by_loops else "call"
+    base, head = (
+        _around(depth.loops if by_loops else depth.calls, noun) for depth in (move.base, move.head)
+    )
+    verb = "is" if move.count == 1 else "are"
+    return f"{units.count(move.count)} `{move.op}` {verb} {head} instead of {base}"
+
+
+def _around(count: int, noun: str) -> str:
+    if count == 0:
+        return f"outside of {noun}s"
+    return f"in a {noun}" if count == 1 else f"in {count} nested {noun}s"
 
 
 def _operations(change: ProgramChange) -> Iterator[str]:

@@ -30,6 +30,7 @@ from xlareport.analysis.compare.effects import (
     trips_effect,
     whole_effect,
 )
+from xlareport.analysis.compare.moved_operations import find_moves
 from xlareport.analysis.compare.parting import parting
 from xlareport.analysis.compare.passes import PassDifference, one_sided_passes, same_dumped
 from xlareport.analysis.compare.program_changes import (
@@ -52,6 +53,7 @@ _SCALE = frozenset(
 """Changes of a program that change the work of every pass."""
 _TOLD_APART = frozenset({ChangeKind.OPERATIONS, ChangeKind.LOOPS, ChangeKind.DONATION})
 """With these changes only, ops of one side are an effect of changed operations."""
+_MOVES = 3
 _OF_PROGRAM = (Where.INPUT, Where.HEADER)
 _WHERE_PARTED = ("parted", "head", "base", "end")
 _ORDER = ("device", "compiler", "disabled pass", "option")
@@ -205,7 +207,9 @@ def find_changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
         return changes
     if where is Where.HEADER:
         return (ProgramChange(ChangeKind.HEADER, "", "", names=comparison.divergence.header),)
-    return (ProgramChange(ChangeKind.OTHER, "", ""),)
+    moves = find_moves(base.facts.program.operations, head.facts.program.operations)
+    count = sum(move.count for move in moves)
+    return (ProgramChange(ChangeKind.OTHER, "", "", count, moves=moves[:_MOVES]),)
 
 
 def is_reordered(comparison: Comparison) -> bool:

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct, field
 
-from xlareport.analysis.compare.program import GivenOperation
+from xlareport.analysis.compare.moved_operations import GivenOperation
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST = 2_000

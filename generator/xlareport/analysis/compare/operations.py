@@ -56,7 +56,6 @@ class Operation(Struct, frozen=True):
 
 
 @lru_cache(maxsize=65536)
-@lru_cache(maxsize=65536)
 def key_of(op_name: str, line: str) -> OperationKey:
     """Return the key of an op_name and a line."""
     first = op_name.partition(";")[0]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops
+from xlareport.analysis.compare.moved_operations import Depth, GivenOperation, read_depths
 from xlareport.analysis.compare.operations import OperationKey, key_of
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.modules.signature import Signature, read_signature
@@ -29,18 +30,6 @@ class Given(Struct, frozen=True):
     sharding: str
     bytes: int | None
     """Of one device, as the final snapshot has it; of the whole array where none has."""
-
-
-class GivenOperation(Struct, frozen=True):
-    """An op of the program: how many instructions it is, by opcode."""
-
-    key: OperationKey
-    opcodes: tuple[tuple[str, int], ...]
-
-    @property
-    def count(self) -> int:
-        """Instructions of any opcode."""
-        return sum(count for _, count in self.opcodes)
 
 
 class Program(Struct, frozen=True):
@@ -77,8 +66,9 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
     """Read the first snapshot of a module; `final` has the arguments of one device."""
     signature = read_signature(module)
     operations: dict[OperationKey, Counter[str]] = {}
+    depths: dict[OperationKey, Counter[Depth]] = {}
     products, types = Counter[str](), Counter[str]()
-    place = places_of(module)
+    place, depth_of = places_of(module), read_depths(module)
     for computation in module.computations:
         for instruction in computation.instructions:
             if instruction.opcode in NO_CODE:
@@ -86,6 +76,8 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
             where = place(instruction)
             key = key_of(op_name_of(instruction, module), where.short if where else "")
             operations.setdefault(key, Counter())[instruction.opcode] += 1
+            depth = depth_of.get(computation.name, Depth())
+            depths.setdefault(key, Counter())[depth] += 1
             element = ELEMENT_TYPES.get(instruction.shape.element_type)
             if element is not None and element.is_float:
                 types[element.name] += 1
@@ -95,7 +87,7 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
     return Program(
         arguments=tuple(_arguments(module, signature, final)),
         operations=tuple(
-            GivenOperation(key, tuple(sorted(counts.items())))
+            GivenOperation(key, tuple(sorted(counts.items())), tuple(sorted(depths[key].items())))
             for key, counts in list(operations.items())[:_MOST]
         ),
         products=tuple(sorted(products.items())),

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from xlareport.analysis.compare.changed_lines import find_changed_lines
 from xlareport.analysis.compare.loop_changes import find_trip_changes
+from xlareport.analysis.compare.moved_operations import Move
 from xlareport.analysis.compare.program import Given, Program
 from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
 from xlareport.analysis.steps.heaviness import heaviness
@@ -61,6 +62,8 @@ class ProgramChange(Struct, frozen=True):
     """Bytes of what changed, in the head; 0 if not applicable."""
     is_whole: bool = True
     """Whether most matmuls of the program have a new type too, not its arguments alone."""
+    moves: tuple[Move, ...] = ()
+    """Ops in other loops or calls, where nothing else changed."""
 
 
 def find_program_changes(base: Program, head: Program) -> tuple[ProgramChange, ...]:
