@@ -1144,7 +1144,7 @@ var xlareport = (() => {
     const form = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name));
     return form ? `${form[1]}:${name}` : "";
   }
-  var UNMARKED = "code:not(pre code, h1 code, button code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
+  var UNMARKED = "code:not(pre code, h1 code, button code, summary code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
   async function mark(parent) {
     for (
       const link2 of

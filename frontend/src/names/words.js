@@ -311,9 +311,12 @@ function kindInText(text, start, name, known) {
   return form ? `${form[1]}:${name}` : "";
 }
 
-/** Names whose meaning stands beside them, or whose kind their table tells, are left as they are. */
+/**
+ * Names whose meaning stands beside them, or whose kind their table tells, are left as they are; so are those in a
+ * summary, which is a control itself.
+ */
 const UNMARKED =
-  "code:not(pre code, h1 code, button code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
+  "code:not(pre code, h1 code, button code, summary code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
 
 /**
  * Lets the names in a part of the page explain themselves.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "../samples.js";
-import { entryAddress, explainWord } from "../../src/names/words.js";
+import { entryAddress, explainWord, watchNames } from "../../src/names/words.js";
 
 const CASES = {
   "opcode:dot": [["", "Multiplies matrices."]],
@@ -51,4 +51,13 @@ test("an entry has an address without markup", () => {
   assert.equal(entryAddress("flag:--xla_dump_to=x"), "file:///report/site/glossary.html#flag-xla_dump_to");
   assert.equal(entryAddress("pass:a<b"), "file:///report/site/glossary.html#pass-a-b");
   assert.equal(entryAddress("shape:f32[]"), "file:///report/site/glossary.html#element-types");
+});
+
+test("names in sentences are marked, those in a summary are left: it is a control itself", async () => {
+  document.body.innerHTML =
+    "<article><p>a <code>dot</code></p><details><summary>in <code>dot</code></summary></details></article>";
+  watchNames();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(document.querySelectorAll("article p a.xr-word").length, 1);
+  assert.equal(document.querySelectorAll("summary a").length, 0);
 });

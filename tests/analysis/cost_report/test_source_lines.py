@@ -112,6 +112,30 @@ def test_what_is_fused_twice_is_told_as_the_outermost_fusion() -> None:
     assert line.excerpt == ()
 
 
+SHARED = """HloModule m
+
+large {
+  p = f32[4000] parameter(0)
+  b = f32[4000] bitcast(p), metadata={source_file="f.py" source_line=3}
+  ROOT t = f32[4000] tanh(b), metadata={source_file="f.py" source_line=9}
+}
+
+ENTRY e {
+  x = f32[4000] parameter(0)
+  y = f32[100] parameter(1)
+  s = f32[100] sine(y), metadata={source_file="f.py" source_line=3}
+  ROOT o = f32[4000] fusion(x), kind=kLoop, calls=large
+}
+"""
+
+
+def test_instructions_come_first_in_which_the_line_takes_most_time() -> None:
+    """A large fusion may have no more of a line than a bitcast."""
+    evidence = SourceEvidence(None, parse_module(SHARED), (), None)
+    lines = {line.place.line: line for line in story(evidence, None).lines}
+    assert [held.instruction for held in lines[3].became] == ["s", "o"]
+
+
 COMBINED = """add {
   a = f32[] parameter(0)
   b = f32[] parameter(1)

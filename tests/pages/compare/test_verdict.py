@@ -36,6 +36,13 @@ def slower(head: int, basis: Basis, grade: Grade) -> Judgement:
 GUESSED = slower(1034, Basis.ROOFLINE, Grade.GUESSED)
 
 
+def test_what_more_than_doubled_is_a_factor() -> None:
+    memory = replace(MORE_MEMORY, quantity=compare_figure("occupied_peak_bytes", 200, 1300))
+    assert memory_row(memory).headline == "6.5x the memory"
+    assert time_row(slower(4320, Basis.ROOFLINE, Grade.MATCHED)).headline == "4.3x the time"
+    assert time_row(slower(2000, Basis.ROOFLINE, Grade.MATCHED)).headline == "100.0% slower"
+
+
 def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
     said = regression_sentence(Verdict(GUESSED, LESS_MEMORY), "the program was changed")
     assert said == (

@@ -1,7 +1,8 @@
 """The instructions that each line of the user's program became, and their cost."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, field
 
@@ -89,7 +90,7 @@ def report_source_lines(
     places = _places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
-    became = _became(final, cost, shares.whole)
+    became = _became(final, cost, shares)
     living = {share.name: share.size for share in peak} if peak is not None else None
     known = [name for name in result if name in places]
     lines = tuple(
@@ -164,12 +165,14 @@ def _short(instruction: Instruction) -> str:
     return f"%{instruction.name} = {instruction.shape.text} {instruction.opcode}({inside})"
 
 
-def _became(
-    module: HloModule, cost: ModuleCost, times: Mapping[InstructionKey, float]
-) -> Mapping[str, list[Became]]:
-    """Return the instructions of each line, most expensive first; fused ones as their fusion."""
+def _became(module: HloModule, cost: ModuleCost, shares: Shares) -> Mapping[str, list[Became]]:
+    """Return the instructions of each line, fused ones as their fusion.
+
+    Those come first in which the line takes most time, not those that take most as a whole.
+    """
     place, around = places_of(module), dict(_fusions(module))
     counts: dict[str, dict[tuple[str, str], Counter[str]]] = {}
+    times: defaultdict[tuple[str, InstructionKey], float] = defaultdict(float)
     for part in module.computations:
         for instruction in part.instructions:
             where = (
@@ -179,12 +182,17 @@ def _became(
                 continue
             holder = _outermost((part.name, instruction.name), around)
             counts.setdefault(where.text, {}).setdefault(holder, Counter())[instruction.opcode] += 1
+            own = shares.seconds.get((part.name, instruction.name), 0.0)
+            times[where.text, holder] += own
 
-    def dearest(key: tuple[str, str]) -> float:
-        return -times.get(key, 0.0)
+    def dearest(line: str, holder: InstructionKey) -> tuple[float, float]:
+        return -times[line, holder], -shares.whole.get(holder, 0.0)
 
     return {
-        line: [Became(*key, tuple(held[key].most_common())) for key in sorted(held, key=dearest)]
+        line: [
+            Became(*key, tuple(held[key].most_common()))
+            for key in sorted(held, key=partial(dearest, line))
+        ]
         for line, held in counts.items()
     }
 

@@ -10,6 +10,8 @@ from xlareport.analysis.compare.verdict import Basis, Direction, Judgement, Verd
 from xlareport.runtime import english, units
 
 _TIME = {Direction.MORE: "slower", Direction.LESS: "faster", Direction.SAME: "as fast"}
+_DOUBLED = 1.0
+"""Changes above this are factors."""
 _MEMORY = {Direction.MORE: "more memory", Direction.LESS: "less memory"}
 _UNCHANGED = 0.01
 """Share; smaller changes of time per FLOP are within the precision of an estimate."""
@@ -146,13 +148,21 @@ def _row(
     basis: str,
 ) -> JudgementRow:
     quantity = judgement.quantity
-    share, figures = "", ""
+    figures = ""
     if quantity is not None and quantity.base is not None and quantity.head is not None:
         figures = " to ".join(written(quantity.base, quantity.head))
         if judgement.direction in _LOOKS and quantity.change is not None:
-            share = f"{abs(quantity.change):.1%} "
+            words = _changed(quantity.change, words)
     look = _LOOKS.get(judgement.direction, "") if judgement.is_resolved else ""
-    return JudgementRow(f"{share}{words}", figures, basis, str(judgement.grade), look)
+    return JudgementRow(words, figures, basis, str(judgement.grade), look)
+
+
+def _changed(change: float, words: str) -> str:
+    """Return `3.4% slower`; of what more than doubled, `4.3x the time`."""
+    if change <= _DOUBLED:
+        return f"{abs(change):.1%} {words}"
+    factor = f"{1 + change:.1f}x"
+    return f"{factor} the memory" if words == _MEMORY[Direction.MORE] else f"{factor} the time"
 
 
 def _times(base: float, head: float) -> tuple[str, str]:
