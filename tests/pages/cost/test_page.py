@@ -34,6 +34,13 @@ def test_figures_of_one_device_stand_beside_the_whole_and_are_never_a_saving(
     assert per_device(1) == ""
 
 
+def test_bytes_of_the_tpu_compilers_own_analysis_are_said_to_differ(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    assert cost_page(view, analysis_of(view, cost), cost).count_rules == ""
+    tpu = replace(view, backend="tpu")
+    assert "cost_analysis()" in cost_page(tpu, analysis_of(tpu, cost), cost).count_rules
+
+
 def test_what_is_recomputed_beside_matmuls_is_about(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
 
