@@ -6,6 +6,7 @@ import pytest
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search_start import start
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.grades import Grade
@@ -338,3 +339,26 @@ def test_triangular_solves_go_on_as_library_calls(read: Read) -> None:
             Relation.REWRITTEN,
             (Place("main", f"call.{number}"),),
         )
+
+
+@pytest.mark.parametrize(("operand", "grade"), [("%x", Grade.MATCHED), ("%w", Grade.GUESSED)])
+def test_a_guess_of_the_same_work_on_equal_values_is_none(
+    read: Read, operand: str, grade: Grade
+) -> None:
+    before = """
+ENTRY %main (x: f32[8,8], w: f32[8,8]) -> f32[8,8] {
+  %x = f32[8,8]{1,0} parameter(0)
+  %w = f32[8,8]{1,0} parameter(1)
+  %d.1 = f32[8,8]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %out = f32[8,8]{1,0} negate(%d.1)
+}
+"""
+    after = before.replace("dot(%x,", f"dot({operand},").replace("%d.1", "%d.2")
+    search = start(read(before), read(after))
+    nodes = [
+        next(node for node in side.nodes if node.instruction.opcode == "dot")
+        for side in (search.before, search.after)
+    ]
+    search.link(*nodes, Grade.GUESSED, "the most alike")
+    search.finish()
+    assert [link.grade for link in search.links] == [grade]

@@ -280,7 +280,10 @@ class Search(Struct):
             side.graph.release()
 
     def _doubt_what_guesses_make_equal(self) -> None:
-        """Grade as MATCHED the equal expressions that depend on a guess about their operands."""
+        """Grade as MATCHED the equal expressions that depend on a guess about their operands.
+
+        Also the guesses that turned out to be the same work on values that no guess made equal.
+        """
         if not any(link.grade is Grade.GUESSED for link in self.links):
             return
         links = {link.before: link for link in self.links}
@@ -289,11 +292,25 @@ class Search(Struct):
             link = links.get(node)
             by_value = link is None or (link.equal and link.grade is Grade.EXACT)
             if link is not None and link.grade is Grade.GUESSED:
-                doubtful.add(node)
+                if doubtful.isdisjoint(node.inputs) and self._is_confirmed(link):
+                    link.grade, link.reason = Grade.MATCHED, "the same work on equal values"
+                else:
+                    doubtful.add(node)
             elif by_value and not doubtful.isdisjoint(node.inputs):
                 doubtful.add(node)
                 if link is not None:
                     link.grade = Grade.MATCHED
+
+    def _is_confirmed(self, link: NodePair) -> bool:
+        """Return whether the nodes of a guess are the same operation on equal values."""
+        ours, theirs = link.before, link.after
+        called = [
+            [contents.of(name) for _, name in node.instruction.called]
+            for contents, node in zip(self.contents, (ours, theirs), strict=True)
+        ]
+        same = self.forms.of(ours.instruction) == self.forms.of(theirs.instruction)
+        read = self.before.values.read(ours)
+        return same and called[0] == called[1] and read == self.after.values.read(theirs) != []
 
     def itself_after(self, kept: Node) -> Node | None:
         """Return the node after the step of an instruction that the step kept as it is."""
