@@ -338,3 +338,38 @@ def test_what_a_transpose_was_pushed_through_is_copied_with_its_iotas(read: Read
         ("broadcast.5", "broadcast.2"),
     ):
         assert matching.partner_before(Place("main", name)) == Place("main", original)
+
+
+def test_work_on_an_element_that_a_reader_has_done_without_the_reshape_is_a_copy(
+    read: Read,
+) -> None:
+    """What the TPU's broadcast rewriter does to an index that two readers wrap around."""
+    head = """
+ENTRY %main (a: s32[32]) -> (s32[32,8], s32[32,1,1], s32[32]) {
+  %a = s32[32]{0} parameter(0)
+  %iota = s32[32]{0} iota(), iota_dimension=0
+  %sort = (s32[32]{0}, s32[32]{0}) sort(%a, %iota), dimensions={0}, to_apply=%less
+  %x = s32[32]{0} get-tuple-element(%sort), index=1
+  %size = s32[] constant(8)
+"""
+    end = "  ROOT %out = (s32[32,8]{1,0}, s32[32,1,1]{2,1,0}, s32[32]{0}) tuple(%rows, %y, %z)\n}\n"
+    z = "  %z = s32[32]{0} negate(%x)\n"
+    before = f"""{head}  %x.1 = s32[32,1]{{1,0}} reshape(%x)
+  %sizes.1 = s32[32,1]{{1,0}} broadcast(%size), dimensions={{}}
+  %more.1 = s32[32,1]{{1,0}} add(%x.1, %sizes.1)
+  %flat.1 = s32[32]{{0}} reshape(%more.1)
+  %rows = s32[32,8]{{1,0}} broadcast(%flat.1), dimensions={{0}}
+  %tall.1 = s32[32,1,1]{{2,1,0}} reshape(%more.1)
+  %y = s32[32,1,1]{{2,1,0}} negate(%tall.1)
+{z}{end}"""
+    after = f"""{head}  %x.2 = s32[32,1,1]{{2,1,0}} reshape(%x)
+  %sizes.2 = s32[32,1,1]{{2,1,0}} broadcast(%size), dimensions={{}}
+  %more.2 = s32[32,1,1]{{2,1,0}} add(%x.2, %sizes.2)
+  %y = s32[32,1,1]{{2,1,0}} negate(%more.2)
+  %sizes.3 = s32[32]{{0}} broadcast(%size), dimensions={{}}
+  %more.3 = s32[32]{{0}} add(%x, %sizes.3)
+  %rows = s32[32,8]{{1,0}} broadcast(%more.3), dimensions={{0}}
+{z}{end}"""
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "more.1"))
+    assert pairing is not None
+    assert set(pairing.after) == {Place("main", "more.2"), Place("main", "more.3")}

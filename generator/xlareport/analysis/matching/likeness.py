@@ -117,7 +117,7 @@ class _Index:
         if node.partner is not None:
             # A loop that lost an element numbers those behind it anew.
             element = self._values.element(node, neighbor.path)
-            return (neighbor.direction, node.token, element)
+            return (neighbor.direction, node.token, self._search.of_one_index.get(element, element))
         family = family_of(node.instruction)
         return None if family == "collective" else (neighbor.direction, family)
 

@@ -11,6 +11,7 @@ from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.swaps import pass_chains
+from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
@@ -128,10 +129,13 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
     for node, copy in waiting:
         if _is_move(copy) or len(waiting) > _MOST_PAIRS:
             continue
-        for read, now in _operands(search, node, copy):
+        values = search.after.values.read(copy)
+        for (read, now), value in zip(_operands(search, node, copy), values, strict=False):
             again = is_free(now) and (_does_the_same(read, now) or _are_turned(read, now))
             if not again and (_is_itself(search, read, now) or _is_unmoved(search, read, now)):
                 continue
+            if not again and value in _values_behind(search.before, read):
+                continue  # an element of a tuple
             moved = _is_move(now) and _is_behind(search, read, now)
             if not moved and not again:
                 return None
@@ -168,7 +172,19 @@ def _is_behind(search: Search, read: Node, now: Node) -> bool:
     """Return whether `now` is moved from the same value as `read`."""
     behind = [*_sources(search.after, now)]
     sources = (read, *_sources(search.before, read))
-    return any(_is_itself(search, source, other) for source in sources for other in behind)
+    values = _values_behind(search.before, read)
+    return not values.isdisjoint(_values_behind(search.after, now)) or any(
+        _is_itself(search, source, other) for source in sources for other in behind
+    )
+
+
+def _values_behind(side: Side, node: Node) -> set[int]:
+    """Return the value numbers of what a move and further moves move, elements of tuples too."""
+    values: set[int] = set()
+    for move in (node, *_sources(side, node)):
+        if _is_move(move):
+            values.update(side.values.read(move))
+    return values - {UNKNOWN}
 
 
 def _is_unmoved(search: Search, read: Node, now: Node) -> bool:

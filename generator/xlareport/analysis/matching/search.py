@@ -84,6 +84,8 @@ class Search(Struct):
     """Original and reason of new nodes that a rule recognized as copies of an old node."""
     without_origin: set[Node] = field(default_factory=set)
     """New nodes that continue no old node, such as reciprocals of divisors."""
+    of_one_index: dict[int, int] = field(default_factory=dict)
+    """For elements of unknown origin: the value of the old one of their index, if that is left."""
     named: int = 0
     """The number of values that links have made."""
     settled: int = -1
@@ -165,6 +167,9 @@ class Search(Struct):
             if not same_order or place != number:
                 token = self.tokens.of(("element", before.token, (place,)))
                 self.after.values.name_element(after, (number,), token)
+                if origin is None and number not in taken:
+                    left = self.tokens.of(("element", before.token, (number,)))
+                    self.of_one_index[token] = left
 
     def combine(self, members: Sequence[Node | None], whole: Node, grade: Grade, why: str) -> None:
         """Make one node the partner of several, whose results are its elements, in order.
@@ -280,10 +285,7 @@ class Search(Struct):
             side.graph.release()
 
     def _doubt_what_guesses_make_equal(self) -> None:
-        """Grade as MATCHED the equal expressions that depend on a guess about their operands.
-
-        Also the guesses that turned out to be the same work on values that no guess made equal.
-        """
+        """Grade as MATCHED what is equal because of guesses, and guesses that proved equal."""
         if not any(link.grade is Grade.GUESSED for link in self.links):
             return
         links = {link.before: link for link in self.links}
@@ -308,9 +310,9 @@ class Search(Struct):
             [contents.of(name) for _, name in node.instruction.called]
             for contents, node in zip(self.contents, (ours, theirs), strict=True)
         ]
+        read = self.before.values.read(ours), self.after.values.read(theirs)
         same = self.forms.of(ours.instruction) == self.forms.of(theirs.instruction)
-        read = self.before.values.read(ours)
-        return same and called[0] == called[1] and read == self.after.values.read(theirs) != []
+        return same and called[0] == called[1] and read[0] == read[1] != []
 
     def itself_after(self, kept: Node) -> Node | None:
         """Return the node after the step of an instruction that the step kept as it is."""
