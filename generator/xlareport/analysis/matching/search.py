@@ -306,10 +306,8 @@ class Search(Struct):
     def _is_confirmed(self, link: NodePair) -> bool:
         """Return whether the nodes of a guess are the same operation on equal values."""
         ours, theirs = link.before, link.after
-        called = [
-            [contents.of(name) for _, name in node.instruction.called]
-            for contents, node in zip(self.contents, (ours, theirs), strict=True)
-        ]
+        nodes = zip(self.contents, (ours, theirs), strict=True)
+        called = [[known.of(name) for _, name in node.instruction.called] for known, node in nodes]
         read = self.before.values.read(ours), self.after.values.read(theirs)
         same = self.forms.of(ours.instruction) == self.forms.of(theirs.instruction)
         return same and called[0] == called[1] and read[0] == read[1] != []
