@@ -5334,6 +5334,29 @@ var xlareport = (() => {
     return found.length ? Math.min(...found) : null;
   }
 
+  // src/history/carriers.js
+  var MOST3 = 30;
+  function unlistedCarriers(names2, heirs) {
+    const own2 = new Set(heirs.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
+    return names2.filter((name) => !own2.has(name));
+  }
+  function tellCarriers(names2) {
+    const more = names2.length > MOST3 ? ` The first ${MOST3} are shown.` : "";
+    const verb = names2.length === 1 ? "has" : "have";
+    return `${format.count(names2.length)} more in after_optimizations ${verb} this op_name.${more}`;
+  }
+  function carriersPart(op, [count, ...rows2], standings, facts2) {
+    const heirs = rows2.map((row4) => standings[row4]);
+    const names2 = count && count <= rows2.length ? unlistedCarriers(facts2?.carriers(op) ?? [], heirs) : [];
+    if (!names2.length) return [];
+    const line3 = (name) => {
+      const fusion = facts2?.fusionOf(name) ?? "";
+      const kind = element("span.xr-muted", null, facts2?.kind(name) ?? "");
+      return element("li", null, historyLink(name), " ", kind, ...fusion ? [" in ", historyLink(fusion)] : []);
+    };
+    return [element("p", null, tellCarriers(names2)), element("ul.xr-places", null, ...names2.slice(0, MOST3).map(line3))];
+  }
+
   // src/history/subject.js
   var SHOWN2 = 8;
   var GRADES2 = (
@@ -5408,6 +5431,7 @@ var xlareport = (() => {
         backward && !between ? now : null,
         (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
         (between || !backward) && now,
+        ...backward ? [] : carriersPart(title2, subject.now, standings, this.facts),
         ...subject.origins[0] ? [
           element(
             "h3",
@@ -5608,16 +5632,6 @@ var xlareport = (() => {
   function countFinal(names2, most) {
     const more = names2.length > most ? ` The first ${most} are shown.` : "";
     return `${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
-  }
-  function unlistedCarriers(names2, heirs) {
-    const own2 = new Set(heirs.map(nameOf));
-    return names2.filter((name) => !own2.has(name));
-  }
-  function tellCarriers(names2, heirs, most) {
-    if (!heirs) return `By op_name: ${countFinal(names2, most)}`;
-    const more = names2.length > most ? ` The first ${most} are shown.` : "";
-    const verb = names2.length === 1 ? "has" : "have";
-    return `${format.count(names2.length)} more in after_optimizations ${verb} this op_name.${more}`;
   }
 
   // src/history/matches.js
@@ -5905,21 +5919,16 @@ var xlareport = (() => {
       return names2 ? [...intro, ...await this.bearers(index, only, names2)] : intro;
     }
     /**
-     * Lists the final instructions of an op_name to which no trail from the first snapshot leads.
+     * Lists the final instructions of an op_name whose trails from the first snapshot end before.
      * @param {Index} index
      * @param {string} op
      * @param {number} number of the op_name
      */
     async untraced(index, op, number) {
-      const [{ subject, standings }, facts2] = await Promise.all([this.subject(index, number), this.facts()]);
-      const [count, ...rows2] = subject.now;
-      const names2 = (count ? facts2?.carriers(op) : facts2?.scopes.get(op)) ?? [];
-      const left = unlistedCarriers(
-        names2,
-        rows2.map((row4) => standings[row4])
-      );
-      if (!left.length || count > rows2.length) return [];
-      return [element("p", null, tellCarriers(left, count, FOUND)), await this.list(index, left, facts2)];
+      const [{ subject }, facts2] = await Promise.all([this.subject(index, number), this.facts()]);
+      const names2 = facts2?.scopes.get(op) ?? [];
+      if (subject.now[0] || !names2.length) return [];
+      return [element("p", null, `By op_name: ${countFinal(names2, FOUND)}`), await this.list(index, names2, facts2)];
     }
     /**
      * Lists the instructions of an op_name that only the final snapshot has, and what it is of in the first one.
@@ -6251,7 +6260,7 @@ var xlareport = (() => {
   var [AXIS, HEAD, LANE, BAR] = [22, 18, 18, 15];
   var CHARACTER = 6.6;
   var STEP2 = 1.5;
-  var MOST3 = 1e5;
+  var MOST4 = 1e5;
   var STILL2 = 4;
   var NAMED2 = 5;
   var MODES = (
@@ -6359,7 +6368,7 @@ var xlareport = (() => {
      */
     zoom(factor, at = 0.5) {
       const whole2 = this.step.length || 1;
-      const wide = Math.min(whole2, Math.max(whole2 / MOST3, this.wide / factor));
+      const wide = Math.min(whole2, Math.max(whole2 / MOST4, this.wide / factor));
       this.from += (this.wide - wide) * at;
       this.wide = wide;
       this.move(0);

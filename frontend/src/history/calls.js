@@ -91,26 +91,3 @@ export function countFinal(names, most) {
   const more = names.length > most ? ` The first ${most} are shown.` : "";
   return `${format.plural(names.length, "instruction")} of the final snapshot.${more}`;
 }
-
-/**
- * Returns the final instructions with an op_name that are not among those that do the work of its op.
- * @param {string[]} names of the instructions that carry the op_name
- * @param {Standing[]} heirs
- */
-export function unlistedCarriers(names, heirs) {
-  const own = new Set(heirs.map(nameOf));
-  return names.filter((name) => !own.has(name));
-}
-
-/**
- * Tells how many final instructions have an op_name beside those that the op maps to.
- * @param {string[]} names of these
- * @param {number} heirs how many it maps to
- * @param {number} most that are listed
- */
-export function tellCarriers(names, heirs, most) {
-  if (!heirs) return `By op_name: ${countFinal(names, most)}`;
-  const more = names.length > most ? ` The first ${most} are shown.` : "";
-  const verb = names.length === 1 ? "has" : "have";
-  return `${format.count(names.length)} more in after_optimizations ${verb} this op_name.${more}`;
-}

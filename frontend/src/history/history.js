@@ -12,16 +12,7 @@ import { historyLink } from "../names/sentences.js";
 import { eventsOf, opsOf, readChunk, readIndex, titleOf } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
-import {
-  countFinal,
-  heirsFirst,
-  heirsOf,
-  tellCarriers,
-  tellLeading,
-  tellUnnamed,
-  unlistedCarriers,
-  unnamedHeirs,
-} from "./calls.js";
+import { countFinal, heirsFirst, heirsOf, tellLeading, tellUnnamed, unnamedHeirs } from "./calls.js";
 import { matches, shares } from "./matches.js";
 import { endingWith, joinedPaths, properEnds } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
@@ -283,21 +274,16 @@ class Histories {
   }
 
   /**
-   * Lists the final instructions of an op_name to which no trail from the first snapshot leads.
+   * Lists the final instructions of an op_name whose trails from the first snapshot end before.
    * @param {Index} index
    * @param {string} op
    * @param {number} number of the op_name
    */
   async untraced(index, op, number) {
-    const [{ subject, standings }, facts] = await Promise.all([this.subject(index, number), this.facts()]);
-    const [count, ...rows] = subject.now;
-    const names = (count ? facts?.carriers(op) : facts?.scopes.get(op)) ?? [];
-    const left = unlistedCarriers(
-      names,
-      rows.map((row) => standings[row]),
-    );
-    if (!left.length || count > rows.length) return [];
-    return [element("p", null, tellCarriers(left, count, FOUND)), await this.list(index, left, facts)];
+    const [{ subject }, facts] = await Promise.all([this.subject(index, number), this.facts()]);
+    const names = facts?.scopes.get(op) ?? [];
+    if (subject.now[0] || !names.length) return [];
+    return [element("p", null, `By op_name: ${countFinal(names, FOUND)}`), await this.list(index, names, facts)];
   }
 
   /**

@@ -3,6 +3,7 @@
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { gradeChip, historyLink, sentence } from "../names/sentences.js";
+import { carriersPart } from "./carriers.js";
 
 const SHOWN = 8;
 const GRADES = /** @type {Record<string, string>} */ ({ e: "exact", m: "matched", g: "guessed" });
@@ -102,6 +103,7 @@ export class SubjectView {
       (between || !backward) &&
         element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
       (between || !backward) && now,
+      ...(backward ? [] : carriersPart(title, subject.now, standings, this.facts)),
       ...(subject.origins[0]
         ? [
             element(

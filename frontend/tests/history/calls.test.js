@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  heirsFirst,
-  heirsOf,
-  leadingTo,
-  tellCarriers,
-  unlistedCarriers,
-  unnamedHeirs,
-} from "../../src/history/calls.js";
+import { heirsFirst, heirsOf, leadingTo, unnamedHeirs } from "../../src/history/calls.js";
 
 const dot = (name) => [`main/%${name}`, "dot", "f32[8]", "mlp/dot_general", "m.py:3"];
 const index = ["main/%lt", "compare", "pred[]", "lt", ""];
@@ -41,13 +34,4 @@ test("instructions that do the work of an op come before those that carry its op
     "bitcast.1",
     "copy.2",
   ]);
-});
-
-test("what has an op_name without doing the work of its op is counted as well", () => {
-  const names = unlistedCarriers(["sort.5", "dot.3", "all-gather.1"], [dot("dot.3")]);
-  assert.deepEqual(names, ["sort.5", "all-gather.1"]);
-  assert.equal(tellCarriers(names, 1, 30), "2 more in after_optimizations have this op_name.");
-  assert.equal(tellCarriers(names, 1, 1), "2 more in after_optimizations have this op_name. The first 1 are shown.");
-  assert.equal(tellCarriers(["sort.5"], 1, 30), "1 more in after_optimizations has this op_name.");
-  assert.equal(tellCarriers(["sort.5"], 0, 30), "By op_name: 1 instruction of the final snapshot.");
 });

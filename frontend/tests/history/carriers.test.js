@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "../page.js";
+import { carriersPart, tellCarriers, unlistedCarriers } from "../../src/history/carriers.js";
+
+const dot = ["main/%dot.3", "dot", "f32[8]", "mlp/dot_general", "m.py:3"];
+const facts = {
+  carriers: () => ["sort.5", "dot.3", "all-gather.1"],
+  kind: (name) => name.replace(/\.\d+/, ""),
+  fusionOf: (name) => (name === "sort.5" ? "fusion.2" : ""),
+};
+
+test("what has an op_name without doing the work of its op is counted as well", () => {
+  const names = unlistedCarriers(["sort.5", "dot.3", "all-gather.1"], [dot]);
+  assert.deepEqual(names, ["sort.5", "all-gather.1"]);
+  assert.equal(tellCarriers(names), "2 more in after_optimizations have this op_name.");
+  assert.equal(tellCarriers(["sort.5"]), "1 more in after_optimizations has this op_name.");
+  assert.ok(tellCarriers(Array.from({ length: 31 }, String)).endsWith("The first 30 are shown."));
+});
+
+test("they are listed with their fusions, where all that the op maps to are known", () => {
+  const [words, list] = carriersPart("mlp/dot_general", [1, 0], [dot], facts);
+  assert.ok(words.textContent.startsWith("2 more"));
+  assert.deepEqual(
+    [...list.children].map((line) => line.textContent),
+    ["%sort.5 sort in %fusion.2", "%all-gather.1 all-gather"],
+  );
+  for (const now of [[0], [2, 0]]) assert.deepEqual(carriersPart("mlp/dot_general", now, [dot], facts), []);
+  assert.deepEqual(carriersPart("mlp/dot_general", [1, 0], [dot], null), []);
+});
