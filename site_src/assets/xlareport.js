@@ -5348,10 +5348,11 @@ var xlareport = (() => {
   function carriersPart(op, [count, ...rows2], standings, facts2) {
     const heirs = rows2.map((row4) => standings[row4]);
     const names2 = count && count <= rows2.length ? unlistedCarriers(facts2?.carriers(op) ?? [], heirs) : [];
-    if (!names2.length) return [];
+    if (!names2.length || !facts2) return [];
+    names2.sort((left, right) => Number(facts2.fusionOf(left) !== "") - Number(facts2.fusionOf(right) !== ""));
     const line3 = (name) => {
-      const fusion = facts2?.fusionOf(name) ?? "";
-      const kind = element("span.xr-muted", null, facts2?.kind(name) ?? "");
+      const fusion = facts2.fusionOf(name);
+      const kind = element("span.xr-muted", null, facts2.kind(name));
       return element("li", null, historyLink(name), " ", kind, ...fusion ? [" in ", historyLink(fusion)] : []);
     };
     return [element("p", null, tellCarriers(names2)), element("ul.xr-places", null, ...names2.slice(0, MOST3).map(line3))];

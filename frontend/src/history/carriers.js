@@ -30,7 +30,7 @@ export function tellCarriers(names) {
 }
 
 /**
- * Lists these instructions; nothing where not all that the op maps to are listed.
+ * Lists these instructions, those outside of fusions first; nothing where not all that the op maps to are listed.
  * @param {string} op
  * @param {import("./columns.js").Listed} now
  * @param {Standing[]} standings
@@ -39,10 +39,11 @@ export function tellCarriers(names) {
 export function carriersPart(op, [count, ...rows], standings, facts) {
   const heirs = rows.map((row) => standings[row]);
   const names = count && count <= rows.length ? unlistedCarriers(facts?.carriers(op) ?? [], heirs) : [];
-  if (!names.length) return [];
+  if (!names.length || !facts) return [];
+  names.sort((left, right) => Number(facts.fusionOf(left) !== "") - Number(facts.fusionOf(right) !== ""));
   const line = (/** @type {string} */ name) => {
-    const fusion = facts?.fusionOf(name) ?? "";
-    const kind = element("span.xr-muted", null, facts?.kind(name) ?? "");
+    const fusion = facts.fusionOf(name);
+    const kind = element("span.xr-muted", null, facts.kind(name));
     return element("li", null, historyLink(name), " ", kind, ...(fusion ? [" in ", historyLink(fusion)] : []));
   };
   return [element("p", null, tellCarriers(names)), element("ul.xr-places", null, ...names.slice(0, MOST).map(line))];

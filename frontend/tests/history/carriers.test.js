@@ -23,7 +23,7 @@ test("they are listed with their fusions, where all that the op maps to are know
   assert.ok(words.textContent.startsWith("2 more"));
   assert.deepEqual(
     [...list.children].map((line) => line.textContent),
-    ["%sort.5 sort in %fusion.2", "%all-gather.1 all-gather"],
+    ["%all-gather.1 all-gather", "%sort.5 sort in %fusion.2"],
   );
   for (const now of [[0], [2, 0]]) assert.deepEqual(carriersPart("mlp/dot_general", now, [dot], facts), []);
   assert.deepEqual(carriersPart("mlp/dot_general", [1, 0], [dot], null), []);
