@@ -56,6 +56,7 @@ def published(page: str) -> str:
         "op_names": _op_names(recorded("op_names")),
         "steps": _steps(recorded("steps"), recorded("steps_of_test_data")),
         "rewrites": _rewrites(recorded("rewrites")),
+        "values": _values(recorded("values")),
         "readings": _readings(),
     }
     for section, lines in tables.items():
@@ -116,6 +117,19 @@ def _steps(every: Sequence[Row], small: Sequence[Row]) -> list[str]:
 
 _EVERY_DUMP = "Counted over the test data of the repository and the available dumps."
 _TEST_DATA = "Counted over the test data of the repository only."
+
+
+def _values(rows: Sequence[Row]) -> list[str]:
+    """Return the counts of pairs that were run, by grade."""
+    cells = []
+    for grade in dict.fromkeys(str(row["grade"]) for row in rows):
+        equal, other = (
+            sum(int(row[key]) for row in rows if row["grade"] == grade)
+            for key in ("equal", "other")
+        )
+        share = f"{equal:,} ({100 * equal / (equal + other):.2f}%)" if equal + other else ""
+        cells.append([grade, f"{equal + other:,}", share])
+    return _table(["Grade", "Pairs run", "Equal values"], cells) if rows else []
 
 
 def _rewrites(rows: Sequence[Row]) -> list[str]:

@@ -1,6 +1,6 @@
 """Scores by running them whether instructions that a step pairs compute equal values.
 
-Usage: `python benchmarks/score_values.py PYTHON [--show N] [DUMP...]`; PYTHON has jaxlib 0.12.
+Usage: `python benchmarks/score_values.py PYTHON [DUMP...] [--show N]`; PYTHON has jaxlib 0.12.
 Each pair of entry computations or loop bodies runs once before and once after the step, on the same
 random inputs. A pair is asked about unless the report says that it reads other operands, and where
 all that both depend on is paired. Elements are compared in any order, for layouts and transposes
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumps import dumps, modules
+from record import Row, record
 from value_programs import UnusableError, ValueProgram
 
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
@@ -42,8 +43,8 @@ _SAME_VALUE = frozenset(
         *(Relation.MERGED, Relation.CLONED),
     }
 )
-_OTHER_VALUE = frozenset({Kind.OPERANDS, Kind.REDIRECTED})
-"""What is said to read something else may compute something else."""
+_OTHER_VALUE = frozenset({Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED, Kind.SHARED})
+"""What is said to read something else may compute something else: it is an input."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +91,16 @@ def verdicts(python: str, files: ModuleFiles) -> Iterator[tuple[Boundary, Verdic
 def _questions(before: HloModule, after: HloModule, change: StepChange) -> Iterator[Question]:
     if change.matching is None:
         return
-    claims = list(_claims(change.matching, change))
+    others = [known for known in change.changes if not _OTHER_VALUE.isdisjoint(known.kinds)]
+    given = [{known.before for known in others}, {known.after for known in others}]
+    claims = [claim for claim in _claims(change.matching) if claim.before not in given[0]]
     old_roots = set(_roots(before))
     for root in _roots(after) if claims else ():
         former = change.matching.computation_before(root)
         if former not in old_roots:
             continue
         try:
-            programs = ValueProgram(before, former), ValueProgram(after, root)
+            programs = ValueProgram(before, former, given[0]), ValueProgram(after, root, given[1])
         except (UnusableError, LookupError, ValueError):
             continue
         question = _question(change.matching, claims, *programs)
@@ -105,19 +108,14 @@ def _questions(before: HloModule, after: HloModule, change: StepChange) -> Itera
             yield question
 
 
-def _claims(matching: Matching, change: StepChange) -> Iterator[Claim]:
-    read_otherwise = {
-        known.before for known in change.changes if not _OTHER_VALUE.isdisjoint(known.kinds)
-    }
+def _claims(matching: Matching) -> Iterator[Claim]:
     for pairing in matching.pairings:
         if pairing.relation not in _SAME_VALUE or not (pairing.before and pairing.after):
             continue
         places = [(before, pairing.after[0]) for before in pairing.before]
         if pairing.relation is not Relation.EXPANDED:
             places += [(pairing.before[0], after) for after in pairing.after[1:]]
-        for before, after in places:
-            if before not in read_otherwise:
-                yield Claim(before, after, pairing)
+        yield from (Claim(before, after, pairing) for before, after in places)
 
 
 def _roots(module: HloModule) -> Iterator[str]:
@@ -141,7 +139,7 @@ def _question(
         for claim in claims
         if (old := before.variables.get(claim.before)) is not None
         and (new := after.variables.get(claim.after)) is not None
-        and old not in before.sources
+        and not (old in before.sources and new in after.sources)
         and before.inputs[old] <= keys.keys()
         and after.inputs[new] <= shared
     ]
@@ -216,9 +214,21 @@ def main() -> None:
                     shown += 1
                     place = f"{dump.name}/{files.key} step {boundary.number}"
                     print(f"{place}: {verdict.claim.before} > {verdict.claim.after}", flush=True)
-    for relation, grade in sorted({key[:2] for key in counts}):
-        held, failed = counts[relation, grade, True], counts[relation, grade, False]
-        print(f"{relation:<10}{grade:<9}{held:>8,} equal{failed:>7,} not")
+    rows: list[Row] = [
+        {
+            "relation": relation,
+            "grade": grade,
+            "equal": counts[relation, grade, True],
+            "other": counts[relation, grade, False],
+        }
+        for relation, grade in sorted({key[:2] for key in counts})
+    ]
+    for row in rows:
+        print(
+            f"{row['relation']:<10}{row['grade']:<9}{row['equal']:>8,} equal{row['other']:>7,} not"
+        )
+    if not options.dumps:
+        record("values", rows)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ another layout than the default one is an input too.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.pairing import Place
@@ -74,6 +74,8 @@ class ValueProgram:
 
     module: HloModule
     root: str
+    given: Collection[Place | None] = ()
+    """Instructions that are inputs, whatever they compute."""
     lines: list[str] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     """By variable."""
@@ -123,6 +125,8 @@ class ValueProgram:
             operands = [known.get(name) for name in line.operands]
             if line.opcode == "parameter" and arguments is not None:
                 value = arguments[int(line.argument)]
+            elif place in self.given:
+                value = self._source(place, plain_shape(line))
             elif line.opcode in _ENTERED and len(line.called) == 1:
                 value = self._evaluate(self._callee(line), operands, depth + 1)
             else:

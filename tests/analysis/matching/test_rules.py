@@ -725,3 +725,44 @@ ENTRY %main (a: f32[8]) -> f32[8] {{
 def test_a_fusion_goes_on_in_the_new_fusion_that_got_its_name(read: Read) -> None:
     matching = match(read(_FUSION), read(_NESTED))
     assert matching.partner_after(Place("main", "fusion.1")) == Place("outer", "fusion.8")
+
+
+_SOFTMAX = """
+%inner (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %one = f32[] constant(1)
+  %wide = f32[8]{0} broadcast(%one), dimensions={}
+  ROOT %sub.1 = f32[8]{0} subtract(%p, %wide)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %soft = f32[8]{0} fusion(%a), kind=kCustom, calls=%inner, metadata={op_name="jit(f)/sub"}
+  %exp.1 = f32[8]{0} exponential(%soft), metadata={op_name="jit(f)/exp"}
+  %sub.2 = f32[8]{0} subtract(%soft, %exp.1), metadata={op_name="jit(f)/sub"}
+  ROOT %out = f32[8]{0} negate(%sub.2)
+}
+"""
+_TAKEN_IN = """
+%outer (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %one = f32[] constant(1)
+  %wide = f32[8]{0} broadcast(%one), dimensions={}
+  %sub.1 = f32[8]{0} subtract(%p, %wide)
+  %exp.7 = f32[8]{0} exponential(%sub.1), metadata={op_name="jit(f)/exp"}
+  ROOT %sub.7 = f32[8]{0} subtract(%sub.1, %exp.7), metadata={op_name="jit(f)/sub"}
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %fusion.9 = f32[8]{0} fusion(%a), kind=kCustom, calls=%outer, metadata={op_name="jit(f)/sub"}
+  ROOT %out = f32[8]{0} negate(%fusion.9)
+}
+"""
+
+
+def test_a_fusion_that_another_takes_in_is_not_that_one(read: Read) -> None:
+    """Both are of one framework op and of one shape, and each gives another result."""
+    matching = match(read(_SOFTMAX), read(_TAKEN_IN))
+    assert matching.partner_after(Place("main", "soft")) is None
+    assert matching.partner_after(Place("main", "sub.2")) == Place("outer", "sub.7")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable
 from xlareport.analysis.matching.contents import stem
 from xlareport.analysis.matching.facts import literal_of
 from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.graph import Node, element_taken
+from xlareport.analysis.matching.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import (
     Names,
@@ -288,6 +288,7 @@ def same_operation(search: Search) -> None:
                 continue  # fusions have constant values of their own, in any order
             same_state = search.before.is_called(node) == search.after.is_called(other)
             same_state = same_state and node.constant == other.constant
+            same_state = same_state and not _give_other_results(node, other)
             if same_state and _may_be_same_move(search, node, other):
                 search.link(node, other, grade, "left of the same framework op, in order")
 
@@ -320,7 +321,8 @@ def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -
             node, other = ours[0], theirs[0]
             if search.before.is_called(node) != search.after.is_called(other):
                 continue
-            if not _is_beside(node, other) and not _is_apart(search, node, other):
+            apart = _is_apart(search, node, other) or _give_other_results(node, other)
+            if not _is_beside(node, other) and not apart:
                 search.link(node, other, Grade.MATCHED, reason)
 
 
@@ -338,6 +340,17 @@ def _is_apart(search: Search, node: Node, other: Node) -> bool:
     there = other.frame.computation.name
     known = search.computations
     return known.pairs.get(home, there) != there or known.partners.get(there, home) != home
+
+
+def _give_other_results(node: Node, other: Node) -> bool:
+    """Return whether two fusions are known to give the results of two other instructions.
+
+    A fusion that another takes in is no longer its root, though both may be of one framework op.
+    """
+    old, new = opened_root(node), opened_root(other)
+    if old is None or new is None or old.partner is None or new.partner is None:
+        return False
+    return new.partner is not old and new.partner.frame is not old.frame
 
 
 def grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:
