@@ -82,13 +82,14 @@ def verdicts(python: str, files: ModuleFiles) -> Iterator[tuple[Boundary, Verdic
         large = max(before.instruction_count, after.instruction_count) > _MOST_INSTRUCTIONS
         if before is after or large or _DIVIDING.search(boundary.actor.lower()):
             continue
-        questions = list(_questions(before, after, step(before, after, boundary.actor)))
-        for question, answer in zip(questions, _answers(python, questions), strict=True):
+        questions = list(questions_of(before, after, step(before, after, boundary.actor)))
+        for question, answer in zip(questions, ask(python, questions), strict=True):
             for claim, equal in zip(question.claims, answer.get("equal", ()), strict=False):
                 yield boundary, Verdict(claim, equal)
 
 
-def _questions(before: HloModule, after: HloModule, change: StepChange) -> Iterator[Question]:
+def questions_of(before: HloModule, after: HloModule, change: StepChange) -> Iterator[Question]:
+    """Yield the programs of each pair of computations, with the claims that they decide."""
     if change.matching is None:
         return
     others = [known for known in change.changes if not _OTHER_VALUE.isdisjoint(known.kinds)]
@@ -177,7 +178,7 @@ def _shared_inputs(matching: Matching, before: ValueProgram, after: ValueProgram
     return keys
 
 
-def _answers(python: str, questions: Sequence[Question]) -> list[dict[str, list[bool | None]]]:
+def ask(python: str, questions: Sequence[Question]) -> list[dict[str, list[bool | None]]]:
     """Ask all questions; where the process ends, what it was asked last has no answer."""
     answers: list[dict[str, list[bool | None]]] = []
     while len(answers) < len(questions):

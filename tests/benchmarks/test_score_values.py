@@ -64,7 +64,7 @@ def test_the_number_of_a_device_is_one_input() -> None:
 def test_a_pair_of_other_values_is_seen(opcode: str, *, equal: bool) -> None:
     before, after = parse_module(BEFORE), parse_module(AFTER.replace("negate", opcode))
     change = step(before, after)
-    [question] = score_values._questions(before, after, change)  # noqa: SLF001
-    [answer] = score_values._answers(os.environ["XLAREPORT_JAX_PYTHON"], [question])  # noqa: SLF001
+    [question] = score_values.questions_of(before, after, change)
+    [answer] = score_values.ask(os.environ["XLAREPORT_JAX_PYTHON"], [question])
     claims = [claim.after.instruction for claim in question.claims]
     assert answer["equal"][claims.index("neg.7")] is equal
