@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlareport.hlo.handwritten import MAX_NESTED
+from xlareport.hlo.handwritten import MAX_NESTED, without_comments
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -146,3 +146,17 @@ def test_computations_inside_statements() -> None:
     call = module.entry.by_name["c"]
     assert call.shape.text == "f32[4]"
     assert [name in module.by_name for _, name in call.called] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a /* b\nc\n", "a \nc\n"),
+        ("a /*/ b\nc // d\ne", "a \nc \ne"),
+        ("a /* b */ c /* d\ne /* f\ng", "a  c \ne \ng"),
+        ('a /* "b"\nc "/* d"', 'a \nc "/* d"'),
+        ("a /* b\n*/ c", "a \n c"),
+    ],
+)
+def test_a_comment_that_is_not_closed_takes_the_rest_of_its_line(text: str, left: str) -> None:
+    assert without_comments(text) == left

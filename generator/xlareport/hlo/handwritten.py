@@ -34,6 +34,8 @@ _LAYOUT_APART = re.compile(r"\s++(\{[^{}()\"]*+(?:\([^{}()\"]*+\)[^{}()\"]*+)*+\
 _QUOTED = r'"(?:[^"\\]|\\.)*+"?+'
 """A quoted text; one that is never closed takes the rest, so that it is looked for only once."""
 _COMMENT = re.compile(rf"{_QUOTED}|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+|//[^\n]*+", re.DOTALL)
+_TO_THE_END_OF_LINE = re.compile(rf"{_QUOTED}|/[*/][^\n]*+", re.DOTALL)
+"""Comments behind the last `*/`: one that is not closed must not cost the lines that follow."""
 _TOKENS = re.compile(
     rf"{_QUOTED}|,\s*+|(?P<begin>(?<=\s)(?<!ROOT\s)(?:ROOT\s{{1,8}}+)?+%?+"
     r"[^\s=%(){}\[\],\"]{1,300}+\s{0,8}+=\s)"
@@ -71,7 +73,7 @@ class HandwrittenNames(Struct):
 def without_comments(text: str) -> str:
     """Return a text without `// ...` and `/* ... */`, line for line.
 
-    Quoted texts are left alone.
+    Quoted texts are left alone. A `/*` that is never closed takes the rest of its line.
     """
     if "/" not in text:
         return text
@@ -79,7 +81,14 @@ def without_comments(text: str) -> str:
 
 
 def _keep_lines(match: re.Match[str]) -> str:
+    closed = match[0].endswith("*/") and match[0] != "/*/"
+    if match[0].startswith("/*") and not closed:
+        return _TO_THE_END_OF_LINE.sub(_keep_quoted, match[0])
     return match[0] if match[0][0] == '"' else "\n" * match[0].count("\n")
+
+
+def _keep_quoted(match: re.Match[str]) -> str:
+    return match[0] if match[0][0] == '"' else ""
 
 
 def split_line(line: str, depth: int) -> list[str]:
