@@ -43,7 +43,7 @@ _SAME_VALUE = frozenset(
         *(Relation.MERGED, Relation.CLONED),
     }
 )
-_OTHER_VALUE = frozenset({Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED, Kind.SHARED})
+_OTHER_VALUE = frozenset({Kind.OPERANDS, Kind.REBUILT, Kind.REDIRECTED, Kind.REWIRED, Kind.SHARED})
 """What is said to read something else may compute something else: it is an input."""
 
 

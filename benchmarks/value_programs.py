@@ -44,6 +44,8 @@ _KEPT_ATTRIBUTES = frozenset(
         *("to_apply", "type", "unique_indices", "update_window_dims", "window"),
     }
 )
+_LEFT_OUT = "{...}"
+"""Stands for the elements of a large constant."""
 _DEVICES = frozenset({"partition-id", "replica-id"})
 _DEEPEST = 8
 _MOST_LINES = 4_000
@@ -168,7 +170,8 @@ class ValueProgram:
             return f"get-tuple-element(%{arrays[0]}), index={line.attributes['index']}"
         if line.opcode == "bitcast":
             return f"reshape(%{arrays[0]})" if self._is_reshape(home, line) else ""
-        return f"{line.opcode}{self._rest(line, arrays)}" if line.opcode in _RUN else ""
+        runs = line.opcode in _RUN and line.argument != _LEFT_OUT
+        return f"{line.opcode}{self._rest(line, arrays)}" if runs else ""
 
     def _is_reshape(self, home: Computation, line: Instruction) -> bool:
         """Return whether a bitcast keeps the order of elements and their type."""
