@@ -52,7 +52,8 @@ def seen(still: Any, sample_site: Path) -> Any:
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_opens_without_a_complaint(opened: Any, name: str) -> None:
     page = opened(name)
-    page.wait_for_load_state("networkidle")
+    page.wait_for_function("document.readyState === 'complete'")
+    page.evaluate("document.fonts.ready.then(() => true)")
 
     expect(page.locator("h1").first).to_be_visible()
     assert narrow_width(page) <= 400
