@@ -2,19 +2,21 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from xlareport.storage.payloads import SHARED, read_payload, read_stored_value
+from xlareport.storage.payloads import SHARED, read_payload
 
 
 def parts(site: Path) -> Iterator[tuple[str, str]]:
     """Yield address and HTML of every part: `m/x.html?cost`."""
     for folder in sorted((site / "assets/data/m").iterdir()):
-        names = {script.stem for script in folder.glob("page-*.js")}
+        values: dict[str, Any] = {}
+        for script in folder.glob("page-*.js"):
+            values[script.stem] = read_payload(script.read_text("ascii"))[1]
         if (shared := folder / f"{SHARED}.js").is_file():
-            names |= read_payload(shared.read_text("ascii"))[1].keys()
-        for name in sorted(one for one in names if one.startswith("page-")):
-            html = read_stored_value(site, f"m/{folder.name}/{name}")["html"]
-            yield f"m/{folder.name}.html?{name.removeprefix('page-')}", html
+            values |= read_payload(shared.read_text("ascii"))[1]
+        for name in sorted(name for name in values if name.startswith("page-")):
+            yield f"m/{folder.name}.html?{name.removeprefix('page-')}", values[name]["html"]
 
 
 def part(site: Path, address: str) -> str:

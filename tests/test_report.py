@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -48,6 +49,12 @@ def files_of(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.fixture(scope="module")
+def read(unpacked: Unpack) -> Callable[[str], ReportRecord]:
+    """Return a function: the name of a dump -> its report, which is read once."""
+    return cache(lambda name: read_report(unpacked(name), BuildOptions()))
+
+
 @pytest.fixture(scope="session")
 def built(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built")
@@ -56,9 +63,10 @@ def built(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", DUMPS)
-def test_report_json_is_valid_and_lists_every_file(name: str, unpacked: Unpack) -> None:
-    dump = unpacked(name)
-    report = read_report(dump, BuildOptions())
+def test_report_json_is_valid_and_lists_every_file(
+    name: str, unpacked: Unpack, read: Callable[[str], ReportRecord]
+) -> None:
+    dump, report = unpacked(name), read(name)
     schema = json.loads((PACKAGE / "records/report.schema.json").read_text())
     jsonschema.validate(as_json(report), schema)
     on_disk = {path.relative_to(dump).as_posix() for path in dump.rglob("*") if path.is_file()}
@@ -67,8 +75,8 @@ def test_report_json_is_valid_and_lists_every_file(name: str, unpacked: Unpack) 
     assert not report.problems
 
 
-def test_the_main_program_is_the_train_step(unpacked: Unpack) -> None:
-    report = read_report(unpacked("jax-cpu-train"), BuildOptions())
+def test_the_main_program_is_the_train_step(read: Callable[[str], ReportRecord]) -> None:
+    report = read("jax-cpu-train")
     assert report.main is not None
     assert report.main.name == "jit_train_step"
     assert report.main.reasons
@@ -76,8 +84,8 @@ def test_the_main_program_is_the_train_step(unpacked: Unpack) -> None:
     assert (main.role, main.rank, main.backend, main.frontend) == ("main", 1, "cpu", "jax")
 
 
-def test_stages_count_what_changed(unpacked: Unpack) -> None:
-    report = read_report(unpacked("jax-cpu-train"), BuildOptions())
+def test_stages_count_what_changed(read: Callable[[str], ReportRecord]) -> None:
+    report = read("jax-cpu-train")
     (main,) = (module for module in report.modules if module.name == "jit_train_step")
     assert main.stages[0].changed is None
     assert main.stages[0].label == "before optimizations"
@@ -115,13 +123,14 @@ def test_every_module_has_its_pages(built: Path) -> None:
 
 
 def test_another_dump_in_the_same_place_removes_stale_pages_and_nothing_else(
-    unpacked: Unpack, tmp_path: Path
+    built: Path, unpacked: Unpack, tmp_path: Path
 ) -> None:
-    build(unpacked("jax-cpu-train"), BuildOptions(out=tmp_path, html=False))
-    mine = tmp_path / "site_src/notes.md"
+    out = shutil.copytree(built, tmp_path / "out")
+    assert list((out / "site_src/m").glob("*init_params*.md"))
+    mine = out / "site_src/notes.md"
     mine.write_text("# mine\n")
-    build(unpacked("tpu-v5e-scan"), BuildOptions(out=tmp_path, html=False))
-    pages = [path.name for path in (tmp_path / "site_src/m").glob("*.md")]
+    build(unpacked("ipu-dot-only"), BuildOptions(out=out, html=False))
+    pages = [path.name for path in (out / "site_src/m").glob("*.md")]
     assert pages
     assert not any("init_params" in name for name in pages)
     assert mine.read_text() == "# mine\n"
@@ -173,17 +182,14 @@ def test_only_the_main_program_is_drawn(unpacked: Callable[[str], Path], tmp_pat
             assert (record["title"] == "Not drawn") == (one.key != main)
 
 
-def test_pictures_of_the_main_program_are_files_too(
-    unpacked: Callable[[str], Path], tmp_path: Path
-) -> None:
-    built = build(unpacked("jax-cpu-train"), BuildOptions(out=tmp_path, html=False))
-    assert built.report.main is not None
-    files = {path.stem for path in (tmp_path / "site_src/pictures").glob("*.svg")}
-    tabs = dict(parts(tmp_path / "site_src"))
-    for one in built.report.modules:
-        page = tabs.get(f"m/{one.slug}.html?graph", "")
+def test_pictures_of_the_main_program_are_files_too(built: Path) -> None:
+    report = json.loads((built / "site_src/report.json").read_text())
+    files = {path.stem for path in (built / "site_src/pictures").glob("*.svg")}
+    tabs = dict(parts(built / "site_src"))
+    for module in report["modules"]:
+        page = tabs.get(f"m/{module['slug']}.html?graph", "")
         named = set(re.findall(r'href="\.\./pictures/([^"]+)\.svg"', html.unescape(page)))
-        assert bool(named) == (one.key == built.report.main.module)
+        assert bool(named) == (module["key"] == report["main"]["module"])
         assert named <= files
 
 

@@ -22,6 +22,8 @@ from xlareport.site.pack import pack
 from xlareport.storage.payloads import make_payload_file, read_payload
 
 FURTHER_PAIRS = (
+    ("pairs/base", "pairs/base"),
+    ("pairs/base", "pairs/nofusion"),
     ("pairs/base", "pairs/dtype"),
     ("pairs/base", "pairs/renamed"),
     ("pairs/base", "pairs/other-first"),
@@ -30,19 +32,36 @@ FURTHER_PAIRS = (
 )
 """Pairs of other backends and of other changes, some seconds each: `make walks` compares them."""
 PAIRS = (
-    ("pairs/base", "pairs/base"),
-    ("pairs/base", "pairs/nofusion"),
     ("pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"),
     *(FURTHER_PAIRS if LONG_WALKS else ()),
 )
+SMALL = ("small/base", "small/head")
+"""A module of a few instructions, of which one has another opcode in the other dump."""
 NO_DUMP = DumpRecord("", 0, 0, (), ())
 Built = Callable[[str], Path]
 Raw = Callable[[str, str], ComparisonRecord]
 
 
 @pytest.fixture(scope="module")
-def dump(unpacked: Unpack) -> Built:
-    return lambda name: unpacked(name.partition("/")[0]) / name.partition("/")[2]
+def small(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("small")
+    for name, opcode in zip(SMALL, ("add", "multiply"), strict=True):
+        (folder / name).mkdir(parents=True)
+        for path in unpacked("jax-cpu-train").glob("module_0004.jit_add.*_optimizations*.txt"):
+            text = path.read_text().replace(" add(", f" {opcode}(")
+            (folder / name / path.name).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dump(unpacked: Unpack, small: Path) -> Built:
+    """Return a function: the name of a dump, alone or of those in an archive -> its folder."""
+
+    def folder(name: str) -> Path:
+        archive, _, inner = name.partition("/")
+        return small / name if name in SMALL else unpacked(archive) / inner
+
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +109,7 @@ def test_it_is_the_same_as_of_the_dumps(pair: tuple[str, str], raw: Raw, built: 
 
 
 def test_one_side_may_be_a_dump(dump: Built, raw: Raw, built: Built) -> None:
-    base, head = "pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"
+    base, head = SMALL
     assert apart(compared(built(base), dump(head))) == apart(raw(base, head))
     assert apart(compared(dump(base), built(head))) == apart(raw(base, head))
 
@@ -106,15 +125,16 @@ def test_only_texts_that_are_shown_are_restored(
         return whole(side, texts)
 
     monkeypatch.setattr(DiffSide, "with_texts", count)
-    compared(built("pairs/base"), built("pairs/base"))
+    base, head = map(built, SMALL)
+    compared(base, base)
     assert not shown
-    compared(built("pairs/base"), built("pairs/nofusion"))
+    compared(base, head)
     assert shown
     assert 0 < max(shown) < 20
 
 
 def test_a_zip_has_its_sketches(built: Built, tmp_path: Path, raw: Raw) -> None:
-    base, head = "pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"
+    base, head = SMALL
     site = tmp_path / "out/site"
     shutil.copytree(built(head) / "site_src", site)
     (site / "index.html").write_text("<p>Home")
@@ -191,7 +211,7 @@ DAMAGES = (
 def test_a_damaged_sketch_is_not_used(
     damage: Callable[[Path], None], raw: Raw, built: Built, tmp_path: Path
 ) -> None:
-    base, head = "pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"
+    base, head = SMALL
     report = shutil.copytree(built(head), tmp_path / "report")
     (script,) = scripts_of(report).glob("m/*/sketch.js")
     damage(script)
@@ -202,7 +222,7 @@ def test_a_damaged_sketch_is_not_used(
 
 
 def test_altered_texts_are_read(built: Built, tmp_path: Path) -> None:
-    report = shutil.copytree(built("pairs-unseen/cpu-conv-base"), tmp_path / "report")
+    report = shutil.copytree(built(SMALL[0]), tmp_path / "report")
     (script,) = scripts_of(report).glob("m/*/texts-0.js")
     key, value = read_payload(script.read_text("ascii"))
     value["lines"][0].append("// unused")
@@ -218,4 +238,4 @@ def test_a_module_more_or_less_is_noticed(built: Built, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_report_has_none(dump: Built) -> None:
-    assert not is_sketched(dump("pairs-unseen/cpu-conv-base"))
+    assert not is_sketched(dump(SMALL[0]))

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,11 @@ MAIN = "m/module_0002.jit_train_step"
 
 
 def test_addresses_survive_a_rebuild(
-    visitor: Any, real_out: Path, unpacked: Callable[[str], Path], tmp_path: Path
+    visitor: Any, report_of_two: Path, two_modules: Path, tmp_path: Path
 ) -> None:
-    out = Path(shutil.copytree(real_out, tmp_path / "out"))  # other tests read what is shared
+    out = Path(shutil.copytree(report_of_two, tmp_path / "out"))  # other tests read what is shared
     before = {path.relative_to(out) for path in (out / "site").rglob("*.html")}
-    build(unpacked("jax-cpu-train"), BuildOptions(out=out))
+    build(two_modules, BuildOptions(out=out))
     site = (out / "site").as_uri()
 
     assert {path.relative_to(out) for path in (out / "site").rglob("*.html")} == before
@@ -41,10 +41,10 @@ def test_addresses_survive_a_rebuild(
 
 
 @pytest.fixture
-def served(real_out: Path, free_port: int) -> Iterator[str]:
+def served(report_of_two: Path, free_port: int) -> Iterator[str]:
     """Return the address at which `mkdocs serve` shows the report."""
     command = (sys.executable, "-m", "mkdocs", "serve", "--dev-addr", f"127.0.0.1:{free_port}")
-    with subprocess.Popen(command, cwd=real_out, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=report_of_two, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
             next(line for line in process.stderr if "Serving on" in line)
@@ -73,12 +73,12 @@ def test_mkdocs_serves_it(browser: Any, served: str) -> None:
 
 
 def test_a_strict_build_is_silent(
-    real_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    report_of_two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")  # the theme's word on its own future
     command = (sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir")
     done = subprocess.run(
-        [*command, str(tmp_path)], cwd=real_out, capture_output=True, text=True, check=False
+        [*command, str(tmp_path)], cwd=report_of_two, capture_output=True, text=True, check=False
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

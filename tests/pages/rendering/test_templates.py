@@ -180,7 +180,7 @@ def dump(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFacto
     """Two modules, of which one has steps."""
     made = tmp_path_factory.mktemp("faults") / "dump"
     made.mkdir()
-    for path in unpacked("jax-cpu-train").glob("module_000[24]*.txt"):
+    for path in unpacked("jax-cpu-train").glob("module_000[46]*.txt"):
         (made / path.name).write_bytes(path.read_bytes())
     return made
 
@@ -321,6 +321,6 @@ def test_the_parts_of_a_page_that_failed_can_be_reached(
     )  # they see what is patched
     monkeypatch.setattr("xlareport.pages.module.files.module_page", fail)
     assert run(dump, tmp_path, "--no-html").exit_code == 0
-    page = html.unescape((tmp_path / "site_src/m/module_0002.jit_train_step.md").read_text())
+    page = html.unescape((tmp_path / "site_src/m/module_0006.jit_rollout.md").read_text())
     assert PLAIN in page
-    assert 'href="../m/module_0002.jit_train_step.html?cost" data-part="cost"' in page
+    assert 'href="../m/module_0006.jit_rollout.html?cost" data-part="cost"' in page
