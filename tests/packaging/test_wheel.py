@@ -5,9 +5,14 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterable
+from email.parser import Parser
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from tests.conftest import LONG_WALKS
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -38,25 +43,48 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the `bin` folder of an environment with nothing but the wheel and what it needs."""
+    """Return the `bin` folder of an environment with nothing but the wheel and what it needs.
+
+    What it says that it needs is linked from this environment, which has more; on a long walk pip
+    downloads and installs it, twenty seconds of work.
+    """
     folder = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
     python = folder / "bin" / "python"
-    run(
-        *(
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            python,
-            "install",
-            "--quiet",
-            "--no-compile",
-            wheel,
-        ),
-        cwd=folder,
-    )
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile")
+    run(*pip, *(() if LONG_WALKS else ("--no-deps",)), wheel, cwd=folder)
+    if not LONG_WALKS:
+        [place] = (folder / "lib").glob("*/site-packages")
+        for name in sorted(needed(requirements(wheel))):
+            link(distribution(name), place)
     return folder / "bin"
+
+
+def requirements(wheel: Path) -> list[str]:
+    """Return what the metadata of a wheel says that it needs."""
+    with zipfile.ZipFile(wheel) as archive:
+        [path] = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return Parser().parsestr(archive.read(path).decode()).get_all("Requires-Dist", [])
+
+
+def needed(texts: Iterable[str]) -> set[str]:
+    """Return the names of distributions that are needed here for requirements without extras."""
+    names: set[str] = set()
+    waiting = [*map(Requirement, texts)]
+    while waiting:
+        wanted = waiting.pop()
+        if wanted.name in names or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+            continue
+        names.add(wanted.name)
+        waiting += map(Requirement, distribution(wanted.name).requires or ())
+    return names
+
+
+def link(installed: Distribution, place: Path) -> None:
+    """Let a distribution of this environment be importable from another folder of packages."""
+    for top in {path.parts[0] for path in installed.files or ()} - {"..", "__pycache__"}:
+        if not (place / top).exists():
+            (place / top).symlink_to(Path(str(installed.locate_file(top))))
 
 
 def test_the_wheel_holds_the_package_and_its_pages_only(wheel: Path) -> None:
