@@ -95,7 +95,7 @@ def test_the_memory_usage_report_says_the_same(unpacked: Unpack) -> None:
     memory = memory_in(unpacked("tpu-v5e-scan"), "jit_train_step")
     assert len(memory.figures.spaces) > 1
     assert {color: size for color, (_, size) in memory.reported.items()} == {
-        space.color: space.allocated_bytes for space in memory.figures.spaces
+        space.color: space.total_bytes for space in memory.figures.spaces
     }
     assert memory.reported[1][0] == "vmem"
     assert {layout_space.number for layout_space in memory.layout_spaces} <= {

@@ -74,3 +74,14 @@ def test_a_term_that_is_added_twice(read: Read) -> None:
 )
 def test_another_sum_or_factor_is_no_pair(read: Read, old: str, new: str) -> None:
     assert _combined(read(_BEFORE), read(_AFTER.replace(old, new)), "mul.7") == set()
+
+
+@pytest.mark.parametrize("line", ["add(%nowhere, %nowhere)", "add(%mul.1, %nowhere)", "add()"])
+def test_a_sum_of_what_is_nowhere_is_no_sum_of_products(read: Read, line: str) -> None:
+    before = read(_BEFORE.replace("add(%mul.1, %mul.2)", line))
+    assert _combined(before, read(_AFTER), "mul.7") == set()
+
+
+def test_products_of_themselves_end(read: Read) -> None:
+    before = read(_BEFORE.replace("multiply(%a, %x)", "multiply(%mul.1, %mul.2)"))
+    assert _combined(before, read(_AFTER), "mul.7") == set()

@@ -12,7 +12,9 @@ from xlareport.knowledge.grades import Grade
 
 _SUMS = frozenset({"add", "subtract"})
 _PRODUCT = "multiply"
-_MOST_FACTORS = 16
+_TERMS = 2
+_MOST_PRODUCTS = 16
+"""Products in a row that are looked through."""
 
 
 def factored(search: Search) -> None:
@@ -55,7 +57,7 @@ def _keyed_sums(side: Side, sums: list[Node]) -> Iterator[tuple[Hashable, Node]]
     """Yield sums of products that have common factors, with sum, factors and terms as key."""
     for node in sums:
         read = side.graph.operands(node)
-        if any(path or not _is_product(term) for term, path in read):
+        if len(read) != _TERMS or any(path or not _is_product(term) for term, path in read):
             continue
         terms = [_counted(_factors(side, term)) for term, _ in read]
         common = terms[0] & terms[-1]
@@ -88,12 +90,11 @@ def _key(total: Node, common: Counter[int], terms: list[Counter[int]]) -> Hashab
 def _factors(side: Side, product: Node) -> list[tuple[int, Node]]:
     """Return what a product multiplies, through products that differ: values and their nodes."""
     factors, waiting = list[tuple[int, Node]](), [product]
-    while waiting and len(factors) < _MOST_FACTORS:
-        node = waiting.pop()
-        for (operand, path), token in zip(
-            side.graph.operands(node), side.values.read(node), strict=True
-        ):
-            if not path and is_free(operand) and _is_product(operand):
+    for node in waiting:
+        read = zip(side.graph.operands(node), side.values.read(node), strict=True)
+        for (operand, path), token in read:
+            through = not path and is_free(operand) and _is_product(operand)
+            if through and len(waiting) < _MOST_PRODUCTS:
                 waiting.append(operand)
             else:
                 factors.append((token, operand))
@@ -102,11 +103,12 @@ def _factors(side: Side, product: Node) -> list[tuple[int, Node]]:
 
 def _parts(side: Side, product: Node) -> Iterator[Node]:
     """Yield a free product and the free products that it multiplies, that nothing else reads."""
-    if is_free(product) and _is_product(product):
-        yield product
-        for node, _ in side.graph.operands(product):
-            if len(side.users.get(node, ())) == 1:
-                yield from _parts(side, node)
+    waiting = [product]
+    for part in waiting:
+        if is_free(part) and _is_product(part) and len(waiting) < _MOST_PRODUCTS:
+            yield part
+            read = (node for node, _ in side.graph.operands(part))
+            waiting += (node for node in read if len(side.users.get(node, ())) == 1)
 
 
 def _is_product(node: Node) -> bool:

@@ -41,16 +41,14 @@ def _keyed(search: Search, side: Side, nodes: list[Node]) -> Iterator[tuple[Hash
 
 def _reciprocal(side: Side, product: Node) -> list[Node]:
     """Return the new reciprocal or constant that a product multiplies by, and what repeats it."""
-    operands = side.graph.operands(product)
     nodes = list[Node]()
-    node, path = operands[-1]
-    for _ in range(_MOST_MOVES):
-        if path or not is_free(node):
+    waiting = [*side.graph.operands(product)[-1:]]
+    for node, path in waiting:
+        if path or not is_free(node) or len(nodes) == _MOST_MOVES:
             return []
         nodes.append(node)
         if node.instruction.opcode in _ENDS:
             return nodes
-        if node.instruction.opcode not in _REPEATS:
-            return []
-        node, path = side.graph.operands(node)[0]
+        if node.instruction.opcode in _REPEATS:
+            waiting += side.graph.operands(node)[:1]
     return []
