@@ -1,21 +1,20 @@
 """Scores "where numbers may change": which steps change bits, run on the CPU, against those named.
 
-Usage: `python benchmarks/score_numbers.py PYTHON [--show N] [DUMP...]`; PYTHON has jaxlib 0.12.
+Usage: `python benchmarks/score_numbers.py [--show N] [DUMP...]`; XLAREPORT_JAX_PYTHON names an
+interpreter with jaxlib 0.12.
 Every snapshot of every small module is run on the same inputs as the others of its module. A step
 is compared where both of its snapshots ran. Bits that stay equal on these inputs do not prove that
 a step changes no number, so a false one may still be worth its name.
 """
 
 import argparse
-import json
-import os
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asking import ask, jax_python
 from dumps import content, dumps, modules
 
 from xlareport.analysis.passes.step_boundaries import find_boundaries
@@ -81,41 +80,22 @@ def _digests(python: str, snapshots: Sequence[ParsedSnapshot]) -> list[str | Non
             path = Path(folder, f"{number}.txt")
             path.write_bytes(content(snapshot.stage, "hlo-text") or b"")
             paths.append(str(path))
-        return [answer.get("digest") for answer in _answers(python, paths)]
-
-
-def _answers(python: str, paths: Sequence[str]) -> list[dict[str, str]]:
-    """Ask for all paths; where the process ends, what it was asked last is an error."""
-    answers: list[dict[str, str]] = []
-    while len(answers) < len(paths):
-        asked = "".join(f"{path}\n" for path in paths[len(answers) :])
-        done = subprocess.run(
-            [python, str(RUNNER)],
-            input=asked,
-            capture_output=True,
-            text=True,
-            env=os.environ
-            | {"XLA_FLAGS": f"--xla_disable_hlo_passes={_KEPT_AS_WRITTEN}", "JAX_PLATFORMS": "cpu"},
-            timeout=_PATIENCE,
-            check=False,
-        )
-        answers += [json.loads(line) for line in done.stdout.splitlines()]
-        if done.returncode:
-            answers.append({"error": "the process ended"})
-    return answers[: len(paths)]
+        disabled = {"XLA_FLAGS": f"--xla_disable_hlo_passes={_KEPT_AS_WRITTEN}"}
+        answers = ask(python, RUNNER, paths, disabled, _PATIENCE)
+        return [answer.get("digest") for answer in answers]
 
 
 def main() -> None:
     """Print how many steps were named right, missed and named falsely, and some of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("python", help="an interpreter with jaxlib 0.12")
     parser.add_argument("dumps", nargs="*", type=Path)
     parser.add_argument("--show", type=int, default=0, help="how many of each kind")
     options = parser.parse_args()
+    python = jax_python()
     counts: Counter[str] = Counter()
     for dump in options.dumps or dumps():
         for files in modules(dump):
-            for verdict in verdicts(options.python, files):
+            for verdict in verdicts(python, files):
                 counts[verdict.kind] += 1
                 if counts[verdict.kind] <= options.show and verdict.kind != "quiet":
                     words = "; ".join(verdict.named)

@@ -1,6 +1,7 @@
 """Scores by running them whether instructions that a step pairs compute equal values.
 
-Usage: `python benchmarks/score_values.py PYTHON [DUMP...] [--show N]`; PYTHON has jaxlib 0.12.
+Usage: `python benchmarks/score_values.py [--show N] [DUMP...]`; XLAREPORT_JAX_PYTHON names an
+interpreter with jaxlib 0.12.
 Each pair of entry computations or loop bodies runs once before and once after the step, on the same
 random inputs. A pair is asked about unless the report says that it reads other operands, and where
 all that both depend on is paired. Elements are compared in any order, for layouts and transposes
@@ -10,14 +11,13 @@ program has: a compare that XLA knows from the range of a value may differ.
 
 import argparse
 import json
-import os
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asking import ask, jax_python
 from dumps import dumps, modules
 from record import Row, record
 from value_programs import UnusableError, ValueProgram
@@ -83,7 +83,8 @@ def verdicts(python: str, files: ModuleFiles) -> Iterator[tuple[Boundary, Verdic
         if before is after or large or _DIVIDING.search(boundary.actor.lower()):
             continue
         questions = list(questions_of(before, after, step(before, after, boundary.actor)))
-        for question, answer in zip(questions, ask(python, questions), strict=True):
+        answers = ask(python, RUNNER, [question.asked for question in questions], {}, _PATIENCE)
+        for question, answer in zip(questions, answers, strict=True):
             for claim, equal in zip(question.claims, answer.get("equal", ()), strict=False):
                 yield boundary, Verdict(claim, equal)
 
@@ -178,37 +179,18 @@ def _shared_inputs(matching: Matching, before: ValueProgram, after: ValueProgram
     return keys
 
 
-def ask(python: str, questions: Sequence[Question]) -> list[dict[str, list[bool | None]]]:
-    """Ask all questions; where the process ends, what it was asked last has no answer."""
-    answers: list[dict[str, list[bool | None]]] = []
-    while len(answers) < len(questions):
-        done = subprocess.run(
-            [python, str(RUNNER)],
-            input="".join(f"{question.asked}\n" for question in questions[len(answers) :]),
-            capture_output=True,
-            text=True,
-            env=os.environ | {"JAX_PLATFORMS": "cpu"},
-            timeout=_PATIENCE,
-            check=False,
-        )
-        answers += [json.loads(line) for line in done.stdout.splitlines()]
-        if done.returncode:
-            answers.append({})
-    return answers[: len(questions)]
-
-
 def main() -> None:
     """Print how many claims hold, by relation and grade, and some that do not."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("python", help="an interpreter with jaxlib 0.12")
     parser.add_argument("dumps", nargs="*", type=Path)
     parser.add_argument("--show", type=int, default=0, help="how many that do not hold")
     options = parser.parse_args()
+    python = jax_python()
     counts: Counter[tuple[str, str, bool | None]] = Counter()
     shown = 0
     for dump in options.dumps or dumps():
         for files in modules(dump):
-            for boundary, verdict in verdicts(options.python, files):
+            for boundary, verdict in verdicts(python, files):
                 pairing = verdict.claim.pairing
                 counts[pairing.relation, pairing.grade, verdict.equal] += 1
                 if verdict.equal is False and shown < options.show:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import without_layout
 
-_INDEX = re.compile(r"/\*index=\d+\*/")
-_LAYOUT = re.compile(r"\]\{([^{}]*)\}")
 _VARIABLE = re.compile(r"%(v\d+)\b")
 _RUN = frozenset(
     {
@@ -128,7 +127,7 @@ class ValueProgram:
             if line.opcode == "parameter" and arguments is not None:
                 value = arguments[int(line.argument)]
             elif place in self.given:
-                value = self._source(place, plain_shape(line))
+                value = self._source(place, without_layout(line.shape.text))
             elif line.opcode in _ENTERED and len(line.called) == 1:
                 value = self._evaluate(self._callee(line), operands, depth + 1)
             else:
@@ -157,12 +156,12 @@ class ValueProgram:
             return self._add(line, operation, arrays)
         if line.opcode in _DEVICES:
             return self._device(line)
-        return self._source(Place(home.name, line.name), plain_shape(line))
+        return self._source(Place(home.name, line.name), without_layout(line.shape.text))
 
     def _device(self, line: Instruction) -> Value:
         place = Place(line.opcode, "")
         known = (name for name, source in self.sources.items() if source.place == place)
-        return next(known, None) or self._source(place, plain_shape(line))
+        return next(known, None) or self._source(place, without_layout(line.shape.text))
 
     def _operation(self, home: Computation, line: Instruction, arrays: Sequence[str]) -> str:
         """Return an instruction as a program runs it; empty for what is an input."""
@@ -191,7 +190,7 @@ class ValueProgram:
     def _add(self, line: Instruction, operation: str, read: Sequence[str]) -> str:
         for _, called in line.called:
             self._add_called(called)
-        name = self._named(plain_shape(line))
+        name = self._named(without_layout(line.shape.text))
         self.inputs[name] = frozenset().union(*(self.inputs[operand] for operand in read))
         self.lines.append(f"  %{name} = {self.shapes[name]} {operation}")
         return name
@@ -208,9 +207,10 @@ class ValueProgram:
         home = self.module.by_name[name]
         lines = [self._called_line(home, line) for line in home.instructions]
         given = ", ".join(
-            f"p{number}: {plain_shape(line)}" for number, line in enumerate(home.parameters)
+            f"p{number}: {without_layout(line.shape.text)}"
+            for number, line in enumerate(home.parameters)
         )
-        result = "" if home.root is None else plain_shape(home.root)
+        result = "" if home.root is None else without_layout(home.root.shape.text)
         self._called[name] = "\n".join((f"%{name} ({given}) -> {result} {{", *lines, "}"))
 
     def _called_line(self, home: Computation, line: Instruction) -> str:
@@ -223,17 +223,12 @@ class ValueProgram:
         if line.opcode in ("get-tuple-element", "parameter"):
             rest = f"({line.argument or f'%{line.operands[0]}'})"
             rest += f", index={line.attributes['index']}" if line.operands else ""
-        return f"  {root}%{line.name} = {plain_shape(line)} {line.opcode}{rest}"
+        return f"  {root}%{line.name} = {without_layout(line.shape.text)} {line.opcode}{rest}"
 
     def _rest(self, line: Instruction, operands: Sequence[str]) -> str:
         """Return operands and attributes as XLA writes them."""
         inside = ", ".join(f"%{operand}" for operand in operands) or line.argument
         return f"({inside}){_attributes(line.attributes)}"
-
-
-def plain_shape(line: Instruction) -> str:
-    """Return the shape of an instruction without layouts: `f32[2,3]`."""
-    return _INDEX.sub("", _LAYOUT.sub("]", line.shape.text))
 
 
 def _attributes(attributes: Mapping[str, str]) -> str:
@@ -243,7 +238,6 @@ def _attributes(attributes: Mapping[str, str]) -> str:
 
 def _has_default_layout(line: Instruction) -> bool:
     """Return whether an array has the layout of one that is written without."""
-    layout = _LAYOUT.search(line.shape.text)
-    order = layout[1].partition(":")[0].split(",") if layout else []
+    order = line.shape.layout.partition(":")[0].split(",")
     numbers = [int(number) for number in order if number]
     return numbers == sorted(numbers, reverse=True)

@@ -12,6 +12,7 @@ from xlareport.analysis.steps.step import step
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import score_values
+from asking import ask
 from value_programs import ValueProgram
 
 BEFORE = """\
@@ -65,6 +66,8 @@ def test_a_pair_of_other_values_is_seen(opcode: str, *, equal: bool) -> None:
     before, after = parse_module(BEFORE), parse_module(AFTER.replace("negate", opcode))
     change = step(before, after)
     [question] = score_values.questions_of(before, after, change)
-    [answer] = score_values.ask(os.environ["XLAREPORT_JAX_PYTHON"], [question])
+    [answer] = ask(
+        os.environ["XLAREPORT_JAX_PYTHON"], score_values.RUNNER, [question.asked], {}, 100
+    )
     claims = [claim.after.instruction for claim in question.claims]
     assert answer["equal"][claims.index("neg.7")] is equal
