@@ -29,6 +29,12 @@ def same_shape(search: Search, node: Node, other: Node) -> bool:
     return search.forms.of(node.instruction).shape == search.forms.of(other.instruction).shape
 
 
+def same_count(node: Node, other: Node) -> bool:
+    """Return whether two results have the same number of elements."""
+    count = node.instruction.shape.element_count
+    return count is not None and count == other.instruction.shape.element_count
+
+
 def are_tuples(node: Node, other: Node) -> bool:
     """Whether two nodes are tuples, of however many elements."""
     return node.instruction.opcode == other.instruction.opcode == "tuple"

@@ -15,6 +15,7 @@ from xlareport.analysis.matching.nodes import (
     is_array_call,
     is_free,
     origin,
+    same_count,
     same_form,
     same_shape,
     sharding,
@@ -288,7 +289,7 @@ class _Spread:
         if _opcode(node) == "copy":
             return _opcode(source) == "transpose"
         moves = _opcode(node) in REARRANGEMENTS
-        return not moves and _opcode(node) == _opcode(source) and _same_count(node, source)
+        return not moves and _opcode(node) == _opcode(source) and same_count(node, source)
 
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
         """Yield operands in the same position, or the only unpaired operand of either side."""
@@ -334,12 +335,6 @@ def _start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
 
 def _operation(node: Node, frame: Frame) -> Hashable:
     return (frame.number, _opcode(node), origin(node))
-
-
-def _same_count(node: Node, other: Node) -> bool:
-    """Return whether two results have the same number of elements."""
-    count = node.instruction.shape.element_count
-    return count is not None and count == other.instruction.shape.element_count
 
 
 def _same_origin(node: Node, other: Node) -> bool:
