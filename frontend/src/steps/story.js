@@ -125,7 +125,7 @@ function groupRows({ title, count, grade: surest, examples }) {
   );
   const rest =
     more > 0 &&
-    element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more in the HLO diff`));
+    element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more`));
   return element("tbody", null, element("tr.xr-group-head", null, head), ...examples.map(exampleRow), rest);
 }
 

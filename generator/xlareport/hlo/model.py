@@ -167,6 +167,11 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
         return split_attributes(self.header)
 
     @cached_property
+    def is_scheduled(self) -> bool:
+        """Whether the order of the lines is the order of execution."""
+        return self.attributes.get("is_scheduled") == "true"
+
+    @cached_property
     def by_name(self) -> Mapping[str, Computation]:
         """Computations by name."""
         return {computation.name: computation for computation in self.computations}

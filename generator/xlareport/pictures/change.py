@@ -155,10 +155,10 @@ _MOST_AROUND = 30
 _MOST_AROUND_ONE = 6
 
 _GONE = frozenset(
-    {Kind.REMOVED, Kind.DEAD, Kind.UNCALLED, Kind.ARGUMENT, Kind.MERGED}
+    {Kind.REMOVED, Kind.DEAD, Kind.UNCALLED, Kind.ARGUMENT, Kind.MERGED, Kind.UNIFIED}
     | {Kind.INLINED, Kind.ABSORBED, Kind.UNTRACED}
 )
-_NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.FUSED, Kind.OUTLINED, Kind.UNTRACED})
+_NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.COPIED, Kind.FUSED, Kind.OUTLINED, Kind.UNTRACED})
 _UNSEEN = frozenset({Kind.METADATA, Kind.REORDERED, Kind.RENAMED})
 """Kinds of change that leave the graph the same."""
 

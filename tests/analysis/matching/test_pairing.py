@@ -1,4 +1,4 @@
-from xlareport.analysis.matching.pairing import Doubt, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import PairEvidence, Pairing, Place, Relation
 from xlareport.knowledge.grades import Grade
 
 BEFORE, FIRST, FURTHER = (Place("main", name) for name in ("dot", "dot.1", "dot.2"))
@@ -6,18 +6,18 @@ BEFORE, FIRST, FURTHER = (Place("main", name) for name in ("dot", "dot.1", "dot.
 
 def copies(grade: Grade) -> Pairing:
     pairing = Pairing((BEFORE,), (FIRST, FURTHER), Grade.MATCHED, "by name", Relation.CLONED)
-    pairing.add_doubt((BEFORE, FURTHER), grade, "in order")
+    pairing.add_evidence((BEFORE, FURTHER), grade, "in order")
     return pairing
 
 
 def test_a_further_copy_keeps_its_own_grade() -> None:
     pairing = copies(Grade.GUESSED)
-    assert pairing.known_of(BEFORE, FIRST) == Doubt(Grade.MATCHED, "by name")
-    assert pairing.known_of(BEFORE, FURTHER) == Doubt(Grade.GUESSED, "in order")
+    assert pairing.known_of(BEFORE, FIRST) == PairEvidence(Grade.MATCHED, "by name")
+    assert pairing.known_of(BEFORE, FURTHER) == PairEvidence(Grade.GUESSED, "in order")
     assert pairing.weakest.grade is Grade.GUESSED
 
 
 def test_a_further_copy_is_no_surer_than_the_first() -> None:
     pairing = copies(Grade.EXACT)
-    assert pairing.known_of(BEFORE, FURTHER) == Doubt(Grade.MATCHED, "by name")
+    assert pairing.known_of(BEFORE, FURTHER) == PairEvidence(Grade.MATCHED, "in order")
     assert pairing.weakest.grade is Grade.MATCHED

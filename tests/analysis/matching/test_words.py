@@ -76,7 +76,7 @@ def test_the_account_adds_and_changes_no_other_instruction(read: Read) -> None:
     made = step(read(_WHOLE), read(_HALVES), "`xprecision-rewriter`")
     kinds = {change.kind for change in made.changes}
     assert not kinds & {Kind.ADDED, Kind.REMOVED, Kind.TYPE}
-    assert "expanded 1 add, 1 broadcast, 1 constant and 1 other into 16" in made.headline
+    assert "expanded 1 add, 1 broadcast, 1 constant and 1 iota into 16" in made.headline
     assert sum(change.balance for change in made.changes) == 12
 
 

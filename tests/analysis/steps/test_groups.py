@@ -14,7 +14,7 @@ def test_groups_put_like_changes_together() -> None:
     [group] = grouped(changes)
     assert (group.count, group.opcodes, group.scope) == (5, ("add", "multiply"), "layer_1/mlp")
     assert len(group.examples) == 3
-    assert group.repetition == "5 times"
+    assert group.repetition == "one of 5"
 
 
 def test_the_surest_examples_come_first() -> None:
@@ -32,14 +32,6 @@ def test_one_change_needs_no_repetition() -> None:
     [group] = grouped([change(Kind.ADDED)])
     assert isinstance(group, ChangeGroup)
     assert group.repetition == ""
-
-
-def test_unlike_changes_are_one_of_many_and_like_ones_happened_many_times() -> None:
-    like = [change(Kind.LAYOUT, f"add.{number}") for number in range(3)]
-    [group] = grouped(like)
-    assert group.repetition == "3 times"
-    [group] = grouped([*like, replace(like[0], reason="for another reason")])
-    assert group.repetition == "one of 4"
 
 
 def test_the_numbers_of_computations_are_no_layers() -> None:

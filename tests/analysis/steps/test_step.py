@@ -148,7 +148,7 @@ def test_repeated_changes_are_counted_once_by_layer(read: Read) -> None:
     [group] = change.groups
     assert (group.count, group.per_layer, group.layers) == (4, 1, 4)
     assert group.scope == "layer_*/mlp"
-    assert group.repetition == "4 times, one per layer"
+    assert group.repetition == "one of 4, one per layer"
 
 
 def test_figures(read: Read) -> None:
@@ -463,7 +463,7 @@ def test_what_stands_where_it_stood_did_not_move_into_its_copy(read: Read) -> No
     after = read(first + copy + TWO_SUMS.format(name="region.clone"))
     change = step(before, after)
     assert Kind.MOVED not in kinds(change)
-    assert Kind.CLONED in kinds(change)
+    assert Kind.COPIED in kinds(change)
 
 
 _APART = """
@@ -639,3 +639,37 @@ ENTRY %main (x: f32[8,1]) -> f32[8,1] {
     after = before.replace("f32[8,1]{1,0} sort", "f32[8]{0} sort").replace("is_stable=true, ", "")
     headline = step(read(before), read(after), "expander").headline
     assert "`f32[8,1]{1,0}` → `f32[8]{0}`; is_stable: true → none" in headline
+
+
+_REDUCERS = """
+HloModule m
+%kept (p: f32[], q: f32[]) -> f32[] {
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %r = f32[] add(%p, %q)
+}
+ENTRY %main (a: f32[8], z: f32[]) -> f32[] {
+  %a = f32[8]{0} parameter(0)
+  %z = f32[] parameter(1)
+  %sum = f32[8]{0} add(%a, %a)
+  ROOT %s = f32[] reduce(%sum, %z), dimensions={0}, to_apply=%kept
+}
+"""
+
+
+def test_opcodes_are_counted_in_the_whole_module(read: Read) -> None:
+    change = step(read(_REDUCERS), read(_REDUCERS.replace("add(%a, %a)", "multiply(%a, %a)")))
+    assert ("add", 2, 1) in change.opcode_delta
+    assert ("multiply", 0, 1) in change.opcode_delta
+
+
+def test_the_order_that_scheduling_gives_is_the_schedule() -> None:
+    reader = TextReader()
+    lines = BEFORE.strip().splitlines()
+    lines[3], lines[4] = lines[4], lines[3]
+    before = reader.read(f"HloModule m\n\n{BEFORE.strip()}\n".encode(), "m")
+    text = "\n".join(lines)
+    after = reader.read(f"HloModule m, is_scheduled=true\n\n{text}\n".encode(), "m")
+    assert before is not None
+    assert after is not None
+    assert step(before, after).headline.endswith(" scheduled the module.")

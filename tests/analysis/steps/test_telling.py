@@ -14,12 +14,19 @@ def told(*changes: Change, actor: str = "`algsimp`") -> tuple[str, ...]:
     return describe_step(Telling(grouped(changes), actor))
 
 
+_OF_COMPUTATIONS = {
+    Kind.COPIED: "cloned 1 computation of 1 instruction",
+    Kind.UNCALLED: "removed 1 uncalled computation of 1 instruction",
+    Kind.UNIFIED: "merged 1 duplicate computation of 1 instruction",
+}
+
+
 @pytest.mark.parametrize("kind", Kind)
 def test_every_kind_has_a_sentence_that_names_an_instruction(kind: Kind) -> None:
     [headline, *_] = told(change(kind))
     assert headline.startswith("`algsimp` ")
-    if kind is Kind.UNCALLED:
-        assert "removed 1 uncalled computation of 1 instruction; `%main` had" in headline
+    if kind in _OF_COMPUTATIONS:
+        assert f"{_OF_COMPUTATIONS[kind]}; `%main` " in headline
     else:
         assert "`%add.1" in headline
         assert "in `layer_1/mlp`" in headline

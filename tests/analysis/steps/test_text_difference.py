@@ -121,9 +121,13 @@ ENTRY %main (a: f32[8]) -> f32[8] {
 """
 
 
-def reordered(text: str) -> TextDiff:
+_UNSCHEDULED = ORDERED.replace(", is_scheduled=true", "")
+
+
+def reordered(text: str, other: str = "") -> TextDiff:
     reader = TextReader()
-    before, after = (reader.read(one.encode(), "m.txt") for one in (text, swapped(text)))
+    texts = text, swapped(other or text)
+    before, after = (reader.read(each.encode(), "m.txt") for each in texts)
     assert before is not None
     assert after is not None
     return text_diff(match(before, after))
@@ -137,4 +141,31 @@ def test_another_schedule_is_told_as_order() -> None:
 
 
 def test_another_order_without_a_schedule_is_no_change() -> None:
-    assert reordered(ORDERED.replace(", is_scheduled=true", "")).computations == ()
+    assert reordered(_UNSCHEDULED).computations == ()
+    assert reordered(_UNSCHEDULED, ORDERED).computations == ()
+
+
+_DUPLICATES = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %x.1 = f32[8]{0} negate(%a)
+  %y.2 = f32[8]{0} negate(%a)
+  ROOT %g = f32[8]{0} add(%x.1, %y.2)
+}
+"""
+
+
+def test_a_merged_duplicate_is_removed_and_the_kept_one_is_not(read: Read) -> None:
+    lines = _DUPLICATES.replace("  %y.2 = f32[8]{0} negate(%a)\n", "")
+    first = difference(read, _DUPLICATES, lines.replace("%y.2", "%x.1"))
+    assert "- %y.2" in signs(first)
+    assert "  %x.1" in signs(first)
+    lines = _DUPLICATES.replace("  %x.1 = f32[8]{0} negate(%a)\n", "")
+    second = difference(read, _DUPLICATES, lines.replace("%x.1", "%y.2"))
+    assert "- %x.1" in signs(second)
+    assert "  %y.2" in signs(second)
+
+
+def test_another_name_is_a_change_and_its_users_are_not_changed(read: Read) -> None:
+    found = difference(read, BEFORE, BEFORE.replace("d.3", "loop_sine"))
+    assert signs(found) == ["  %b.1", "  %c.2", "~ %d.3", "  %e.4", "  %f.5"]

@@ -62,7 +62,7 @@ def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
     return CollectivesReport(
         rows=tuple(sorted(rows, key=makes.order)),
         devices=read_partition_count(hlo) * read_replica_count(hlo),
-        is_scheduled=hlo.attributes.get("is_scheduled") == "true",
+        is_scheduled=hlo.is_scheduled,
         device_name=device.name,
         bound=_bound(every, given.cost),
         hideable_seconds=sum_hideable(Schedule(hlo, given.cost, device), every),

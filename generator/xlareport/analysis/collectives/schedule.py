@@ -122,7 +122,7 @@ class Schedule(Struct, frozen=True):
 
     @property
     def _is_ordered(self) -> bool:
-        return self.module.attributes.get("is_scheduled") == "true"
+        return self.module.is_scheduled
 
     def _between(self, home: Computation, collective: Collective) -> list[Instruction] | None:
         if collective.done is None:

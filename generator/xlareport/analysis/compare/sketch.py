@@ -114,7 +114,7 @@ def _digest_snapshot(
     snapshot: ParsedSnapshot, forms: HloDigests, changes: tuple[tuple[str, int], ...]
 ) -> SnapshotDigest:
     stage = snapshot.stage
-    scheduled = snapshot.hlo.attributes.get("is_scheduled") == "true"
+    scheduled = snapshot.hlo.is_scheduled
     form = forms.of_module(snapshot.hlo, ordered=scheduled)
     return SnapshotDigest(
         *(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before),

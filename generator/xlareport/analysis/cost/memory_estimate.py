@@ -95,7 +95,7 @@ def estimate_peak(module: HloModule) -> PeakEstimate | None:
     order = callees_first(module)
     if not order or not order[-1].instructions:
         return None
-    if module.attributes.get("is_scheduled") != "true":
+    if not module.is_scheduled:
         return None
     *called, entry = order
     inside: dict[str, int] = {}

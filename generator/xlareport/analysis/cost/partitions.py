@@ -32,7 +32,7 @@ def has_local_shapes(module: HloModule) -> bool:
     Scheduling comes after partitioning, so a scheduled module for several partitions is
     partitioned.
     """
-    scheduled = module.attributes.get("is_scheduled") == "true"
+    scheduled = module.is_scheduled
     return is_partitioned(module) or (scheduled and read_partition_count(module) > 1)
 
 

@@ -71,5 +71,5 @@ def read_cycles(module: HloModule) -> Mapping[InstructionKey, int]:
 
 
 def _is_finished(final: ParsedSnapshot) -> bool:
-    scheduled = final.hlo.attributes.get("is_scheduled") == "true"
+    scheduled = final.hlo.is_scheduled
     return scheduled or final.stage.name in _FINISHED

@@ -144,7 +144,7 @@ class Case(Struct, frozen=True, dict=True):
     @property
     def has_order(self) -> bool:
         """Whether the order of instructions is that in time: scheduled, and not for a CPU."""
-        is_scheduled = self.module.attributes.get("is_scheduled") == "true"
+        is_scheduled = self.module.is_scheduled
         return is_scheduled and self.device.nominal_for != "cpu"
 
     @cached_property

@@ -10,7 +10,7 @@ from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.fused import outermost
-from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import ChangeCause, PairEvidence, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import Kind, compare
@@ -162,7 +162,7 @@ def _events_between(
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     metadata = ""
     if pairing.relation in _EVENTS and not anew:
-        event, (grade, message) = _EVENTS[pairing.relation], pairing.weakest
+        event, (grade, message) = _EVENTS[pairing.relation], _evidence(pairing, places)
         expands = event is Event.EXPANDED
         targets = expanded_into(matching, pairing) if expands else pairing.after
         sources = pairing.before
@@ -179,6 +179,12 @@ def _events_between(
             event = Event.REBUILT
     known = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, known) if after == pairing.after[0] else known
+
+
+def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:
+    """Return how sure a whole pairing is: what is known of two places, if no other is less sure."""
+    known, weakest = pairing.known_of(*places), pairing.weakest
+    return known if known.grade is weakest.grade else weakest
 
 
 _TAKING = REARRANGEMENTS | {"dynamic-slice"}

@@ -109,7 +109,7 @@ class _Account:
             self._accounted.add(before)
             self._partner[before] = pairing
             pairing.before = (*pairing.before, before)
-            pairing.add_doubt((before, after), link.grade, link.reason)
+            pairing.add_evidence((before, after), link.grade, link.reason)
         else:
             return
         for itself in self._search.same_place_after(before) if self._unchanged(before) else ():
@@ -128,7 +128,7 @@ class _Account:
             pairing = Pairing((before,), itself, grade, reason, Relation.CLONED)
             self._partner[before] = pairing
         pairing.after = (*pairing.after, after)
-        pairing.add_doubt((before, after), grade, reason)
+        pairing.add_evidence((before, after), grade, reason)
         if len(pairing.after) > 1 and self._is_left_over(pairing.after[0]):
             pairing.after = (*pairing.after[1:], pairing.after[0])
         if pairing.relation is Relation.SAME:
@@ -150,7 +150,7 @@ class _Account:
         copied = self._partner.get(before)
         if copied is not None:
             self._join(copied, after)
-            copied.add_doubt((before, after), grade, reason)
+            copied.add_evidence((before, after), grade, reason)
             return
         pairing = self._partner_of.get(after)
         if pairing is None:
@@ -158,7 +158,7 @@ class _Account:
             pairing = Pairing(itself, (after,), grade, reason, Relation.MERGED)
             self._partner_of[after] = self._partner[itself[0] if itself else before] = pairing
         pairing.before = (*pairing.before, before)
-        pairing.add_doubt((before, after), grade, reason)
+        pairing.add_evidence((before, after), grade, reason)
         if pairing.relation is Relation.SAME:
             pairing.relation = Relation.MERGED
 

@@ -19,6 +19,8 @@ from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.knowledge.grades import Grade
 
+_KNOWN = "a computation with a known counterpart"
+
 
 def called(search: Search) -> None:
     """Pair the closed computations that linked instructions call, and their callees."""
@@ -163,7 +165,12 @@ def _value_of(side: Side, operand: NodeElement) -> int:
 def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:
     lines = zip(frame.computation.parameters, other.computation.parameters, strict=False)
     for line, same in lines:
-        _link(search, frame.node(line), other.node(same), "a parameter of what is paired")
+        _link(
+            search,
+            frame.node(line),
+            other.node(same),
+            f"a parameter of {_KNOWN}",
+        )
 
 
 def results(search: Search) -> None:
@@ -177,7 +184,7 @@ def results(search: Search) -> None:
         if root is None or other_root is None:
             continue
         if same_shape(search, root, other_root) or are_tuples(root, other_root):
-            _link(search, root, other_root, "the result of what is paired")
+            _link(search, root, other_root, f"the result of {_KNOWN}")
 
 
 def elements(search: Search) -> None:
@@ -188,7 +195,12 @@ def elements(search: Search) -> None:
     for node in search.before.open():
         for other in elements_read_now(node):
             if same_shape(search, node, other) and _taken_from(node).partner is _taken_from(other):
-                _link(search, node, other, "read in its place by what is paired")
+                _link(
+                    search,
+                    node,
+                    other,
+                    "read in its place by a known counterpart",
+                )
 
 
 def _taken_from(element: Node) -> Node:
@@ -221,7 +233,7 @@ def opened_results(search: Search) -> None:
             continue
         if is_free(root) and is_free(other):
             grade = Grade.GUESSED if link.grade is Grade.GUESSED else Grade.MATCHED
-            search.link(root, other, grade, "the result of what is paired")
+            search.link(root, other, grade, f"the result of {_KNOWN}")
 
 
 def _root(frame: Frame | None) -> Node | None:
@@ -274,7 +286,12 @@ def _hold_the_same(frame: Frame, other: Frame) -> bool:
 def _link_parameters(search: Search, before: Node, after: Node) -> None:
     if is_free(before) and is_free(after) and same_form(search, before, after):
         number = before.instruction.argument
-        search.link(before, after, Grade.EXACT, f"parameter {number} of what is paired")
+        search.link(
+            before,
+            after,
+            Grade.EXACT,
+            f"parameter {number} of {_KNOWN}",
+        )
 
 
 def _continued(frame: Frame) -> Frame | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from xlareport.knowledge.grades import Grade, doubt
+from xlareport.knowledge.grades import Grade, doubt, weakest
 
 
 class Relation(StrEnum):
@@ -76,8 +76,8 @@ class Place(NamedTuple):
         return f"{self.computation}/%{self.instruction}"
 
 
-class Doubt(NamedTuple):
-    """Grade and reason of a further pair that is less certain than the first."""
+class PairEvidence(NamedTuple):
+    """How sure it is that an old place became a new one, and why."""
 
     grade: Grade
     reason: str
@@ -98,23 +98,25 @@ class Pairing(Struct):
     """Old instructions that were fused into a fusion that continues; fusions come first."""
     taken_grade: Grade = Grade.EXACT
     """The weakest grade among these."""
-    doubts: dict[tuple[Place, Place], Doubt] | None = None
-    """Grade and reason of pairs of an old and a new place that are less certain than the first."""
+    further: dict[tuple[Place, Place], PairEvidence] | None = None
+    """PairEvidence of further pairs of an old and a new place that is not that of the first pair."""
 
-    def add_doubt(self, pair: tuple[Place, Place], grade: Grade, reason: str) -> None:
-        """Note the grade of a further pair, if it is less sure than the first or moved as well."""
-        if doubt(grade) > doubt(self.grade) or self.relation is Relation.SWAPPED:
-            self.doubts = {**(self.doubts or {}), pair: Doubt(grade, reason)}
+    def add_evidence(self, pair: tuple[Place, Place], grade: Grade, reason: str) -> None:
+        """Note the evidence of a further pair, which is no surer than the first."""
+        grade = weakest((grade, self.grade))
+        if (grade, reason) != (self.grade, self.reason):
+            self.further = {} if self.further is None else self.further
+            self.further[pair] = PairEvidence(grade, reason)
 
-    def known_of(self, before: Place | None, after: Place | None) -> Doubt:
+    def known_of(self, before: Place | None, after: Place | None) -> PairEvidence:
         """Return how sure it is that a place became another, and why."""
-        own = Doubt(self.grade, self.reason)
-        if self.doubts is None or before is None or after is None:
+        own = PairEvidence(self.grade, self.reason)
+        if self.further is None or before is None or after is None:
             return own
-        return self.doubts.get((before, after), own)
+        return self.further.get((before, after), own)
 
     @property
-    def weakest(self) -> Doubt:
-        """Return grade and reason of the least certain pair."""
-        every = (Doubt(self.grade, self.reason), *(self.doubts or {}).values())
+    def weakest(self) -> PairEvidence:
+        """Return the evidence of the least certain pair."""
+        every = (PairEvidence(self.grade, self.reason), *(self.further or {}).values())
         return max(every, key=lambda known: doubt(known.grade))

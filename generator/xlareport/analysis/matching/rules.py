@@ -112,7 +112,7 @@ def same_leaf_read(search: Search) -> None:
     for node in search.before.open():
         other = same_leaf(search.before, search.after, node) if is_leaf(node) else None
         if other is not None and is_free(other) and _opcode(node) == _opcode(other):
-            reason = "the same expression, read by what is paired"
+            reason = "the same expression, read by an instruction with a known counterpart"
             search.link(node, other, Grade.EXACT, reason)
 
 

@@ -136,7 +136,7 @@ class _Spread:
                 self._could_be(node, other) or _start_loops(before, (node, other))
             ):
                 user = before.instruction.name
-                self._link(node, other, f"operand {number} of %{user}, which is paired")
+                self._link(node, other, f"operand {number} of %{user}, whose counterpart is known")
 
     def _operands(
         self, before: Node, after: Node
@@ -176,7 +176,9 @@ class _Spread:
                 other = theirs.get(key)
                 if node is not None and other is not None and self._may_be_lone(node, other):
                     source = before.instruction.name
-                    self._link(node, other, f"the only such user of %{source}, which is paired")
+                    self._link(
+                        node, other, f"the only such user of %{source}, whose counterpart is known"
+                    )
 
     def _may_be_lone(self, node: Node, other: Node) -> bool:
         """Return whether names, and the depths of matmuls, allow two sole users to be a pair.

@@ -24,7 +24,7 @@ class Partitioning(Struct, frozen=True):
     @property
     def is_fresh(self) -> bool:
         """Whether `after` is the partitioner's direct result, without later passes."""
-        scheduled = self.after.attributes.get("is_scheduled") == "true"
+        scheduled = self.after.is_scheduled
         return not scheduled and all(
             instruction.opcode != "fusion" for instruction in self.after.instructions
         )

@@ -95,7 +95,7 @@ def read_skeleton(
         module=module.files.key,
         name=final.hlo.name,
         snapshot=final.stage.label,
-        is_scheduled=final.hlo.attributes.get("is_scheduled") == "true",
+        is_scheduled=final.hlo.is_scheduled,
         backend=backend or "",
         device=device.name,
         device_grade=grade,

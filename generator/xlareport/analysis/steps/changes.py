@@ -16,6 +16,7 @@ from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.destinations import destination, loop_of_copy
 from xlareport.analysis.steps.differences import Kind, by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
+from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved
@@ -296,7 +297,7 @@ class _Reader:
                 "" if kinds[0] is Kind.INLINED else new_opcode,
             ),
             details=details,
-            numbering=kinds[0] is Kind.RENAMED and _same_but_number(before, after),
+            numbering=kinds[0] is Kind.RENAMED and same_but_number(before, after),
             members=self._members(kinds[0], pairing),
             balance=balance,
             target=_target(new) if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE else "",
@@ -355,28 +356,9 @@ def _further(pairing: Pairing) -> Iterator[tuple[Place | None, Place | None]]:
             yield from ((before[0], place) for place in after[1:])
 
 
-def _same_but_number(before: Place | None, after: Place | None) -> bool:
-    if before is None or after is None:
-        return False
-    return without_number(before.instruction) == without_number(after.instruction)
-
-
-def without_number(name: str) -> str:
-    """Return a name without the numbers at its end: `add.14.0` gives `add`."""
-    head, dot, tail = name.rpartition(".")
-    while dot and tail.isdigit():
-        name = head
-        head, dot, tail = name.rpartition(".")
-    return name
-
-
-def _is_scheduled(module: HloModule) -> bool:
-    return module.attributes.get("is_scheduled") == "true"
-
-
 def _reordered(matching: Matching) -> Iterator[Change]:
     """Yield instructions that run earlier or later, if both modules are scheduled."""
-    if not all(map(_is_scheduled, (matching.before, matching.after))):
+    if not (matching.before.is_scheduled and matching.after.is_scheduled):
         return
     for alignment in alignments(matching):
         for here, there in alignment.moved:

@@ -1,6 +1,5 @@
 """Changes of one kind as groups: repeated ones counted once, with examples."""
 
-import re
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -12,9 +11,11 @@ from xlareport.analysis.steps.differences import Kind
 from xlareport.knowledge.grades import Grade, doubt
 
 _EXAMPLES = 3
-_NAME = re.compile(r"%[\w.\-]+")
 _HOLDERS = frozenset({Kind.EXPANDED, Kind.FUSED, Kind.INLINED, Kind.OUTLINED})
 """Kinds whose members may be within one another, such as a fusion in a fusion."""
+_WHOLE = frozenset({Kind.COPIED, Kind.UNIFIED})
+_OF_COMPUTATIONS = _WHOLE | {Kind.UNCALLED}
+"""Kinds that are told of computations, not of each instruction."""
 
 
 class ChangeGroup(Struct, frozen=True):
@@ -33,10 +34,10 @@ class ChangeGroup(Struct, frozen=True):
     """The first few, the surest first."""
     members: int = 0
     """Number of instructions that the changes combined, split, took in or released."""
-    alike: bool = True
-    """Whether all happened for the same reason and in the same way, but for names."""
     homes: frozenset[str] = frozenset()
     """Computations that the changes are in, before."""
+    homes_after: frozenset[str] = frozenset()
+    """Computations that the changes are in, after."""
     target: str = ""
     """Of the custom calls that took the place of another opcode."""
     sources: int = 0
@@ -50,14 +51,16 @@ class ChangeGroup(Struct, frozen=True):
 
     @property
     def repetition(self) -> str:
-        """In words: `12 times, one per layer`; `one of 12` of unlike ones; '' of a single one."""
-        if self.count == 1 or self.kind is Kind.UNCALLED:
+        """In words: `one of 12, one per layer`; '' of a single one."""
+        count = self.count
+        if self.kind in _WHOLE:
+            count = len(self.homes if self.kind is Kind.UNIFIED else self.homes_after)
+        if count == 1 or self.kind is Kind.UNCALLED:
             return ""
-        times = f"{self.count:,} times" if self.alike else f"one of {self.count:,}"
         if self.per_layer is None:
-            return times
-        count = "one" if self.per_layer == 1 else str(self.per_layer)
-        return f"{times}, {count} per layer"
+            return f"one of {count:,}"
+        share = "one" if self.per_layer == 1 else str(self.per_layer)
+        return f"one of {count:,}, {share} per layer"
 
 
 def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
@@ -66,7 +69,7 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
     for change in changes:
         if not change.numbering:
             key = (change.kind, change.opcodes, mask_numbers(change.scope), change.target)
-            if change.kind is Kind.UNCALLED:
+            if change.kind in _OF_COMPUTATIONS:
                 key = (change.kind, ("", ""), "", "")
             result.setdefault(key, []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
@@ -95,8 +98,8 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         layers=len(layers),
         examples=tuple(surest[:_EXAMPLES]),
         members=sum(len(member.members) for member in members),
-        alike=len({_manner(member) for member in members}) == 1,
         homes=frozenset(member.before.computation for member in members if member.before),
+        homes_after=frozenset(member.after.computation for member in members if member.after),
         target=members[0].target,
         sources=_different(member.before for member in members),
         results=_different(member.after for member in members),
@@ -112,12 +115,6 @@ def _involved(kind: Kind, members: Iterable[Change]) -> frozenset[Place]:
 
 def _different(places: Iterable[Place | None]) -> int:
     return len({place for place in places if place is not None})
-
-
-def _manner(change: Change) -> tuple[str, ...]:
-    """Return how a change is explained, without names."""
-    result = (change.reason, *change.details)
-    return tuple(_NAME.sub("%", text) if "%" in text else text for text in result)
 
 
 def _layers(members: list[Change]) -> dict[str, int]:

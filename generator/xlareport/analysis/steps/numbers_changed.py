@@ -54,6 +54,7 @@ _ELSEWHERE = frozenset(
         Kind.FUSED,
         Kind.INLINED,
         Kind.MERGED,
+        Kind.UNIFIED,
         Kind.OUTLINED,
         Kind.PART,
         Kind.REWIRED,

@@ -228,11 +228,28 @@ def _uncalled(groups: Sequence[ChangeGroup]) -> str:
     return f"removed {units.plural(len(homes), 'uncalled computation')} of {instructions}"
 
 
+def _unified(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many computations were merged as duplicates, with their instructions."""
+    homes = set().union(*(group.homes for group in groups))
+    instructions = units.plural(sum(group.sources for group in groups), "instruction")
+    return f"merged {units.plural(len(homes), 'duplicate computation')} of {instructions}"
+
+
+def _copied(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many computations were cloned, and how often if more than once."""
+    originals = set().union(*(group.homes for group in groups))
+    clones = set().union(*(group.homes_after for group in groups))
+    instructions = units.plural(sum(group.sources for group in groups), "instruction")
+    message = f"cloned {units.plural(len(originals), 'computation')} of {instructions}"
+    return f"{message} ({len(clones):,} clones)" if len(clones) > len(originals) else message
+
+
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ABSORBED: _absorbed,
     Kind.ASYNC: _asynchronous,
     Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
+    Kind.COPIED: _copied,
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,
     Kind.INLINED: _inlined,
@@ -243,6 +260,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SUNK: _sunk,
     Kind.SWAPPED: _swapped,
     Kind.UNCALLED: _uncalled,
+    Kind.UNIFIED: _unified,
     Kind.UNTRACED: _untraced,
 }
 """Phrases that say what became of the instructions."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation
 
@@ -32,11 +33,15 @@ def alignments(matching: Matching) -> Iterator[Alignment]:
 def align(matching: Matching, before: Computation, after: Computation) -> Alignment:
     """Align the lines of two computations by their partners."""
     positions = {line.name: number for number, line in enumerate(after.instructions)}
-    pairs = []
+    partners: dict[str, int] = {}
+    """Of duplicates that were merged, one goes on: the others are only before."""
     for number, line in enumerate(before.instructions):
         partner = matching.name_after(before.name, line.name, after.name)
-        if partner is not None:
-            pairs.append((number, positions[partner]))
+        if partner is None:
+            continue
+        if partner not in partners or _goes_on(matching, before, line.name, after, partner):
+            partners[partner] = number
+    pairs = sorted((number, positions[partner]) for partner, number in partners.items())
     steady = longest_rising([place for _, place in pairs])
     return Alignment(
         before,
@@ -44,6 +49,13 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
         tuple(pair for number, pair in enumerate(pairs) if number in steady),
         tuple(pair for number, pair in enumerate(pairs) if number not in steady),
     )
+
+
+def _goes_on(
+    matching: Matching, before: Computation, name: str, after: Computation, partner: str
+) -> bool:
+    """Return whether the primary partner of an instruction after is that of a name before."""
+    return matching.partner_before(Place(after.name, partner)) == (before.name, name)
 
 
 def longest_rising(places: Sequence[int]) -> set[int]:

@@ -1,7 +1,7 @@
 """Steps: what the compiler did between two snapshots, in words, figures and changes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -15,7 +15,8 @@ from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.one_sided import one_sided_scopes
 from xlareport.analysis.steps.telling import Telling, describe_step, weight
-from xlareport.hlo.model import Computation, HloModule
+from xlareport.analysis.steps.whole_computations import with_whole_computations
+from xlareport.hlo.model import HloModule
 
 
 class ModuleSize(Struct, frozen=True):
@@ -87,7 +88,7 @@ def step(
         matching = Matching(before, after, *(matched if matched and not same else ({}, ())))
     else:
         matching = match(before, after, same_program=same_program)
-    result = list(changes(matching))
+    result = with_whole_computations(matching, changes(matching))
     groups = grouped(result)
     sentences = describe_step(_telling(actor, matching, header, result, groups))
     return StepChange(
@@ -161,7 +162,8 @@ def _reordered(matching: Matching) -> str:
         other is not None and set(computation.instructions) == set(other.instructions)
         for computation, other in pairs
     )
-    return "unscheduled instructions" if same else ""
+    was_scheduled = after.is_scheduled and not before.is_scheduled
+    return "unscheduled instructions" if same and not was_scheduled else ""
 
 
 def figures_of(module: HloModule) -> ModuleSize:
@@ -210,17 +212,14 @@ def _unchanged(module: HloModule, actor: str) -> StepChange:
 
 
 def _opcode_delta(before: HloModule, after: HloModule) -> tuple[tuple[str, int, int], ...]:
-    old = _opcodes(before.computations, after.by_name)
-    new = _opcodes(after.computations, before.by_name)
+    """Return opcode, count before and count after, of the opcodes whose counts differ."""
+    old, new = _opcodes(before), _opcodes(after)
     changed = [(code, old[code], new[code]) for code in {**old, **new} if old[code] != new[code]]
     return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 
-def _opcodes(
-    computations: tuple[Computation, ...], others: Mapping[str, Computation]
-) -> Counter[str]:
+def _opcodes(module: HloModule) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for computation in computations:
-        if others.get(computation.name) is not computation:
-            counts.update(facts_of(computation).opcodes)
+    for computation in module.computations:
+        counts.update(facts_of(computation).opcodes)
     return counts

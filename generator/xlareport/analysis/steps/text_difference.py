@@ -12,6 +12,7 @@ from msgspec import Struct
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.headers import header_line
+from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.sequence import Alignment, alignments
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
@@ -160,7 +161,7 @@ def _moved(matching: Matching, alignment: Alignment, before: int, after: int) ->
     old, new = alignment.before, alignment.after
     first, second = old.instructions[before], new.instructions[after]
     line = _pair(matching, (old.name, first), (new.name, second))
-    if matching.after.attributes.get("is_scheduled") != "true":
+    if not matching.before.is_scheduled or not matching.after.is_scheduled:
         return line
     sign = "<" if after < before else ">"
     return DiffLine(sign, line.text, line.other, places=(before, after))
@@ -173,7 +174,8 @@ def _pair(
     if old.text == new.text:
         return DiffLine(" ", old.text)
     names = _continued(matching, before[0], old, after[0])
-    if names and _renamed(old.text, names) == new.text:
+    numbering = old.name == new.name or without_number(old.name) == without_number(new.name)
+    if names and numbering and _renamed(old.text, names) == new.text:
         return DiffLine(" ", old.text, new.text, renumbered=True)
     return DiffLine("~", old.text, new.text)
 

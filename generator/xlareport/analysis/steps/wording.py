@@ -34,9 +34,10 @@ def counted(counts: Sequence[tuple[str, int]], adjective: str = "") -> str:
     ranked = sorted(counts, key=lambda pair: (-pair[1] * heaviness(pair[0]), pair[0]))
     kind = f"{adjective} " if adjective else ""
     result = [units.plural(count, f"{kind}{noun}") for noun, count in ranked[:_NAMED_AT_MOST]]
-    rest = sum(count for _, count in ranked[_NAMED_AT_MOST:])
+    rest = ranked[_NAMED_AT_MOST:]
     if rest:
-        result.append(units.plural(rest, "other"))
+        noun = rest[0][0] if len(rest) == 1 else "other"
+        result.append(units.plural(sum(count for _, count in rest), noun))
     return english.listing(result)
 
 
