@@ -7820,8 +7820,8 @@ var xlareport = (() => {
   var SHOWN_GROUPS = 8;
   var ORDER2 = ["", "exact", "matched", "guessed"];
   function look(kind) {
-    if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
-    return /^(removed|dead|uncalled|argument|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+    if (/^(added|cloned|copied|fused|outlined|parameter)$/.test(kind)) return "added";
+    return /^(removed|dead|uncalled|argument|merged|unified|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
   }
   function nameList(names2) {
     if (names2 === null || names2.length === 0) return element("span.xr-muted", null, "\u2014");
@@ -7892,7 +7892,7 @@ var xlareport = (() => {
       " ",
       gradeChip(surest)
     );
-    const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more in the HLO diff`));
+    const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more`));
     return element("tbody", null, element("tr.xr-group-head", null, head2), ...examples.map(exampleRow), rest2);
   }
   function kindParts(groups) {

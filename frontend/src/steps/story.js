@@ -21,8 +21,8 @@ const ORDER = ["", "exact", "matched", "guessed"];
 
 /** @param {string} kind */
 function look(kind) {
-  if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
-  return /^(removed|dead|uncalled|argument|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+  if (/^(added|cloned|copied|fused|outlined|parameter)$/.test(kind)) return "added";
+  return /^(removed|dead|uncalled|argument|merged|unified|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
 }
 
 /** @param {Names} names */

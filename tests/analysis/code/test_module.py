@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from xlareport.analysis.code.files import CodeLink
-from xlareport.analysis.code.module import link_mosaic, read_code_files
+from xlareport.analysis.code.module import link_mosaic, read_code_files, summarize_code
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
@@ -93,3 +93,14 @@ def test_a_program_of_the_low_level_compiler_is_linked_by_its_name(tmp_path: Pat
     assert llo_places(tmp_path) == {**expected, "my_matmul.2": ("my_matmul.2", "exact")}
     (tmp_path / "module_0001.jit_g.after_optimizations.txt").write_text(HLO.replace("_f", "_g"))
     assert llo_places(tmp_path)["my_matmul.2"] == ("my_matmul.2", "matched")
+
+
+def test_results_of_the_autotuner_are_no_code(unpacked: Callable[[str], Path]) -> None:
+    with open_source(unpacked("gpu-kernels")) as source:
+        modules = [read_module(files) for files in group(name_files(source)).modules]
+        codes = [code for module in modules if (code := read_code_files(module).code)]
+    tuned = [code for code in codes if any(link.file.kind == "autotune" for link in code.links)]
+    assert tuned
+    for code in tuned:
+        kinds = [link.file.kind for link in code.links]
+        assert summarize_code(code).files == len(kinds) - kinds.count("autotune")

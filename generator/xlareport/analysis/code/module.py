@@ -68,6 +68,7 @@ def link_llo(module: ParsedModule, hlo: HloModule) -> Iterator[CodeLink]:
 
 _NO_PROGRAM = "No instruction has the name of its program."
 _WHOLE = "It belongs to the top-level program of the module."
+_TUNING = "autotune"
 _TARGET = "tpu_custom_call"
 
 
@@ -163,8 +164,9 @@ class CodeSummary(Struct, frozen=True):
     units: int
     """Instructions, computations and modules that have code or run by themselves."""
     files: int
+    """Number of files of code; the autotuner's results are none."""
     linked: int
-    """Number of files with known instructions."""
+    """Number of them with known instructions."""
     thunks: int
     links: tuple[CodeRecord, ...]
     """Every file, for each of its kernels."""
@@ -212,10 +214,11 @@ def read_code_files(module: ParsedModule) -> CodeFiles:
 
 def summarize_code(code: ModuleCode) -> CodeSummary:
     """Return the code of a module in figures."""
+    files = [link for link in code.links if link.file.kind != _TUNING]
     return CodeSummary(
         units=len(code.units),
-        files=len(code.links),
-        linked=len(code.links) - len(code.unlinked),
+        files=len(files),
+        linked=sum(link.has_place for link in files),
         thunks=len(code.thunks),
         links=tuple(record for link in code.links for record in _records(link)),
         names=frozenset(unit.place[1] for unit in code.units[:MOST_UNITS]),

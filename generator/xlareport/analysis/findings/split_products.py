@@ -87,14 +87,15 @@ def _describe_tiles(case: Case, products: Sequence[_Split]) -> str:
         return " How many multiprocessors the split keeps busy is not known."
     span = f"{known[0]}" if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
     return (
-        f" Unsplit, they have {span} output tiles for {multiprocessors} multiprocessors; the idle "
-        "ones are counted."
+        f" Unsplit, they have {span} output tiles for {multiprocessors} multiprocessors. The "
+        "estimate includes multiprocessors without a tile."
     )
 
 
 def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
     names = join_names(split.place[1] for split in products)
     written = sum(split.bytes for split in products)
+    tiles = _describe_tiles(case, products)
     return Finding(
         rule="split-products",
         title="Split-K matmul with costly partial sums",
@@ -102,9 +103,9 @@ def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
         occurrences=len(products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): "
-            f"{units.byte_size(written)} of partial sums are written and read again, "
-            f"{units.share(case.share(seconds))} of the module's roofline time and longer than "
-            f"the unsplit matmuls need.{_describe_tiles(case, products)}"
+            f"{units.byte_size(written)} of partial sums are written and read again. Without the "
+            f"split, the roofline time is up to {units.seconds(seconds)} "
+            f"({units.share(case.share(seconds))} of the module's) shorter.{tiles}"
         ),
         suggestion=(
             "Autotune on the device that runs it, or switch the rewrite off with "

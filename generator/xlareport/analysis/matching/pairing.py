@@ -99,7 +99,7 @@ class Pairing(Struct):
     taken_grade: Grade = Grade.EXACT
     """The weakest grade among these."""
     further: dict[tuple[Place, Place], PairEvidence] | None = None
-    """PairEvidence of further pairs of an old and a new place that is not that of the first pair."""
+    """Of further pairs of an old and a new place, where it is not that of the first pair."""
 
     def add_evidence(self, pair: tuple[Place, Place], grade: Grade, reason: str) -> None:
         """Note the evidence of a further pair, which is no surer than the first."""

@@ -130,10 +130,10 @@ def _number(group: ChangeGroup, side: int) -> int:
 
 
 def _cloned(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many instructions were cloned, and how many clones that gave if more."""
+    """Return how many instructions were cloned, and into how many clones if more."""
     counts = _counts(groups, _BEFORE)
     clones = sum(group.count for group in groups)
-    more = f" to {clones:,}" if clones > sum(count for _, count in counts) else ""
+    more = f" ({clones:,} clones)" if clones > sum(count for _, count in counts) else ""
     return f"cloned {wording.counted(counts)}{more}"
 
 

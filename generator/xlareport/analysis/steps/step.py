@@ -13,6 +13,7 @@ from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
+from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
 from xlareport.analysis.steps.telling import Telling, describe_step, weight
 from xlareport.analysis.steps.whole_computations import with_whole_computations
@@ -123,6 +124,11 @@ def _telling(
         header=tuple(change.phrase for change in header),
         renumbered=renumbered(changes),
         computations=sum(old != new for old, new in matching.computations.items()),
+        renamed=tuple(
+            (old, new)
+            for old, new in matching.computations.items()
+            if without_number(old) != without_number(new)
+        ),
         instructions=matching.before.instruction_count,
         touched=len(touched),
         reordered=_reordered(matching),

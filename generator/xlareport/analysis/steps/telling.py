@@ -33,7 +33,9 @@ class Telling(Struct, frozen=True):
     renumbered: ChangeGroup | None = None
     """Instructions of which only the number in the name changed."""
     computations: int = 0
-    """Computations that got another name."""
+    """Computations that got another name, or only another number in it."""
+    renamed: tuple[tuple[str, str], ...] = ()
+    """The names before and after of those that did not only get another number."""
     instructions: int = 0
     """Of the module before."""
     touched: int = 0
@@ -232,6 +234,13 @@ def _in_all(step: Telling) -> Iterator[str]:
         count = units.plural(step.renumbered.count, "instruction")
         were = "was" if step.renumbered.count == 1 else "were"
         yield f"{count} {were} only renumbered."
+    if step.renamed:
+        count = units.plural(len(step.renamed), "computation")
+        were = "was" if len(step.renamed) == 1 else "were"
+        old, new = step.renamed[0]
+        example = f"{wording.name(old)} → {wording.name(new)}"
+        among = f" (one of {len(step.renamed):,})" if len(step.renamed) > 1 else ""
+        yield f"{count} {were} renamed: {example}{among}."
 
 
 def _sentence(words: str) -> str:
