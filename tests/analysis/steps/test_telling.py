@@ -71,7 +71,7 @@ def test_several_that_became_the_same_are_one_after() -> None:
 def test_clones_of_one_instruction_are_counted_apart_from_it() -> None:
     first = change(Kind.CLONED)
     second = replace(first, after=Place("main", "add.1.other"))
-    assert "cloned 1 add to 2;" in told(first, second)[0]
+    assert "cloned 1 add (2 clones);" in told(first, second)[0]
     assert "cloned 1 add;" in told(first)[0]
 
 
