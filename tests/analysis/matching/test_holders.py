@@ -266,6 +266,28 @@ def test_a_tuple_that_went_with_its_call_is_not_counted(read: Read) -> None:
     assert known.after == (at("sine.2"), at("cosine.2"))
 
 
+def test_the_tuples_of_a_call_within_a_call_belong_to_both(read: Read) -> None:
+    outer = CALLED.replace(
+        "ENTRY %main (a: f32[8]) -> f32[8] {\n  %a", "%all (a: f32[8]) -> f32[8] {\n  %a"
+    )
+    entry = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %call.2 = f32[8]{0} call(%a), to_apply=%all
+  ROOT %tanh.2 = f32[8]{0} tanh(%call.2)
+}
+"""
+    flat = IN_PLACE.replace("ROOT %add.1 =", "%add.1 =").replace(
+        "(%get.1, %get.2)", "(%get.1, %get.2)\n  ROOT %tanh.2 = f32[8]{0} tanh(%add.1)"
+    )
+    matching = match(read(outer + entry), read(flat))
+    inner = matching.pairing_before(Place("all", "call.1"))
+    whole = matching.pairing_before(at("call.2"))
+    assert inner is not None
+    assert whole is not None
+    assert (inner.reason, whole.reason) == ("into 3 instructions", "into 6 instructions")
+
+
 def test_instructions_of_a_call_within_a_call_are_counted_once(read: Read) -> None:
     inner = """
 %sines (q: f32[8]) -> f32[8] {

@@ -34,6 +34,15 @@ def test_one_change_needs_no_repetition() -> None:
     assert group.repetition == ""
 
 
+def test_the_branches_of_a_conditional_are_no_layers() -> None:
+    scopes = ("step/cond/branch_0_fun", "step/cond/branch_1_fun")
+    [group] = grouped([replace(change(Kind.COMBINED), scope=scope) for scope in scopes])
+    assert (group.count, group.per_layer) == (2, None)
+    deeper = [f"{scope}/layer_{layer}" for scope in scopes for layer in range(3)]
+    [group] = grouped([replace(change(Kind.COMBINED), scope=scope) for scope in deeper])
+    assert group.repetition == "6 times, 2 per layer"
+
+
 def test_the_numbers_of_computations_are_no_layers() -> None:
     inside = [
         replace(change(Kind.DEAD), before=Place(name, "x"), after=None, scope=name)

@@ -318,7 +318,7 @@ def test_uncalled_computations_are_counted(read: Read) -> None:
     assert [one.kind for one in change.removed].count(Kind.UNCALLED) == 0
     cleaned = step(read(LOOP), read(LOOP.replace(LOOP[: LOOP.index("%body")], "")), "`dce`")
     assert cleaned.headline == (
-        "`dce` removed 1 uncalled computation of 3 instructions; `%add` had no callers."
+        "`dce` removed 1 dead computation of 3 instructions; `%add` had no live callers."
     )
     assert cleaned.account == ()
 

@@ -134,13 +134,23 @@ def _lines(frame: Frame) -> Iterator[tuple[Frame, Instruction]]:
 
 def _passing(side: Side, frame: Frame, twin: Twin) -> Iterator[Node]:
     """Yield the counterparts, outside of fusions, of what groups values in a called computation."""
-    if frame.caller is None or frame.caller.instruction.opcode != "call":
-        return
-    for line in frame.computation.instructions:
-        node = frame.nodes.get(line.name) if line.opcode in TUPLES else None
+    for home, line in _grouping(frame):
+        node = home.nodes.get(line.name)
         other = None if node is None else node.partner or twin(node)
         if other is not None and _fusion_beside(side, frame, other) is None:
             yield other
+
+
+def _grouping(frame: Frame) -> Iterator[tuple[Frame, Instruction]]:
+    """Yield the tuples and tuple elements of a called computation, those of nested calls too."""
+    if frame.caller is None or frame.caller.instruction.opcode != "call":
+        return
+    for line in frame.computation.instructions:
+        inner = frame.callees.get(line.name)
+        if inner is not None:
+            yield from _grouping(inner)
+        elif line.opcode in TUPLES:
+            yield frame, line
 
 
 def _fusion_beside(side: Side, frame: Frame, other: Node) -> Node | None:

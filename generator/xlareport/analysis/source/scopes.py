@@ -9,6 +9,8 @@ from xlareport.hlo.model import Instruction
 
 _WRAPPER = re.compile(r"[A-Za-z_]\w*\((.*)\)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
+_BRANCH = re.compile(r"(?<![^/(])branch_\d+_fun(?![^/)])")
+"""JAX's names for the scope levels of the branches of a conditional."""
 _LONGEST_OP_NAME = 2000
 """Characters of an op_name that are looked at."""
 CONTROL_FLOW = frozenset(
@@ -95,6 +97,11 @@ def mask_numbers(text: str) -> str:
 def find_numbers(text: str) -> tuple[str, ...]:
     """Return the numbers in a scope: of `layer_3/mlp`, `('3',)`."""
     return tuple(_NUMBER.findall(text))
+
+
+def find_layer(text: str) -> str:
+    """Return the first number in a scope, which is that of its layer; none of a branch: ''."""
+    return next(iter(find_numbers(_BRANCH.sub("", text))), "")
 
 
 def split_path(op_name: str) -> list[str]:

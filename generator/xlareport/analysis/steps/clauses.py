@@ -112,7 +112,7 @@ _TEMPLATES = {
     Kind.LEFT: "{old}{where} has no users now",
     Kind.REMOVED: "{old}{where} was removed: {reason}",
     Kind.DEAD: "{old}{where} was removed: {reason}",
-    Kind.UNCALLED: "{home} had no callers",
+    Kind.UNCALLED: "{home} had no live callers",
     Kind.UNTRACED: "what {old}{where} became is not known",
     Kind.ARGUMENT: "{old}{where} was {reason}",
     Kind.ADDED: "{new}{where} was added: {reason}",

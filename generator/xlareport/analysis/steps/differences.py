@@ -58,7 +58,7 @@ class Kind(StrEnum):
     DEAD = "dead"
     """Removed because nothing depended on it."""
     UNCALLED = "uncalled"
-    """Removed with its computation, which had no callers."""
+    """Removed with its computation, which had no live callers."""
     ARGUMENT = "argument"
     """A parameter of a fusion or call, removed with it or with the operand."""
     ADDED = "added"

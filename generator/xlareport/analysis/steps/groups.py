@@ -1,11 +1,12 @@
 """Changes of one kind as groups: repeated ones counted once, with examples."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.source.scopes import find_numbers, mask_numbers
+from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.knowledge.grades import Grade, doubt
@@ -118,10 +119,7 @@ def _different(places: Iterable[Place | None]) -> int:
 
 
 def _layers(members: list[Change]) -> dict[str, int]:
-    """Return the number of changes by layer; the first number of a scope is its layer."""
-    layers: dict[str, int] = {}
-    for member in members:
-        result = find_numbers(member.scope) if member.scoped else ()
-        if result:
-            layers[result[0]] = layers.get(result[0], 0) + 1
+    """Return the number of changes by layer."""
+    layers = Counter(find_layer(member.scope) for member in members if member.scoped)
+    del layers[""]
     return layers

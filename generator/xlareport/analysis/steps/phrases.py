@@ -222,10 +222,10 @@ def _untraced(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _uncalled(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many computations without a call were removed, with their instructions."""
+    """Return how many computations without a live call were removed, with their instructions."""
     homes = set().union(*(group.homes for group in groups))
     instructions = units.plural(sum(group.count for group in groups), "instruction")
-    return f"removed {units.plural(len(homes), 'uncalled computation')} of {instructions}"
+    return f"removed {units.plural(len(homes), 'dead computation')} of {instructions}"
 
 
 def _unified(groups: Sequence[ChangeGroup]) -> str:

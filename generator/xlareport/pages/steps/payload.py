@@ -85,7 +85,7 @@ _LABELS = {
     Kind.LEFT: "Left without users",
     Kind.REMOVED: "Removed",
     Kind.DEAD: "Removed as dead",
-    Kind.UNCALLED: "Removed with computations that nothing called",
+    Kind.UNCALLED: "Removed with dead computations",
     Kind.ARGUMENT: "Removed parameters of fusions and calls",
     Kind.ADDED: "Added",
     Kind.PARAMETER: "New parameters of fusions and calls",
