@@ -262,3 +262,53 @@ def test_the_elements_of_a_loop_that_were_equal_are_read_as_the_remaining_one(re
     matching = match(read(before), read(after))
     for name in ("v", "w", "u"):
         assert matching.partner_after(Place("body", name)) == Place("body.1", f"element.{name}")
+
+
+_MANUAL = """
+%body (p: f32[8], q: f32[4], r: f32[8], s: f32[4]) -> (f32[8], f32[4], f32[8], f32[4]) {
+  %p = f32[8]{0} parameter(0), metadata={op_name="shard_map"}
+  %q = f32[4]{0} parameter(1), metadata={op_name="shard_map"}
+  %r = f32[8]{0} parameter(2), metadata={op_name="shard_map"}
+  %s = f32[4]{0} parameter(3), metadata={op_name="shard_map"}
+  %sine.1 = f32[8]{0} sine(%p)
+  %sine.2 = f32[4]{0} sine(%q)
+  %sine.3 = f32[8]{0} sine(%r)
+  %sine.4 = f32[4]{0} sine(%s)
+  ROOT %tuple.1 = (f32[8], f32[4], f32[8], f32[4]) tuple(%sine.1, %sine.2, %sine.3, %sine.4),
+    metadata={op_name="out"}
+}
+
+ENTRY %main (a: f32[8], b: f32[4], c: f32[8], d: f32[4]) -> (f32[8], f32[4], f32[8], f32[4]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %c = f32[8]{0} parameter(2)
+  %d = f32[4]{0} parameter(3)
+  ROOT %call.1 = (f32[8], f32[4], f32[8], f32[4]) call(%a, %b, %c, %d), to_apply=%body
+}
+"""
+
+
+def test_the_parameters_of_a_call_keep_their_numbers_in_any_order_of_lines(read: Read) -> None:
+    before = _MANUAL.replace("),\n    metadata", "), metadata")
+    lines = [line for line in before.splitlines() if "shard_map" in line]
+    turned = before
+    for line in lines:
+        turned = turned.replace(f"{line}\n", "")
+    head = turned.splitlines()[1]
+    listed = "\n".join([lines[2], lines[3], lines[0], lines[1]])
+    turned = turned.replace(f"{head}\n", f"{head}\n{listed}\n").replace("sine", "cosine")
+    for name in "pqrs":
+        turned = turned.replace(f"%{name} ", f"%{name}.0 ").replace(f"(%{name})", f"(%{name}.0)")
+    for name in "abcd":
+        turned = turned.replace(f"%{name},", f"%copy.{name},").replace(
+            f"%{name})", f"%copy.{name})"
+        )
+        line = next(line for line in turned.splitlines() if f"%{name} = " in line)
+        shape = line.split()[2]
+        turned = turned.replace(line, f"{line}\n  %copy.{name} = {shape} sine(%{name})")
+    matching = match(read(before), read(turned.replace("%body", "%inner")))
+    for name in "pqrs":
+        known = matching.pairing_before(Place("body", name))
+        assert known is not None
+        assert known.after == (Place("inner", f"{name}.0"),)
+        assert known.grade is Grade.EXACT

@@ -1,7 +1,7 @@
 """Rules that carry links across the border of a computation: parameters and results."""
 
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 from xlareport.analysis.matching.facts import callees_of
 from xlareport.analysis.matching.graph import Frame, Node, NodeElement, opened_root
@@ -246,10 +246,19 @@ def _link(search: Search, before: Node, after: Node, reason: str) -> None:
         search.link(before, after, Grade.MATCHED, reason)
 
 
+def called_parameters(search: Search) -> None:
+    """Pair the parameters of calls whose results are linked, before what is left is guessed."""
+    _by_result(search, lambda caller: caller.instruction.opcode == "call")
+
+
 def parameters(search: Search) -> None:
     """Pair the parameters of fused and called computations whose results are linked."""
+    _by_result(search, lambda _: True)
+
+
+def _by_result(search: Search, is_meant: Callable[[Node], bool]) -> None:
     for frame in search.before.graph.frames:
-        other = _continued(frame)
+        other = _continued(frame) if frame.caller is not None and is_meant(frame.caller) else None
         if other is None:
             continue
         by_number = {line.argument: line for line in other.computation.parameters}

@@ -106,6 +106,7 @@ _RULES = (
     sinking.sunk,
     windows.windowed,
     swaps.swapped,
+    frames.called_parameters,
     rules.same_operation,
     spreading.successors,
     swaps.swapped,
