@@ -302,6 +302,32 @@ def test_an_element_that_was_taken_twice_is_merged(read: Read) -> None:
     assert pairing.after == (Place("main", "one"),)
 
 
+def test_an_element_of_a_tuple_that_was_read_through_takes_in_what_stood_there(
+    read: Read,
+) -> None:
+    before = """
+ENTRY %main (p: (f32[8], f32[8]), b: f32[8]) -> (f32[8], f32[8]) {
+  %p = (f32[8]{0}, f32[8]{0}) parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %get.1 = f32[8]{0} get-tuple-element(%p), index=1
+  %held = (f32[8]{0}, f32[8]{0}) tuple(%b, %get.1)
+  %get.2 = f32[8]{0} get-tuple-element(%held), index=1
+  %sine = f32[8]{0} sine(%get.2)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%get.2, %sine)
+}
+"""
+    gone = ("%get.1 =", "%held =")
+    lines = [line for line in before.splitlines() if not any(name in line for name in gone)]
+    after = "\n".join(lines).replace("get-tuple-element(%held)", "get-tuple-element(%p)")
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "get.1"))
+    assert pairing is not None
+    assert pairing.after == (Place("main", "get.2"),)
+    other = match(read(before), read(after.replace("index=1", "index=0")))
+    pairing = other.pairing_before(Place("main", "get.1"))
+    assert pairing is not None
+    assert not pairing.after
+
+
 def test_an_element_that_nothing_takes_any_more_is_not_merged(read: Read) -> None:
     pairing = match(read(_TAKEN_TWICE), read(_without_two("%b"))).pairing_before(
         Place("main", "two")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Node, element_taken
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction
@@ -49,6 +49,30 @@ def kept_elements(search: "Search", before: Node, after: Node) -> KeptElements:
             merged |= {number: first for first, *rest in alike for number in rest}
         origins |= zip(numbers, known, strict=True)
     return KeptElements(origins, merged)
+
+
+def taken_again(node: Node) -> Node | None:
+    """Return the element that continues one of a tuple that was read through, where it held `node`.
+
+    It is taken of the tuple now that `node` was taken of.
+    """
+    line, home = node.instruction, node.frame.computation
+    source = home.by_name.get(next(iter(line.operand_names), ""))
+    if line.opcode != "get-tuple-element" or source is None or source not in node.frame.kept:
+        return None
+    for held in home.users.get(line.name, ()):
+        for user in home.users.get(held.name, ()) if held.opcode == "tuple" else ():
+            now = node.frame.node(user).partner if _takes(user, held, line.name) else None
+            taken = now.instruction if now is not None else user
+            if taken.operands == line.operands and element_taken(taken) == element_taken(line):
+                return now
+    return None
+
+
+def _takes(user: Instruction, held: Instruction, name: str) -> bool:
+    """Return whether an instruction takes the element of a tuple that has a name there."""
+    names = [*held.operand_names]
+    return any(names[index : index + 1] == [name] for index in element_taken(user))
 
 
 def loop_given(side: "Side", node: Node) -> Node | None:

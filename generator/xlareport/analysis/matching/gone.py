@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import islice
 
-from xlareport.analysis.matching.elements import loop_given
+from xlareport.analysis.matching.elements import loop_given, taken_again
 from xlareport.analysis.matching.facts import TRANSPARENT, Literal, called_by, literal_of
 from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
@@ -49,7 +49,7 @@ class Gone:
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return the explanation for a removed node: its duplicate, replacement or cause."""
-        twin = self.twin(node) or self._same_element(node)
+        twin = self.twin(node) or self._same_element(node) or taken_again(node)
         if twin is not None:
             return PairVerdict(twin, Grade.EXACT, "a duplicate of what was kept")
         whole = self._done_at_once(node)
