@@ -6,8 +6,9 @@ import pytest
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.steps.destinations import destination, loop_of_copy
+from xlareport.analysis.steps.destinations import destination, detail_of_copy
 from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -55,9 +56,31 @@ def test_a_loop_is_entered_or_left(
 
 def test_a_copy_in_a_loop_has_that_loop(read: Read) -> None:
     matching = match(read(_LOOP), read(_LOOP))
-    assert loop_of_copy(matching, _OUTSIDE, _INSIDE, "constant") == "in the loop %while"
-    assert not loop_of_copy(matching, _INSIDE, _OUTSIDE, "constant")
-    assert not loop_of_copy(matching, _OUTSIDE, _INSIDE, "parameter")
+    known = detail_of_copy(matching, _OUTSIDE, _INSIDE, "constant", "")
+    assert known == "in the loop %while"
+    assert not detail_of_copy(matching, _INSIDE, _OUTSIDE, "constant", "")
+    assert not detail_of_copy(matching, _OUTSIDE, _INSIDE, "parameter", "")
+
+
+def test_a_copy_of_another_shape_is_told_with_it(read: Read) -> None:
+    text = """
+ENTRY %main (a: f32[], b: f32[8]) -> (f32[8], f32[4,2]) {
+  %a = f32[] parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %broadcast.1 = f32[8]{0} broadcast(%a), dimensions={}
+  %add.1 = f32[8]{0} add(%broadcast.1, %b)
+  %reshape.1 = f32[4,2]{1,0} reshape(%broadcast.1)
+  ROOT %out = (f32[8]{0}, f32[4,2]{1,0}) tuple(%add.1, %reshape.1)
+}
+"""
+    after = text.replace("%reshape.1", "%broadcast.2").replace(
+        "reshape(%broadcast.1)", "broadcast(%a), dimensions={}"
+    )
+    told = step(read(text), read(after), "`algsimp`")
+    assert (
+        "`%broadcast.1` in `main` was cloned to `%broadcast.2` in the shape `f32[4,2]{1,0}`"
+        in " ".join((told.headline, *told.account))
+    )
 
 
 _DEEP = """

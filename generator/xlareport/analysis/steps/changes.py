@@ -13,7 +13,7 @@ from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.constants import is_constant
-from xlareport.analysis.steps.destinations import destination, loop_of_copy
+from xlareport.analysis.steps.destinations import destination, detail_of_copy
 from xlareport.analysis.steps.differences import Kind, by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.numbering import same_but_number
@@ -165,9 +165,8 @@ class _Reader:
         if also and not first:  # what it became has been told
             change = replace(change, members=())
         if kind is Kind.CLONED and before is not None and after is not None:
-            loop = loop_of_copy(self._matching, before, after, change.opcodes[1])
-            _, past, passed = change.reason.partition(PAST)
-            detail = loop or f"{past}{passed}"
+            about = before, after, change.opcodes[1], change.reason
+            detail = detail_of_copy(self._matching, *about)
             change = replace(change, details=(detail,)) if detail else change
         if kind in _GONE and before and self._folding.folds(before):
             kind = Kind.FOLDED

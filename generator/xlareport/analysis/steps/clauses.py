@@ -7,6 +7,7 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.regrouped import IN_ANOTHER_ORDER
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.destinations import IN_SHAPE
 from xlareport.analysis.steps.differences import SUCH_AS, Kind
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.knowledge.grades import Grade
@@ -175,6 +176,9 @@ _READING = (Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED)
 def _detail(change: Change) -> str:
     """Return the old and new value; without these, the reason of the pairing."""
     message = change.details[0] if change.details and change.details[0] else change.reason
+    if change.kind is Kind.CLONED:
+        lead, mark, shape = message.partition(IN_SHAPE)
+        return f"{wording.coded(lead)}{mark}{wording.code(shape)}" if mark else wording.coded(lead)
     if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:
         message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
     if change.kind is Kind.ATTRIBUTES and change.opcodes[1] == "reduce":

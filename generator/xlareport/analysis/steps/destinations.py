@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from xlareport.analysis.matching.facts import holders_of, homes_of
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.relations import PAST
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
+IN_SHAPE = "in the shape "
 _DEEPEST = 32
 """Calls around an instruction that are looked at."""
 
@@ -29,7 +31,20 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
     return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
 
-def loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) -> str:
+def detail_of_copy(
+    matching: Matching, before: Place, after: Place, opcode: str, reason: str
+) -> str:
+    """Return what a copy has of its own: the loop it is in, what it stands past, and its shape."""
+    _, past, passed = reason.partition(PAST)
+    where = _loop_of_copy(matching, before, after, opcode) or f"{past}{passed}"
+    old, new = matching.before.find(*before), matching.after.find(*after)
+    if old is None or new is None or old.opcode != new.opcode or new.shape.elements:
+        return where
+    shape = compare(old, new, matching.computations).get(Kind.SHAPE, "").partition(" → ")[2]
+    return " ".join(filter(None, (where, f"{IN_SHAPE}{shape}" if shape else "")))
+
+
+def _loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) -> str:
     """Return `in the loop %x` of a copy in a loop, where the original is outside; '' elsewhere."""
     if before.computation == after.computation or opcode in BOUNDARIES:
         return ""
