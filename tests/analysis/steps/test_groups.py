@@ -40,7 +40,7 @@ def test_the_branches_of_a_conditional_are_no_layers() -> None:
     assert (group.count, group.per_layer) == (2, None)
     deeper = [f"{scope}/layer_{layer}" for scope in scopes for layer in range(3)]
     [group] = grouped([replace(change(Kind.COMBINED), scope=scope) for scope in deeper])
-    assert group.repetition == "6 times, 2 per layer"
+    assert group.repetition == "one of 6, 2 per layer"
 
 
 def test_the_numbers_of_computations_are_no_layers() -> None:

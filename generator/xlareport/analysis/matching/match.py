@@ -20,6 +20,7 @@ from xlareport.analysis.matching import (
     merged_dots,
     moved_copies,
     ordered_values,
+    peeled,
     powers,
     products,
     programs,
@@ -130,6 +131,7 @@ _PARTS = (
     moved_copies.repeated,
     repetitions.unrepeated,
     cloned_producers.cloned,
+    peeled.peeled,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""
 

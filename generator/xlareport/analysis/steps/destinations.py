@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from xlareport.analysis.matching.facts import holders_of, homes_of
 from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.peeled import FIRST_ITERATION
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.analysis.steps.relations import PAST
@@ -35,6 +36,8 @@ def detail_of_copy(
     matching: Matching, before: Place, after: Place, opcode: str, reason: str
 ) -> str:
     """Return what a copy has of its own: the loop it is in, what it stands past, and its shape."""
+    if reason.startswith(FIRST_ITERATION):
+        return "before the loop"
     _, past, passed = reason.partition(PAST)
     where = _loop_of_copy(matching, before, after, opcode) or f"{past}{passed}"
     old, new = matching.before.find(*before), matching.after.find(*after)

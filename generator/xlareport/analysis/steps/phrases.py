@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from xlareport.analysis.matching.peeled import FIRST_ITERATION
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -134,7 +135,15 @@ def _cloned(groups: Sequence[ChangeGroup]) -> str:
     counts = _counts(groups, _BEFORE)
     clones = sum(group.count for group in groups)
     more = f" ({clones:,} clones)" if clones > sum(count for _, count in counts) else ""
-    return f"cloned {wording.counted(counts)}{more}"
+    return f"{_peeled(groups)}cloned {wording.counted(counts)}{more}"
+
+
+def _peeled(groups: Sequence[ChangeGroup]) -> str:
+    """Return of which loops the first iteration was cloned; empty where there are none."""
+    reasons = {example.reason for group in groups for example in group.examples}
+    loops = sorted(reason for reason in reasons if reason.startswith(FIRST_ITERATION))
+    names = [wording.code(reason.removeprefix(FIRST_ITERATION)) for reason in loops]
+    return f"peeled the first iteration of {english.listing(names)} and " if names else ""
 
 
 def _replaced(groups: Sequence[ChangeGroup]) -> str:
