@@ -7,6 +7,7 @@ from xlareport.analysis.matching.graph import Frame, Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.search import Search
+from xlareport.hlo.model import Instruction
 
 FIRST_ITERATION = "a further copy, of the first iteration of "
 _LEAST_SHARE = 2
@@ -18,22 +19,22 @@ _READ_THROUGH = frozenset({"constant", "get-tuple-element", "parameter"})
 
 def peeled(search: Search) -> None:
     """Note what stands before a loop and does what its body does as copies of the body's lines."""
-    free: dict[Frame, Mapping[Hashable, list[Node]]] = {}
-    for link in search.links:
-        home = link.after.frame
-        if link.before.instruction.opcode != "while":
-            continue
-        if home not in free:
-            free[home] = group_by_key((_key(search, node), node) for node in _open(search, home))
+    loops = [link for link in search.links if link.before.instruction.opcode == "while"]
+    homes = group_by_key((node.frame, node) for node in search.after.open() if loops)
+    for link in loops:
         body = _body(search, link.before)
-        if body is not None and free[home]:
-            _Iteration(search, link.before, body).note(free[home])
+        nodes = homes.get(link.after.frame, [])
+        if body is not None and _LEAST_SHARE * len(nodes) >= len(_lines(body)):
+            free = [node for node in nodes if is_free(node) and node not in search.copies]
+            _Iteration(search, link.before, body).note(
+                group_by_key((_key(search, node), node) for node in free)
+            )
 
 
-def _open(search: Search, home: Frame) -> list[Node]:
-    """Return the free nodes of a frame."""
-    nodes = (node for node in search.after.open() if node.frame is home)
-    return [node for node in nodes if is_free(node) and node not in search.copies]
+def _lines(body: Frame) -> list[Instruction]:
+    """Return the lines of a body of which copies are looked for."""
+    lines = body.computation.instructions
+    return [line for line in lines if line.opcode not in _READ_THROUGH]
 
 
 def _key(search: Search, node: Node) -> Hashable:
@@ -69,9 +70,7 @@ class _Iteration:
 
     def note(self, free: Mapping[Hashable, list[Node]]) -> None:
         """Note the copies, if the larger part of the body has one."""
-        lines = [
-            line for line in self._body.computation.instructions if line.opcode not in _READ_THROUGH
-        ]
+        lines = _lines(self._body)
         for line in lines:
             node = self._body.node(line)
             operands = [self._image(operand) for operand in self._operands(node)]
