@@ -5336,18 +5336,18 @@ var xlareport = (() => {
 
   // src/history/carriers.js
   var MOST3 = 30;
-  function unlistedCarriers(names2, heirs) {
-    const own2 = new Set(heirs.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
+  function unlistedCarriers(names2, successors) {
+    const own2 = new Set(successors.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
     return names2.filter((name) => !own2.has(name));
   }
-  function tellCarriers(names2) {
+  function countCarriers(names2) {
     const more = names2.length > MOST3 ? ` The first ${MOST3} are shown.` : "";
     const verb = names2.length === 1 ? "has" : "have";
     return `${format.count(names2.length)} more in after_optimizations ${verb} this op_name.${more}`;
   }
   function carriersPart(op, [count, ...rows2], standings, facts2) {
-    const heirs = rows2.map((row4) => standings[row4]);
-    const names2 = count && count <= rows2.length ? unlistedCarriers(facts2?.carriers(op) ?? [], heirs) : [];
+    const successors = rows2.map((row4) => standings[row4]);
+    const names2 = count && count <= rows2.length ? unlistedCarriers(facts2?.carriers(op) ?? [], successors) : [];
     if (!names2.length || !facts2) return [];
     names2.sort((left, right) => Number(facts2.fusionOf(left) !== "") - Number(facts2.fusionOf(right) !== ""));
     const line3 = (name) => {
@@ -5355,7 +5355,7 @@ var xlareport = (() => {
       const kind = element("span.xr-muted", null, facts2.kind(name));
       return element("li", null, historyLink(name), " ", kind, ...fusion ? [" in ", historyLink(fusion)] : []);
     };
-    return [element("p", null, tellCarriers(names2)), element("ul.xr-places", null, ...names2.slice(0, MOST3).map(line3))];
+    return [element("p", null, countCarriers(names2)), element("ul.xr-places", null, ...names2.slice(0, MOST3).map(line3))];
   }
 
   // src/history/subject.js
@@ -5604,25 +5604,25 @@ var xlareport = (() => {
     const own2 = origins.filter(([, , , name]) => name === op);
     return [...new Map(own2.map((standing2) => [standing2[0], standing2])).values()];
   }
-  function heirsOf(histories) {
+  function successorsOf(histories) {
     if (histories.some(({ subject }) => subject.instructions > 1)) return [];
     return histories.flatMap(({ subject, standings }) => subject.now.slice(1).map((number) => standings[number]));
   }
   var nameOf = ([place]) => place.slice(place.lastIndexOf("/%") + 2);
-  function heirsFirst(names2, heirs) {
-    const own2 = new Set(heirs.map(nameOf));
+  function successorsFirst(names2, successors) {
+    const own2 = new Set(successors.map(nameOf));
     return [...names2.filter((name) => own2.has(name)), ...names2.filter((name) => !own2.has(name))];
   }
-  function unnamedHeirs(heirs, names2) {
-    const isNamed = heirs.some((standing2) => names2.includes(nameOf(standing2)));
-    return isNamed ? [] : heirs.filter(([, , , opName]) => !opName);
+  function unnamedSuccessors(successors, names2) {
+    const isNamed = successors.some((standing2) => names2.includes(nameOf(standing2)));
+    return isNamed ? [] : successors.filter(([, , , opName]) => !opName);
   }
-  function tellUnnamed(heirs) {
-    if (!heirs.length) return [];
-    const words2 = `In the final snapshot the op itself is ${format.plural(heirs.length, "instruction")} without op_name `;
-    return [element("p", null, words2, gradeChip("matched")), standingRows(heirs)];
+  function renderUnnamed(successors) {
+    if (!successors.length) return [];
+    const words2 = `In the final snapshot the op itself is ${format.plural(successors.length, "instruction")} without op_name `;
+    return [element("p", null, words2, gradeChip("matched")), standingRows(successors)];
   }
-  function tellLeading({ title: title2, subject }, histories) {
+  function renderLeading({ title: title2, subject }, histories) {
     const rows2 = leadingTo(title2, histories);
     if (!rows2.length || rows2.length >= subject.instructions) return [];
     const words2 = `Of ${format.plural(subject.instructions, "instruction")} with `;
@@ -5941,15 +5941,15 @@ var xlareport = (() => {
       const [paths, facts2] = await Promise.all([this.paths(), this.facts()]);
       const parts = paths.get(op) ?? [];
       const numbers = parts.map((part2) => index.titles.indexOf(part2, index.forward));
-      const heirs = heirsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
+      const successors = successorsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
       const count = countFinal(names2, FOUND);
-      const list2 = await this.list(index, heirsFirst(names2, heirs), facts2);
+      const list2 = await this.list(index, successorsFirst(names2, successors), facts2);
       if (!parts.length) {
         const words3 = `No instruction of before_optimizations has this op_name; ${count}`;
         return [element("p.xr-muted", null, words3), list2];
       }
       const written2 = parts.flatMap((part2, place) => [place ? ", " : "", element("code", null, part2)]);
-      const itself = tellUnnamed(unnamedHeirs(heirs, names2));
+      const itself = renderUnnamed(unnamedSuccessors(successors, names2));
       const verb = names2.length === 1 ? "carries" : "carry";
       const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
       const words2 = ["In before_optimizations it is ", ...written2, ", relative to a call that was inlined; ", carried];
@@ -5976,7 +5976,7 @@ var xlareport = (() => {
       const known4 = own2.filter((number) => number !== void 0).slice(0, FOUND);
       const read = (number) => this.subject(index, number);
       const [subjects, answers] = await Promise.all([Promise.all(known4.map(read)), Promise.all(numbers.map(read))]);
-      const intro = answers.flatMap((answer) => tellLeading(answer, subjects));
+      const intro = answers.flatMap((answer) => renderLeading(answer, subjects));
       if (!intro.length) return this.answer(index, numbers);
       const view = new SubjectView(index, this.steps, await this.facts());
       return [

@@ -30,7 +30,7 @@ export function leadingTo(op, histories) {
  * several, some may be of other calls.
  * @param {SubjectHistory[]} histories
  */
-export function heirsOf(histories) {
+export function successorsOf(histories) {
   if (histories.some(({ subject }) => subject.instructions > 1)) return [];
   return histories.flatMap(({ subject, standings }) => subject.now.slice(1).map((number) => standings[number]));
 }
@@ -41,39 +41,39 @@ const nameOf = ([place]) => place.slice(place.lastIndexOf("/%") + 2);
 /**
  * Returns names of instructions with those first that do the work of an op; the others only carry its op_name.
  * @param {string[]} names
- * @param {Standing[]} heirs
+ * @param {Standing[]} successors
  */
-export function heirsFirst(names, heirs) {
-  const own = new Set(heirs.map(nameOf));
+export function successorsFirst(names, successors) {
+  const own = new Set(successors.map(nameOf));
   return [...names.filter((name) => own.has(name)), ...names.filter((name) => !own.has(name))];
 }
 
 /**
  * Returns the final instructions of an op that have no op_name any more; none where others of them have it.
- * @param {Standing[]} heirs
+ * @param {Standing[]} successors
  * @param {string[]} names of the instructions that carry the op_name
  */
-export function unnamedHeirs(heirs, names) {
-  const isNamed = heirs.some((standing) => names.includes(nameOf(standing)));
-  return isNamed ? [] : heirs.filter(([, , , opName]) => !opName);
+export function unnamedSuccessors(successors, names) {
+  const isNamed = successors.some((standing) => names.includes(nameOf(standing)));
+  return isNamed ? [] : successors.filter(([, , , opName]) => !opName);
 }
 
 /**
- * Tells where an op is that lost its op_name.
- * @param {Standing[]} heirs
+ * Shows where an op is that lost its op_name.
+ * @param {Standing[]} successors
  */
-export function tellUnnamed(heirs) {
-  if (!heirs.length) return [];
-  const words = `In the final snapshot the op itself is ${format.plural(heirs.length, "instruction")} without op_name `;
-  return [element("p", null, words, gradeChip("matched")), standingRows(heirs)];
+export function renderUnnamed(successors) {
+  if (!successors.length) return [];
+  const words = `In the final snapshot the op itself is ${format.plural(successors.length, "instruction")} without op_name `;
+  return [element("p", null, words, gradeChip("matched")), standingRows(successors)];
 }
 
 /**
- * Tells which instructions of an op_name lead to those of one call; nothing where all do or none is known.
+ * Shows which instructions of an op_name lead to those of one call; nothing where all do or none is known.
  * @param {SubjectHistory} answer of the op_name
  * @param {SubjectHistory[]} histories of instructions of the call
  */
-export function tellLeading({ title, subject }, histories) {
+export function renderLeading({ title, subject }, histories) {
   const rows = leadingTo(title, histories);
   if (!rows.length || rows.length >= subject.instructions) return [];
   const words = `Of ${format.plural(subject.instructions, "instruction")} with `;

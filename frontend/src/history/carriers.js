@@ -12,18 +12,18 @@ const MOST = 30;
 /**
  * Returns the final instructions with an op_name that are not among those that do the work of its op.
  * @param {string[]} names of the instructions that carry the op_name
- * @param {Standing[]} heirs
+ * @param {Standing[]} successors
  */
-export function unlistedCarriers(names, heirs) {
-  const own = new Set(heirs.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
+export function unlistedCarriers(names, successors) {
+  const own = new Set(successors.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
   return names.filter((name) => !own.has(name));
 }
 
 /**
- * Tells how many final instructions have an op_name beside those that the op maps to.
+ * Counts the final instructions that have an op_name beside those that the op maps to.
  * @param {string[]} names of these
  */
-export function tellCarriers(names) {
+export function countCarriers(names) {
   const more = names.length > MOST ? ` The first ${MOST} are shown.` : "";
   const verb = names.length === 1 ? "has" : "have";
   return `${format.count(names.length)} more in after_optimizations ${verb} this op_name.${more}`;
@@ -37,8 +37,8 @@ export function tellCarriers(names) {
  * @param {InstructionFacts | null} facts
  */
 export function carriersPart(op, [count, ...rows], standings, facts) {
-  const heirs = rows.map((row) => standings[row]);
-  const names = count && count <= rows.length ? unlistedCarriers(facts?.carriers(op) ?? [], heirs) : [];
+  const successors = rows.map((row) => standings[row]);
+  const names = count && count <= rows.length ? unlistedCarriers(facts?.carriers(op) ?? [], successors) : [];
   if (!names.length || !facts) return [];
   names.sort((left, right) => Number(facts.fusionOf(left) !== "") - Number(facts.fusionOf(right) !== ""));
   const line = (/** @type {string} */ name) => {
@@ -46,5 +46,5 @@ export function carriersPart(op, [count, ...rows], standings, facts) {
     const kind = element("span.xr-muted", null, facts.kind(name));
     return element("li", null, historyLink(name), " ", kind, ...(fusion ? [" in ", historyLink(fusion)] : []));
   };
-  return [element("p", null, tellCarriers(names)), element("ul.xr-places", null, ...names.slice(0, MOST).map(line))];
+  return [element("p", null, countCarriers(names)), element("ul.xr-places", null, ...names.slice(0, MOST).map(line))];
 }

@@ -12,7 +12,7 @@ import { historyLink } from "../names/sentences.js";
 import { eventsOf, opsOf, readChunk, readIndex, titleOf } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
-import { countFinal, heirsFirst, heirsOf, tellLeading, tellUnnamed, unnamedHeirs } from "./calls.js";
+import { countFinal, successorsFirst, successorsOf, renderLeading, renderUnnamed, unnamedSuccessors } from "./calls.js";
 import { matches, shares } from "./matches.js";
 import { endingWith, joinedPaths, properEnds } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
@@ -296,15 +296,15 @@ class Histories {
     const [paths, facts] = await Promise.all([this.paths(), this.facts()]);
     const parts = paths.get(op) ?? [];
     const numbers = parts.map((part) => index.titles.indexOf(part, index.forward));
-    const heirs = heirsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
+    const successors = successorsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
     const count = countFinal(names, FOUND);
-    const list = await this.list(index, heirsFirst(names, heirs), facts);
+    const list = await this.list(index, successorsFirst(names, successors), facts);
     if (!parts.length) {
       const words = `No instruction of before_optimizations has this op_name; ${count}`;
       return [element("p.xr-muted", null, words), list];
     }
     const written = parts.flatMap((part, place) => [place ? ", " : "", element("code", null, part)]);
-    const itself = tellUnnamed(unnamedHeirs(heirs, names));
+    const itself = renderUnnamed(unnamedSuccessors(successors, names));
     const verb = names.length === 1 ? "carries" : "carry";
     const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
     const words = ["In before_optimizations it is ", ...written, ", relative to a call that was inlined; ", carried];
@@ -333,7 +333,7 @@ class Histories {
     const known = own.filter((number) => number !== undefined).slice(0, FOUND);
     const read = (/** @type {number} */ number) => this.subject(index, number);
     const [subjects, answers] = await Promise.all([Promise.all(known.map(read)), Promise.all(numbers.map(read))]);
-    const intro = answers.flatMap((answer) => tellLeading(answer, subjects));
+    const intro = answers.flatMap((answer) => renderLeading(answer, subjects));
     if (!intro.length) return this.answer(index, numbers);
     const view = new SubjectView(index, this.steps, await this.facts());
     return [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heirsFirst, heirsOf, leadingTo, unnamedHeirs } from "../../src/history/calls.js";
+import { successorsFirst, successorsOf, leadingTo, unnamedSuccessors } from "../../src/history/calls.js";
 
 const dot = (name) => [`main/%${name}`, "dot", "f32[8]", "mlp/dot_general", "m.py:3"];
 const index = ["main/%lt", "compare", "pred[]", "lt", ""];
@@ -16,20 +16,20 @@ const became = (instructions, now, standings) => ({ subject: { instructions, now
 
 test("the final instructions of an op are known if the first snapshot has one instruction of it", () => {
   const standings = [dot("dot.3"), dot("dot.4")];
-  assert.deepEqual(heirsOf([became(1, [1], standings)]), [dot("dot.4")]);
-  assert.deepEqual(heirsOf([became(2, [0, 1], standings)]), []);
-  assert.deepEqual(heirsOf([]), []);
+  assert.deepEqual(successorsOf([became(1, [1], standings)]), [dot("dot.4")]);
+  assert.deepEqual(successorsOf([became(2, [0, 1], standings)]), []);
+  assert.deepEqual(successorsOf([]), []);
 });
 
 test("an op that lost its op_name is told apart from instructions that carry it", () => {
   const lost = ["main/%dot.105", "dot", "f32[8]", "", ""];
-  assert.deepEqual(unnamedHeirs([lost], ["bitcast.1", "bitcast.2"]), [lost]);
-  assert.deepEqual(unnamedHeirs([lost], ["bitcast.1", "dot.105"]), []);
-  assert.deepEqual(unnamedHeirs([dot("dot.9")], ["bitcast.1"]), [], "it has the op_name of another op");
+  assert.deepEqual(unnamedSuccessors([lost], ["bitcast.1", "bitcast.2"]), [lost]);
+  assert.deepEqual(unnamedSuccessors([lost], ["bitcast.1", "dot.105"]), []);
+  assert.deepEqual(unnamedSuccessors([dot("dot.9")], ["bitcast.1"]), [], "it has the op_name of another op");
 });
 
 test("instructions that do the work of an op come before those that carry its op_name", () => {
-  assert.deepEqual(heirsFirst(["bitcast.1", "dot.105", "copy.2"], [dot("dot.105")]), [
+  assert.deepEqual(successorsFirst(["bitcast.1", "dot.105", "copy.2"], [dot("dot.105")]), [
     "dot.105",
     "bitcast.1",
     "copy.2",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "../page.js";
-import { carriersPart, tellCarriers, unlistedCarriers } from "../../src/history/carriers.js";
+import { carriersPart, countCarriers, unlistedCarriers } from "../../src/history/carriers.js";
 
 const dot = ["main/%dot.3", "dot", "f32[8]", "mlp/dot_general", "m.py:3"];
 const facts = {
@@ -13,9 +13,9 @@ const facts = {
 test("what has an op_name without doing the work of its op is counted as well", () => {
   const names = unlistedCarriers(["sort.5", "dot.3", "all-gather.1"], [dot]);
   assert.deepEqual(names, ["sort.5", "all-gather.1"]);
-  assert.equal(tellCarriers(names), "2 more in after_optimizations have this op_name.");
-  assert.equal(tellCarriers(["sort.5"]), "1 more in after_optimizations has this op_name.");
-  assert.ok(tellCarriers(Array.from({ length: 31 }, String)).endsWith("The first 30 are shown."));
+  assert.equal(countCarriers(names), "2 more in after_optimizations have this op_name.");
+  assert.equal(countCarriers(["sort.5"]), "1 more in after_optimizations has this op_name.");
+  assert.ok(countCarriers(Array.from({ length: 31 }, String)).endsWith("The first 30 are shown."));
 });
 
 test("they are listed with their fusions, where all that the op maps to are known", () => {
