@@ -201,7 +201,7 @@ def _example(change: StepChange, sentence: str) -> Change | None:
     ]
     return max(
         fitting,
-        key=lambda known: sum(word in sentence for word in (known.kind, *known.details)),
+        key=lambda known: sum(str(word) in sentence for word in (known.kind, *known.details)),
         default=None,
     )
 

@@ -26,7 +26,7 @@ from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.boundaries import Boundary
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule

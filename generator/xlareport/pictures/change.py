@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.pictures.assembly import assemble

@@ -6,7 +6,7 @@ from xlareport.analysis.matching import frames
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.search_start import start
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade

@@ -5,7 +5,7 @@ from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.steps.changes import changes
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
@@ -78,7 +78,7 @@ def test_a_fusion_that_became_a_second_output_was_merged_into_the_other(read: Re
     assert said is not None
     assert (said.relation, said.grade) == (Relation.ABSORBED, Grade.EXACT)
     assert said.after == (at("multiply_reduce_fusion"),)
-    assert said.reason == "which holds 3 of its 3 instructions"
+    assert said.reason == "holds 3 of its 3 instructions"
     here = at("multiply_reduce_fusion")
     assert (matching.partner_after(here), matching.partner_before(here)) == (here, here)
 
@@ -167,7 +167,7 @@ def test_a_fusion_was_merged_into_the_one_beside_it_and_not_into_one_nested_ther
     assert pairing is not None
     assert pairing.relation is Relation.ABSORBED
     assert pairing.after == (at("second"),)
-    assert pairing.reason == "which holds 3 of its 3 instructions"
+    assert pairing.reason == "holds 3 of its 3 instructions"
 
 
 _CALLED = """

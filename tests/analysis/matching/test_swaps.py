@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 

@@ -6,7 +6,7 @@ from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import ChangeCause, Place, Relation
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade

@@ -2,7 +2,7 @@
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade
 
 

@@ -5,7 +5,8 @@ from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.clauses import clause
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.shape_changes import ShapeChange
 
 
 def test_an_opcode_stands_before_a_name_that_does_not_tell_it() -> None:
@@ -29,20 +30,23 @@ def test_names_in_reasons_are_set_as_code_and_backticks_of_a_dump_are_not() -> N
 
 def test_what_left_a_loop_says_its_other_shape() -> None:
     kinds = (Kind.HOISTED, Kind.SHAPE)
-    details = ("moved out of the loop %while.1", "s32[] → s32[4]{0}")
+    details = ("moved out of the loop %while.1", ShapeChange("s32[]", "s32[4]{0}"))
     said = clause(replace(change(Kind.HOISTED), kinds=kinds, details=details))
     assert said.endswith("moved out of the loop `%while.1`; shape: `s32[]` → `s32[4]{0}`")
 
 
 def test_a_library_call_of_another_shape_says_its_other_dimension_labels() -> None:
-    details = ("1 of 2 elements, f32[8] → f32[4]", "dim_labels: b01f_01io → b01f_o01i")
+    details = (
+        ShapeChange("f32[8]", "f32[4]", lead="1 of 2 elements, "),
+        "dim_labels: b01f_01io → b01f_o01i",
+    )
     known = replace(change(Kind.SHAPE), kinds=(Kind.SHAPE, Kind.ATTRIBUTES), details=details)
     said = clause(replace(known, opcodes=("custom-call", "custom-call")))
     assert "`f32[8]` → `f32[4]`; dim_labels: b01f_01io → b01f_o01i (renamed" in said
 
 
 def test_one_of_several_differences_of_elements_is_an_example() -> None:
-    details = ("2 of 3 elements, such as {1,0} → {0,1}",)
+    details = (ShapeChange("{1,0}", "{0,1}", lead="2 of 3 elements, such as "),)
     said = clause(replace(change(Kind.LAYOUT), details=details))
     assert "changed layout: 2 of 3 elements, such as `{1,0}` → `{0,1}` (renamed" in said
 
@@ -56,7 +60,7 @@ def test_a_reduction_with_other_numbers_says_what_it_reads_now() -> None:
 
 
 def test_a_collective_of_another_shape_says_its_other_dimension() -> None:
-    details = ("f32[8,2] → f32[2,1,8]", "dimensions: {1} → {0}")
+    details = (ShapeChange("f32[8,2]", "f32[2,1,8]"), "dimensions: {1} → {0}")
     known = replace(change(Kind.SHAPE), kinds=(Kind.SHAPE, Kind.ATTRIBUTES), details=details)
     said = clause(replace(known, opcodes=("all-gather", "all-gather")))
     assert "`f32[8,2]` → `f32[2,1,8]`; dimensions: {1} → {0}" in said

@@ -2,7 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.steps.differences import Kind, by_weight, compare
+from xlareport.analysis.steps.differences import by_weight, compare
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.shape_changes import ShapeChange
 from xlareport.hlo.model import HloModule, Instruction
 
 Read = Callable[[str], HloModule]
@@ -36,7 +38,7 @@ def line(read: Read, text: str) -> Instruction:
 def test_one_difference(read: Read, before: str, after: str, kind: Kind) -> None:
     comparison = compare(line(read, before), line(read, after), {})
     assert list(comparison) == [kind]
-    assert "→" in comparison[kind]
+    assert "→" in str(comparison[kind])
 
 
 def test_a_called_computation_under_another_name_is_no_difference(read: Read) -> None:
@@ -96,20 +98,23 @@ def test_the_elements_of_an_inner_tuple_among_the_others_now(read: Read) -> None
 def test_an_element_of_a_tuple_with_another_layout(read: Read) -> None:
     before = line(read, "%a = (f32[8,4]{1,0}, s32[]) tuple(%x, %y)")
     after = line(read, "%a = (f32[8,4]{0,1}, s32[]) tuple(%x, %y)")
-    assert compare(before, after, {}) == {Kind.LAYOUT: "1 of 2 elements, {1,0} → {0,1}"}
+    assert compare(before, after, {}) == {
+        Kind.LAYOUT: ShapeChange("{1,0}", "{0,1}", lead="1 of 2 elements, ")
+    }
 
 
 def test_an_element_of_another_type_among_others_that_changed_places(read: Read) -> None:
     before = line(read, "%a = (f32[8]{0}, s32[], f32[4]{0}) tuple(%x, %y, %z)")
     after = line(read, "%a = (s32[], bf16[8]{0}, f32[4]{0}) tuple(%x, %y, %z)")
-    difference = "1 of 3 elements, f32[8]{0} → bf16[8]{0}, and the others in another order"
+    order = ", and the others in another order"
+    difference = ShapeChange("f32[8]{0}", "bf16[8]{0}", lead="1 of 3 elements, ", tail=order)
     assert compare(before, after, {}) == {Kind.TYPE: difference}
 
 
 def test_elements_with_other_layouts_are_counted_where_they_stand(read: Read) -> None:
     before = line(read, "%a = (f32[8,4]{1,0}, f32[8,4]{0,1}, f32[2,2]{1,0}) tuple(%x, %y, %z)")
     after = line(read, "%a = (f32[8,4]{0,1}, f32[8,4]{1,0}, f32[2,2]{0,1}) tuple(%x, %y, %z)")
-    difference = "3 of 3 elements, such as {1,0} → {0,1}"
+    difference = ShapeChange("{1,0}", "{0,1}", lead="3 of 3 elements, such as ")
     assert compare(before, after, {}) == {Kind.LAYOUT: difference}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 

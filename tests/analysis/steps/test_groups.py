@@ -4,8 +4,8 @@ from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade
 
 

@@ -5,7 +5,7 @@ from tests.analysis.steps.made_change import change
 from tests.modules import parse_module
 
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.mentions import list_mentioned, places_after, places_before
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule

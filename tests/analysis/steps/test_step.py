@@ -4,7 +4,7 @@ from collections.abc import Callable
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.changes import changes
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import ModuleSize, StepChange, figures_of, step
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -104,7 +104,7 @@ def test_what_changed_in_a_line_is_named(read: Read) -> None:
     change = step(read(BEFORE), read(after))
     [one] = change.modified
     assert one.kinds == (Kind.LAYOUT, Kind.SHARDING)
-    assert one.details == ("{0} → {0:T(256)}", "sharding: none → {replicated}")
+    assert [*map(str, one.details)] == ["{0} → {0:T(256)}", "sharding: none → {replicated}"]
 
 
 def test_another_element_type_is_a_change_of_numbers(read: Read) -> None:
@@ -567,7 +567,7 @@ def test_a_dot_that_reads_its_operands_in_the_other_order_has_no_other_layout(re
     made = step(*map(read, texts), "`algsimp`")
     assert "swapped the operands of 1 dot" in made.headline
     [turned] = [change for change in made.changes if change.kind is Kind.TURNED]
-    assert turned.details[0] == "bf16[4,6]{1,0} → bf16[6,4]{0,1}"
+    assert str(turned.details[0]) == "bf16[4,6]{1,0} → bf16[6,4]{0,1}"
 
 
 def test_a_square_result_of_swapped_operands_has_the_same_shape(read: Read) -> None:

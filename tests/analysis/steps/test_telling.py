@@ -4,8 +4,8 @@ from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import grouped
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.telling import Telling, describe_step
 from xlareport.knowledge.grades import Grade
 
@@ -97,7 +97,7 @@ def test_a_call_is_inlined_into_a_fusion_and_a_fusion_merged_into_another() -> N
     call = replace(
         change(Kind.ABSORBED, "call.1"),
         opcodes=("call", "fusion"),
-        reason="which holds 3 of its 4 instructions",
+        reason="holds 3 of its 4 instructions",
     )
     fusion = replace(change(Kind.ABSORBED, "fusion.1"), opcodes=("fusion", "fusion"))
     account = " ".join(told(fusion, call))
@@ -111,11 +111,6 @@ def test_instructions_of_inlined_calls_are_counted_where_those_of_all_are_known(
     lost = replace(change(Kind.INLINED, "call.2"), opcodes=("call", ""), scope="b", members=())
     assert "inlined 1 call into 1 instruction" in told(call)[0]
     assert "inlined 2 calls into" not in " ".join(told(call, lost))
-
-
-def test_what_was_added_for_its_user_is_used_by_it() -> None:
-    added = replace(change(Kind.ADDED), reason="used by %tuple.1")
-    assert "was added, used by `%tuple.1`" in told(added)[0]
 
 
 def test_a_guess_is_told_as_one() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.changes import changes
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.analysis.steps.unread import left_unread
 from xlareport.hlo.model import HloModule

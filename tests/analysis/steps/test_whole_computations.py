@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.hlo.model import HloModule
 

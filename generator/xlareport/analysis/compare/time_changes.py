@@ -27,7 +27,8 @@ from xlareport.analysis.profile.times import (
 )
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
-from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.differences import compare
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.grades import Grade, weakest
@@ -366,7 +367,7 @@ class _Join:
         result = [_inside(self._work(ours, self._base), self._work(theirs, self._head))]
         if len(ours) == len(theirs) == 1:
             value = compare(ours[0], theirs[0], self._matching.computations)
-            result += [words for kind, words in value.items() if kind not in _QUIET]
+            result += [str(words) for kind, words in value.items() if kind not in _QUIET]
         return "; ".join(text for text in result if text) or _SAME
 
     def _work(self, lines: Iterable[Instruction], side: Timed) -> Counter[str]:

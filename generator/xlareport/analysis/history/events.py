@@ -13,7 +13,8 @@ from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import ChangeCause, PairEvidence, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.constants import is_constant
-from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.differences import compare
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
@@ -235,9 +236,9 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     if home != after.computation:
         return *_moved(matching.after, after), ""
     result = compare(old, new, matching.computations)
-    renamed, metadata = result.pop(Kind.RENAMED, ""), result.pop(Kind.METADATA, "")
+    renamed, metadata = str(result.pop(Kind.RENAMED, "")), str(result.pop(Kind.METADATA, ""))
     if result or metadata:
-        return Event.CHANGED, _together(*result.values()), metadata
+        return Event.CHANGED, _together(*map(str, result.values())), metadata
     return (Event.RENAMED, renamed, "") if renamed else None
 
 

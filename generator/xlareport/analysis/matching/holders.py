@@ -110,7 +110,7 @@ def _most(inside: Counter[Place]) -> tuple[Place, ...]:
 
 def _reason(inside: Counter[Place], lines: int) -> str:
     held = max(inside.values(), default=0)
-    return f"which holds {held} of its {lines} instructions"
+    return f"holds {held} of its {lines} instructions"
 
 
 def _others(frame: Frame, twin: Twin) -> Iterator[tuple[Node, Node]]:

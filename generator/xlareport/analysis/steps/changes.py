@@ -14,13 +14,15 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.destinations import destination, detail_of_copy
-from xlareport.analysis.steps.differences import Kind, by_weight, compare
+from xlareport.analysis.steps.differences import by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved
 from xlareport.analysis.steps.sequence import alignments
+from xlareport.analysis.steps.shape_changes import Difference
 from xlareport.analysis.steps.unread import left_unread, read_instead
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import PLAIN
@@ -42,7 +44,7 @@ class Change(Struct):
     """Before and after; '' where there is none."""
     kinds: tuple[Kind, ...]
     """Everything that happened, the weightiest first."""
-    details: tuple[str, ...] = ()
+    details: tuple[Difference, ...] = ()
     """Old and new value for each kind of change; empty if the pairing says everything."""
     numbering: bool = False
     """Nothing changed but numbers at the end of names."""
@@ -268,7 +270,7 @@ class _Reader:
         before: Place | None,
         after: Place | None,
         pairing: Pairing,
-        details: tuple[str, ...] = (),
+        details: tuple[Difference, ...] = (),
         *,
         balance: int = 0,
     ) -> Change:
@@ -322,9 +324,9 @@ def _target(line: Instruction | None) -> str:
     return line.attributes.get("custom_call_target", "").strip('"')
 
 
-def _what_counts(value: Mapping[Kind, str]) -> str:
+def _what_counts(value: Mapping[Kind, Difference]) -> str:
     """Put details together; names and metadata are left out, for they are no reason."""
-    return "; ".join(text for kind, text in value.items() if kind not in _BESIDES)
+    return "; ".join(str(text) for kind, text in value.items() if kind not in _BESIDES)
 
 
 def _is_plain(module: HloModule, place: Place) -> bool:

@@ -7,9 +7,9 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.regrouped import IN_ANOTHER_ORDER
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.destinations import IN_SHAPE
-from xlareport.analysis.steps.differences import SUCH_AS, Kind
 from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.shape_changes import CopyPlace, Difference, ShapeChange
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
 
@@ -33,7 +33,7 @@ def _clause(change: Change) -> str:
     scope = wording.code(wording.short_scope(change.scope))
     old, new = _named(change, 0), _named(change, 1)
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
-    template = template or _of_user(change) or _of_terms(change)
+    template = template or _of_terms(change)
     template = template or _TEMPLATES.get(change.kind, _CHANGED)
     if change.kind is Kind.FOLDED and change.after is None:
         template = "{old}{where} was folded with what used it"
@@ -64,7 +64,6 @@ def _clause(change: Change) -> str:
         new_home=wording.name(change.after.computation) if change.after else "",
         where=f" in {scope}" if change.scope else "",
         reason=wording.coded(change.reason),
-        part=wording.coded(change.reason.removeprefix("which ")),
         detail=_detail(change),
         members=_members(change),
     )
@@ -81,21 +80,15 @@ def _opcode(change: Change, side: int) -> str:
     return wording.called(change.opcodes[side], change.target if side else "")
 
 
-def _of_user(change: Change) -> str:
-    """Return the template of what was added for its user; empty for others."""
-    is_used = change.kind is Kind.ADDED and change.reason.startswith("used by ")
-    return "{new}{where} was added, {reason}" if is_used else ""
-
-
 _OF_OPCODE = {
-    (Kind.ABSORBED, "call"): "{old}{where} was inlined; {new_name} {part}",
+    (Kind.ABSORBED, "call"): "{old}{where} was inlined; {new_name} {reason}",
     (Kind.INLINED, "while"): "{old}{where} was unrolled into {members}",
 }
 _CHANGED = "{old}{where} changed: {detail}"
 _TEMPLATES = {
     Kind.FUSED: "{new}{where} fuses {members}",
     Kind.OUTLINED: "{new}{where} calls {members}",
-    Kind.ABSORBED: "{old}{where} was merged into {new_name}, {reason}",
+    Kind.ABSORBED: "{old}{where} was merged into {new_name}, which {reason}",
     Kind.INLINED: "{old}{where} was inlined into {members}",
     Kind.REWRITTEN: "{old}{where} became {new}",
     Kind.COMBINED: "{new}{where} combines {members}",
@@ -157,7 +150,6 @@ _LIVING = frozenset(
 """Kinds of change that keep the instruction; its name may change."""
 
 
-_CODE = frozenset({Kind.TURNED, Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
 _OF_DIMENSIONS = frozenset(
     {
         "all-gather",
@@ -175,25 +167,21 @@ _READING = (Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED)
 
 def _detail(change: Change) -> str:
     """Return the old and new value; without these, the reason of the pairing."""
-    message = change.details[0] if change.details and change.details[0] else change.reason
-    if change.kind is Kind.CLONED:
-        lead, mark, shape = message.partition(IN_SHAPE)
-        return f"{wording.coded(lead)}{mark}{wording.code(shape)}" if mark else wording.coded(lead)
+    detail = change.details[0] if change.details and change.details[0] else change.reason
+    if isinstance(detail, CopyPlace):
+        return detail.written(wording.coded, wording.code)
+    if isinstance(detail, ShapeChange):
+        return f"{detail.written(wording.code)}{_with_attributes(change)}"
+    message = detail
     if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:
         message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
     if change.kind is Kind.ATTRIBUTES and change.opcodes[1] == "reduce":
-        message = "; ".join((message, *_read_instead(change)))
-    if change.kind in _CODE and " → " in message:
-        lead, elements, rest = message.rpartition(" elements, ")
-        such_as = SUCH_AS if rest.startswith(SUCH_AS) else ""
-        rest, also, order = rest.removeprefix(SUCH_AS).partition(", and ")
-        changed = " → ".join(wording.code(part) for part in rest.split(" → "))
-        return f"{lead}{elements}{such_as}{changed}{also}{order}{_with_attributes(change)}"
+        message = "; ".join(map(str, (message, *_read_instead(change))))
     dimensions = _with_attributes(change) if change.kind is Kind.TURNED else ""
     return f"{wording.coded(message)}{_with_shape(change)}{dimensions}"
 
 
-def _read_instead(change: Change) -> list[str]:
+def _read_instead(change: Change) -> list[Difference]:
     """Return what a reduction reads now: it may have bypassed a reshape, which its numbers show."""
     kinds = [kind for kind in change.kinds if kind in _READING]
     return [change.details[change.kinds.index(kind)] for kind in kinds]
@@ -203,15 +191,15 @@ def _with_shape(change: Change) -> str:
     """Return the other shape of what moved out of a loop, where it has another there."""
     if change.kind is not Kind.HOISTED or Kind.SHAPE not in change.kinds:
         return ""
-    old, _, new = change.details[change.kinds.index(Kind.SHAPE)].partition(" → ")
-    return f"; shape: {wording.code(old)} → {wording.code(new)}"
+    shape = change.details[change.kinds.index(Kind.SHAPE)]
+    return f"; shape: {shape.written(wording.code) if isinstance(shape, ShapeChange) else shape}"
 
 
 def _with_attributes(change: Change) -> str:
     """Return the other attributes of what is told by its shape, where they say what it computes."""
     if Kind.ATTRIBUTES not in change.kinds:
         return ""
-    detail = change.details[change.kinds.index(Kind.ATTRIBUTES)]
+    detail = str(change.details[change.kinds.index(Kind.ATTRIBUTES)])
     tells = change.opcodes[1] in _OF_DIMENSIONS or "dim_labels" in detail  # of library calls
     return f"; {wording.coded(detail)}" if tells else ""
 

@@ -6,12 +6,17 @@ from xlareport.analysis.matching.facts import holders_of, homes_of
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.peeled import FIRST_ITERATION
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.relations import PAST
+from xlareport.analysis.steps.shape_changes import (
+    CopyPlace,
+    Difference,
+    ShapeChange,
+    compare_shapes,
+)
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
-IN_SHAPE = "in the shape "
 _DEEPEST = 32
 """Calls around an instruction that are looked at."""
 
@@ -34,7 +39,7 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
 
 def detail_of_copy(
     matching: Matching, before: Place, after: Place, opcode: str, reason: str
-) -> str:
+) -> Difference:
     """Return what a copy has of its own: the loop it is in, what it stands past, and its shape."""
     if reason.startswith(FIRST_ITERATION):
         return "before the loop"
@@ -43,8 +48,8 @@ def detail_of_copy(
     old, new = matching.before.find(*before), matching.after.find(*after)
     if old is None or new is None or old.opcode != new.opcode or new.shape.elements:
         return where
-    shape = compare(old, new, matching.computations).get(Kind.SHAPE, "").partition(" → ")[2]
-    return " ".join(filter(None, (where, f"{IN_SHAPE}{shape}" if shape else "")))
+    shape = compare_shapes(old.shape, new.shape).get(Kind.SHAPE)
+    return CopyPlace(where, shape.after) if isinstance(shape, ShapeChange) else where
 
 
 def _loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange, is_partitioned
 from xlareport.knowledge.opcodes import opcode_work
 

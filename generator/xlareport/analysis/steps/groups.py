@@ -8,7 +8,7 @@ from msgspec import Struct
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade, doubt
 
 _EXAMPLES = 3

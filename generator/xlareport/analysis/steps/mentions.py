@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.wording import list_names
 
@@ -25,7 +25,7 @@ def list_mentioned(change: StepChange) -> tuple[str, ...]:
 def _mentioned_in(example: Change) -> Iterator[str]:
     for place in (*places_before(example)[:MOST_MEMBERS], *places_after(example)[:MOST_MEMBERS]):
         yield place.instruction
-    yield from list_names(example.reason, *example.details)
+    yield from list_names(example.reason, *map(str, example.details))
 
 
 def places_before(change: Change) -> tuple[Place, ...]:

@@ -14,8 +14,9 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise, unscaled
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind, attribute_change
+from xlareport.analysis.steps.differences import attribute_change
 from xlareport.analysis.steps.epilogues import takes_in
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.summation_order import (
@@ -244,7 +245,7 @@ _OTHER_OPERANDS = frozenset({Kind.OPERANDS, Kind.REBUILT, Kind.REDIRECTED})
 
 
 def _reads(change: Change) -> str:
-    return next(iter(change.details), "") or change.reason
+    return str(next(iter(change.details), "")) or change.reason
 
 
 def _precision(old: Instruction, new: Instruction) -> tuple[str, str] | None:

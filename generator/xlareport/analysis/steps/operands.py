@@ -4,8 +4,9 @@ from msgspec import Struct
 
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.duplicates import are_duplicates
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.shape_changes import Difference, ShapeChange
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -30,7 +31,7 @@ class Operand(Struct, frozen=True):
 
 def compare_operands(
     matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
-) -> dict[Kind, str]:
+) -> dict[Kind, Difference]:
     """Return the changes of operands by kind; empty if there are none.
 
     REWIRED: the same value from another instruction. REDIRECTED: an added instruction, or the
@@ -53,15 +54,17 @@ def compare_operands(
     if kind is Kind.REDIRECTED and old.opcode in _PRODUCTS and _other_types(matching, other):
         kind = Kind.OPERANDS
     equal = ", which computes the same" if kind is Kind.SHARED else ""
-    result = {kind: f"uses {', '.join(named)}{equal}"} if other else {}
+    result: dict[Kind, Difference] = {}
+    if other:
+        result[kind] = f"uses {', '.join(named)}{equal}"
     if old.opcode == new.opcode == "dot" and _are_swapped(matching, read, reads):
         result[Kind.TURNED] = _turned(old.shape.text, new.shape.text)
     return result
 
 
-def _turned(old: str, new: str) -> str:
+def _turned(old: str, new: str) -> Difference:
     """Return the shapes of a transposed result; the two dimensions may have the same size."""
-    return f"{old} → {new}" if old != new else "the result has the same shape"
+    return ShapeChange(old, new) if old != new else "the result has the same shape"
 
 
 def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:

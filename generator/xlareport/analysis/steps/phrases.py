@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xlareport.analysis.matching.peeled import FIRST_ITERATION
 from xlareport.analysis.steps import wording
-from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.runtime import english, units
 
 _PAIRS_NAMED = 2

@@ -1,7 +1,7 @@
 """What kind of change a pairing is, before its lines are compared."""
 
 from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 
 _SIMPLE = {
     Relation.REPLACED: Kind.REPLACED,

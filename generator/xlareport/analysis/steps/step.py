@@ -10,9 +10,9 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.result import LooseMatching, Matching
 from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.changes import Change, changes
-from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
 from xlareport.analysis.steps.telling import Telling, describe_step, weight

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
-from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.heaviness import heaviest
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.phrases import phrase
 from xlareport.runtime import english, units
 

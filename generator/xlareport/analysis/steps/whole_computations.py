@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.model import HloModule
 
 _PAIR = tuple[str, str]

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.divergence import Divergence, Where
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.steps.text_difference import TextDiff, text_diff
 from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles

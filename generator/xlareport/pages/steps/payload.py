@@ -6,8 +6,8 @@ from typing import Any
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.mentions import MOST_MEMBERS, places_after, places_before
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import TextDiff
@@ -117,7 +117,7 @@ def _example(change: Change) -> dict[str, Any]:
         "before": _names(places_before(change), change),
         "after": _names(places_after(change), change),
         "scope": wording.short_scope(change.scope),
-        "reason": "; ".join(part for part in (change.reason, *change.details) if part),
+        "reason": "; ".join(str(part) for part in (change.reason, *change.details) if part),
         "grade": str(change.grade),
     }
 

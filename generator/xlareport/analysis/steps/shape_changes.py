@@ -1,0 +1,179 @@
+"""Differences between two shapes: element types, dimensions, layouts, memory spaces, tuples."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.hlo.shape import Shape, without_layout
+
+_SPACE = re.compile(r"S\(\d{1,9}\)")
+_SHORT = 60
+_LEAD = 12
+"""Characters that both texts share and that are shown, before the first that differs."""
+_WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
+
+
+class ShapeChange(Struct, frozen=True):
+    """An old and a new value of an instruction, with words before and after them."""
+
+    before: str
+    after: str
+    lead: str = ""
+    """`1 of 2 elements, such as `."""
+    tail: str = ""
+    """`, and the others in another order`."""
+
+    def __str__(self) -> str:
+        """Return the change as plain text."""
+        return self.written(str)
+
+    def written(self, code: Callable[[str], str]) -> str:
+        """Return the change with both values as `code` sets them."""
+        return f"{self.lead}{code(self.before)} → {code(self.after)}{self.tail}"
+
+
+class CopyPlace(Struct, frozen=True):
+    """Where a copy is, and that it has another shape."""
+
+    where: str
+    """`into the loop %while.1`, `past %dot.2`; '' beside the original."""
+    shape: str
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return self.written(str, str)
+
+    def written(self, coded: Callable[[str], str], code: Callable[[str], str]) -> str:
+        """Return it with the names in it as `coded` and the shape as `code` sets them."""
+        return f"{coded(self.where)} in the shape {code(self.shape)}".lstrip()
+
+
+Difference = str | ShapeChange | CopyPlace
+"""A difference in words, or as values."""
+
+
+def compare_shapes(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
+    """Return the kind of difference between two shapes, with old and new; empty if equal."""
+    if old.text == new.text:
+        return {}
+    if old.elements and len(old.elements) == len(new.elements):
+        return _elements(old, new)
+    return _shape_of(old, new)
+
+
+def _shape_of(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
+    if without_layout(old.text) == without_layout(new.text):
+        kind = Kind.SPACE if _without_space(old.text) == _without_space(new.text) else Kind.LAYOUT
+        if kind is Kind.SPACE:
+            return {kind: str(shortened(_space_of(old), _space_of(new)))}
+        layouts = bool(old.layout or new.layout)
+        return {kind: shortened(*(_layouts(old, new) if layouts else _texts(old, new)))}
+    if old.elements and new.elements and len(old.elements) != len(new.elements):
+        text = f"{len(old.elements):,} elements → {len(new.elements):,} elements"
+        return {Kind.SHAPE: text + (_TAKEN_APART if _is_taken_apart(old, new) else "")}
+    kind = Kind.SHAPE if _other_dimensions(old, new) else Kind.TYPE
+    return {kind: shortened(*_texts(old, new))}
+
+
+def _is_taken_apart(old: Shape, new: Shape) -> bool:
+    """Return whether a tuple has the elements of the tuples within another, one by one."""
+    return any(element.elements for element in old.elements) and [*_parts(old)] == [
+        element.text for element in new.elements
+    ]
+
+
+def _parts(shape: Shape) -> Iterator[str]:
+    for element in shape.elements:
+        if element.elements:
+            yield from _parts(element)
+        else:
+            yield element.text
+
+
+def _without_space(shape: str) -> str:
+    return _SPACE.sub("", shape).replace(":}", "}").replace("{}", "")
+
+
+def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
+    """Return how two tuples of as many elements differ: how many do, and how the weightiest does.
+
+    Where only the order of the elements is another, nothing else is.
+    """
+    count = len(new.elements)
+    gained = Counter(element.text for element in new.elements)
+    gained.subtract(element.text for element in old.elements)
+    changed = sum(number for number in gained.values() if number > 0)
+    if not changed:
+        return {Kind.SHAPE: f"the same {count:,} elements in another order"}
+    pairs = [*zip(old.elements, new.elements, strict=True)]
+    moved = [(was, now) for was, now in pairs if was.text != now.text]
+    if all(without_layout(was.text) == without_layout(now.text) for was, now in pairs):
+        changed = len(moved)  # what each element is says that they stand where they stood
+    order = _OTHER_ORDER if changed < len(moved) else ""
+    if order:
+        lost = next(was for was, _ in moved if gained[was.text] < 0)
+        moved = [(lost, next(now for _, now in moved if gained[now.text] > 0))]
+    differences = [*chain.from_iterable(_shape_of(was, now).items() for was, now in moved)]
+    kind, text = min(differences, key=lambda difference: _WEIGHT[difference[0]])
+    such_as = "such as " if changed > 1 and len({text for _, text in differences}) > 1 else ""
+    lead = f"{changed:,} of {count:,} elements, {such_as}"
+    if isinstance(text, str):
+        return {kind: f"{lead}{text}{order}"}
+    return {kind: replace(text, lead=f"{lead}{text.lead}", tail=f"{text.tail}{order}")}
+
+
+_TAKEN_APART = " without an inner tuple"
+_OTHER_ORDER = ", and the others in another order"
+
+
+def _space_of(shape: Shape) -> str:
+    """Return the memory space as XLA writes it; a layout that names none has the default, S(0)."""
+    match = _SPACE.search(shape.text)
+    return match[0] if match else "S(0)"
+
+
+def _layouts(old: Shape, new: Shape) -> tuple[str, str]:
+    return old.layout and f"{{{old.layout}}}", new.layout and f"{{{new.layout}}}"
+
+
+def _texts(old: Shape, new: Shape) -> tuple[str, str]:
+    return old.text, new.text
+
+
+def _other_dimensions(old: Shape, new: Shape) -> bool:
+    """Whether two shapes differ in more than element types; of tuples, in their members."""
+    if old.elements or new.elements:
+        if len(old.elements) != len(new.elements):
+            return True
+        pairs = zip(old.elements, new.elements, strict=True)
+        return all(shape.element_type == other.element_type for shape, other in pairs)
+    return old.element_type == new.element_type
+
+
+def shortened(before: str, after: str) -> ShapeChange:
+    """Return two texts as old and new; long ones are cut, and their common prefix is left out."""
+    if max(len(before), len(after)) > _SHORT:
+        same = _common(before, after)
+        before, after = _since(before, same), _since(after, same)
+    return ShapeChange(_short(before) or "none", _short(after) or "none")
+
+
+def _common(before: str, after: str) -> int:
+    """Return the length of the common prefix."""
+    pairs = enumerate(zip(before, after, strict=False))
+    differs = (place for place, (text, other) in pairs if text != other)
+    return next(differs, min(len(before), len(after)))
+
+
+def _since(text: str, same: int) -> str:
+    """Return a text from shortly before a position."""
+    return f"…{text[same - _LEAD :]}" if same > 2 * _LEAD else text
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"

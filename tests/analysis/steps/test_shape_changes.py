@@ -1,0 +1,33 @@
+"""Old and new shapes are values; words stand around them."""
+
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.shape_changes import ShapeChange, compare_shapes, shortened
+from xlareport.hlo.shape import Shape, parse_shape
+
+
+def _shape(text: str) -> Shape:
+    return parse_shape(text)
+
+
+def test_a_change_is_written_with_both_values_set_as_code() -> None:
+    change = ShapeChange("f32[2]", "f32[3]", lead="1 of 2 elements, ", tail=", and more")
+    assert str(change) == "1 of 2 elements, f32[2] → f32[3], and more"
+    assert change.written(lambda value: f"`{value}`") == (
+        "1 of 2 elements, `f32[2]` → `f32[3]`, and more"
+    )
+
+
+def test_of_a_tuple_the_elements_that_changed_are_counted() -> None:
+    result = compare_shapes(_shape("(f32[2], s32[])"), _shape("(f32[3], s32[])"))
+    assert result == {Kind.SHAPE: ShapeChange("f32[2]", "f32[3]", lead="1 of 2 elements, ")}
+
+
+def test_equal_shapes_have_no_difference() -> None:
+    assert compare_shapes(_shape("f32[2]{0}"), _shape("f32[2]{0}")) == {}
+
+
+def test_what_is_missing_is_none_and_a_common_prefix_is_left_out() -> None:
+    assert shortened("", "x") == ShapeChange("none", "x")
+    change = shortened("a" * 70 + "b", "a" * 70 + "c")
+    assert change.before.startswith("…")
+    assert change.before.endswith("b")
