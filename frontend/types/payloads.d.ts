@@ -237,6 +237,8 @@ export interface Story {
   certain: string | null;
   /** What, before, after, difference. */
   figures: [string, string, string, string][];
+  /** Which figures were not counted. */
+  uncounted?: string;
   time: string;
   /** Every pass, and whether it reported a change. */
   ran?: [string, boolean][];

@@ -7875,7 +7875,7 @@ var xlareport = (() => {
     return details;
   }
   function groupsMore(label, groups) {
-    const summary2 = element("summary", null, `${format.count(groups.length)} more groups`);
+    const summary2 = element("summary", null, `${format.plural(groups.length, "more group")}`);
     return filledOnOpening(element("details.xr-fold", null, summary2), () => [groupTable(label, groups)]);
   }
   function groupTable(label, groups) {
@@ -7913,7 +7913,7 @@ var xlareport = (() => {
     const words2 = `All ${format.count(ran.length)} passes, in order; ${changed ? format.count(changed) : "none"} reported a change`;
     return element("details.xr-fold", null, element("summary", null, words2), element("ol", null, ...rows2));
   }
-  function figuresPart({ figures: figures2, time }) {
+  function figuresPart({ figures: figures2, uncounted, time }) {
     const changed = figures2.filter(([, , , difference]) => difference);
     const same = figures2.filter(([, , , difference]) => !difference);
     const rows2 = changed.map(
@@ -7933,6 +7933,7 @@ var xlareport = (() => {
       null,
       rows2.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows2)),
       kept2.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept2.join(", ")}.`),
+      uncounted && element("p.xr-muted", null, uncounted),
       time && element("p.xr-muted", null, time)
     );
   }

@@ -99,7 +99,7 @@ function filledOnOpening(details, content) {
  * @param {Group[]} groups
  */
 function groupsMore(label, groups) {
-  const summary = element("summary", null, `${format.count(groups.length)} more groups`);
+  const summary = element("summary", null, `${format.plural(groups.length, "more group")}`);
   return filledOnOpening(element("details.xr-fold", null, summary), () => [groupTable(label, groups)]);
 }
 
@@ -152,7 +152,7 @@ function ranPart(ran) {
 }
 
 /** @param {Story} story */
-function figuresPart({ figures, time }) {
+function figuresPart({ figures, uncounted, time }) {
   const changed = figures.filter(([, , , difference]) => difference);
   const same = figures.filter(([, , , difference]) => !difference);
   const rows = changed.map(([what, before, after, difference]) =>
@@ -173,6 +173,7 @@ function figuresPart({ figures, time }) {
     rows.length > 0 &&
       element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows)),
     kept.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept.join(", ")}.`),
+    uncounted && element("p.xr-muted", null, uncounted),
     time && element("p.xr-muted", null, time),
   );
 }

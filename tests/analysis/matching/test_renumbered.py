@@ -32,7 +32,9 @@ def test_constants_that_were_numbered_anew_go_on_with_their_readers(read: Read) 
         place = matching.partner_after(Place("main", f"constant.{old}"))
         assert place == Place("main", f"constant.{new}")
     made = step(read(_BEFORE), read(_ONE_ON), "`rewriter`")
-    assert made.headline.startswith("`rewriter` only renumbered 3 instructions")
+    assert made.headline.startswith(
+        "`rewriter` only changed the numbers in the names of 3 instructions"
+    )
 
 
 def test_a_constant_that_one_of_its_readers_still_reads_keeps_its_name(read: Read) -> None:

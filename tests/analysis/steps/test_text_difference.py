@@ -169,3 +169,11 @@ def test_a_merged_duplicate_is_removed_and_the_kept_one_is_not(read: Read) -> No
 def test_another_name_is_a_change_and_its_users_are_not_changed(read: Read) -> None:
     found = difference(read, BEFORE, BEFORE.replace("d.3", "loop_sine"))
     assert signs(found) == ["  %b.1", "  %c.2", "~ %d.3", "  %e.4", "  %f.5"]
+
+
+def test_an_opcode_that_is_a_name_too_is_not_renamed(read: Read) -> None:
+    before = BEFORE.replace("d.3", "sine")
+    found = difference(read, before, before.replace("%sine", "%sine.7"))
+    [computation] = found.computations
+    assert computation.hunks == ()
+    assert found.renumbered == 2

@@ -3,7 +3,7 @@ import pytest
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.times import StepTime
 from xlareport.analysis.steps.effect import StepEffect
-from xlareport.pages.steps.figures import effect_chips, step_figures, time_words
+from xlareport.pages.steps.figures import effect_chips, step_figures, time_words, uncounted_words
 
 
 def test_each_figure_has_what_was_what_is_and_the_difference() -> None:
@@ -22,12 +22,22 @@ def test_what_is_not_known_on_both_sides_is_left_out() -> None:
     assert [what for what, *_ in rows] == ["instructions", "computations", "fusions"]
 
 
+def test_what_was_not_counted_is_named() -> None:
+    before = Growth(1, 1, 0, 5, None)
+    assert uncounted_words(before, before) == "Not counted for this step: bytes accessed."
+    assert not uncounted_words(Growth(1, 1, 0, 5, 6), Growth(1, 1, 0, 7, 8))
+
+
 @pytest.mark.parametrize(
     ("time", "said"),
     [
         (None, ""),
         (StepTime(0.0021, measured=True), "The passes of this step took 2.1 ms by the compiler"),
-        (StepTime(3, measured=False), "About 3 s lie between the times of the two files"),
+        (StepTime(3.5, measured=False), "About 3.5 s lie between the times of the two files; "),
+        (
+            StepTime(3, measured=False),
+            "About 3 s lie between the times of the two files, which are",
+        ),
     ],
 )
 def test_a_time_says_how_it_is_known(time: StepTime | None, said: str) -> None:

@@ -17,6 +17,7 @@ from xlareport.analysis.matching.new import New
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.order import in_order
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.untraced import mark_untraced
 from xlareport.analysis.matching.words import in_halves
@@ -34,7 +35,9 @@ def pairings(search: Search) -> list[Pairing]:
     account.leftovers()
     account.fusions()
     result = account.pairings()
-    mark_untraced(search.before.graph.module, search.after.graph.module, result)
+    modules = search.before.graph.module, search.after.graph.module
+    add_repeated_holders(*modules, result)
+    mark_untraced(*modules, result)
     return in_order(search, result)
 
 

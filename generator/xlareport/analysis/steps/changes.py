@@ -69,7 +69,7 @@ class Change(Struct):
 
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
-_INTO_SEVERAL = frozenset({Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT})
+_INTO_SEVERAL = frozenset({Kind.ABSORBED, Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT})
 _GONE = frozenset({Kind.REMOVED, Kind.UNTRACED})
 _NEW_OPCODE = frozenset({Kind.ADDED, Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.EXPANDED, Relation.SPLIT})
@@ -142,11 +142,22 @@ class _Reader:
         self._folding = ConstantFolding(matching)
 
     def read(self, pairing: Pairing) -> Iterator[Change]:
+        kept = {pair for pair in _further(pairing) if self._is_kept(pairing, *pair)}
+        for before, after in kept:
+            self._ledger.balance(pairing.relation, before, after)
         if pairing.relation in _PAIRS:
             yield from self._first_pair(pairing)
         moved = pairing.relation is Relation.SWAPPED
         for before, after in _further(pairing):
-            yield (self._moved if moved else self._further_change)(pairing, before, after)
+            if (before, after) not in kept:
+                yield (self._moved if moved else self._further_change)(pairing, before, after)
+
+    def _is_kept(self, pairing: Pairing, before: Place | None, after: Place | None) -> bool:
+        """Return whether an instruction that was cloned is itself as it was."""
+        if pairing.relation is not Relation.CLONED or before is None or before != after:
+            return False
+        same = self._matching.before.find(*before) is self._matching.after.find(*before)
+        return same and not self._is_left(before)
 
     def _moved(self, pairing: Pairing, before: Place | None, after: Place | None) -> Change:
         kind = kind_of_moved(pairing, before, after)

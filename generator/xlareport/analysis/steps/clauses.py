@@ -66,6 +66,8 @@ def _clause(change: Change) -> str:
         reason=wording.coded(change.reason),
         detail=_detail(change),
         members=_members(change),
+        holders=_holders(change),
+        link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
 
 
@@ -88,7 +90,7 @@ _CHANGED = "{old}{where} changed: {detail}"
 _TEMPLATES = {
     Kind.FUSED: "{new}{where} fuses {members}",
     Kind.OUTLINED: "{new}{where} calls {members}",
-    Kind.ABSORBED: "{old}{where} was merged into {new_name}, which {reason}",
+    Kind.ABSORBED: "{old}{where} was merged into {holders}{link} {reason}",
     Kind.INLINED: "{old}{where} was inlined into {members}",
     Kind.REWRITTEN: "{old}{where} became {new}",
     Kind.COMBINED: "{new}{where} combines {members}",
@@ -223,6 +225,14 @@ def _named(change: Change, side: int) -> str:
     if not opcode or (plain and not (side and change.target)):
         return _bare(place)
     return f"the {_opcode(change, side)} {_bare(place)}"
+
+
+def _holders(change: Change) -> str:
+    """Name the fusions that hold what a former one held; of many, two and how many more."""
+    places = dict.fromkeys((change.after, *change.members))
+    named = [_bare(place) for place in places if place is not None]
+    more = len(named) - _ALL_NAMED
+    return english.listing([*named[:_ALL_NAMED], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _members(change: Change) -> str:

@@ -16,6 +16,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
 from xlareport.analysis.steps.telling import Telling, describe_step, weight
+from xlareport.analysis.steps.uncalled import count_uncalled
 from xlareport.analysis.steps.whole_computations import with_whole_computations
 from xlareport.hlo.model import HloModule
 
@@ -124,6 +125,7 @@ def _telling(
         header=tuple(change.phrase for change in header),
         renumbered=renumbered(changes),
         computations=sum(old != new for old, new in matching.computations.items()),
+        uncalled=count_uncalled(matching, changes),
         renamed=tuple(
             (old, new)
             for old, new in matching.computations.items()

@@ -10,6 +10,7 @@ from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.heaviness import heaviest
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.phrases import phrase
+from xlareport.analysis.steps.uncalled import UncalledComputations
 from xlareport.runtime import english, units
 
 _PHRASES_IN_HEADLINE = 3
@@ -34,6 +35,7 @@ class Telling(Struct, frozen=True):
     """Instructions of which only the number in the name changed."""
     computations: int = 0
     """Computations that got another name, or only another number in it."""
+    uncalled: UncalledComputations = UncalledComputations()
     renamed: tuple[tuple[str, str], ...] = ()
     """The names before and after of those that did not only get another number."""
     instructions: int = 0
@@ -88,7 +90,7 @@ def _only(step: Telling) -> str:
     """Return changes without effect: of names or of order; '' if there are none."""
     if step.renumbered is not None:
         count = units.plural(step.renumbered.count, "instruction")
-        return f"renumbered {count}; {example_of(step.renumbered)}"
+        return f"changed the numbers in the names of {count}; {example_of(step.renumbered)}"
     if step.computations:
         return f"renamed {units.plural(step.computations, 'computation')}"
     return f"listed {step.reordered} in another order" if step.reordered else ""
@@ -233,7 +235,9 @@ def _in_all(step: Telling) -> Iterator[str]:
     if step.renumbered is not None:
         count = units.plural(step.renumbered.count, "instruction")
         were = "was" if step.renumbered.count == 1 else "were"
-        yield f"{count} {were} only renumbered."
+        yield f"{count} {were} renamed; only the numbers in their names differ."
+    if step.uncalled.computations:
+        yield _uncalled(step.uncalled)
     if step.renamed:
         count = units.plural(len(step.renamed), "computation")
         were = "was" if len(step.renamed) == 1 else "were"
@@ -241,6 +245,16 @@ def _in_all(step: Telling) -> Iterator[str]:
         example = f"{wording.name(old)} → {wording.name(new)}"
         among = f" (one of {len(step.renamed):,})" if len(step.renamed) > 1 else ""
         yield f"{count} {were} renamed: {example}{among}."
+
+
+def _uncalled(uncalled: UncalledComputations) -> str:
+    """Return a sentence about the computations that have no callers after the step."""
+    several = uncalled.computations > 1
+    count = units.plural(uncalled.computations, "computation")
+    instructions = units.plural(uncalled.instructions, "instruction")
+    clones = f", {uncalled.clones:,} of the clones among them," if uncalled.clones else ""
+    has = "have" if several else "has"
+    return f"{count} of {instructions}{clones} {has} no callers after the step."
 
 
 def _sentence(words: str) -> str:

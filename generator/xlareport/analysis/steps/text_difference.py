@@ -20,6 +20,7 @@ CONTEXT = 2
 """Unchanged lines shown around a change."""
 
 _NAME = re.compile(r"[\w.\-]+")
+_MARKED = re.compile(r"(?<=%)[\w.\-]+")
 
 
 class DiffLine(Struct):
@@ -196,7 +197,9 @@ def _continued(matching: Matching, here: str, line: Instruction, there: str) -> 
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
-    return _NAME.sub(lambda match: names.get(match[0], match[0]), text)
+    """Return a line with other names; where names are marked by `%`, nothing else is a name."""
+    pattern = _MARKED if "%" in text else _NAME
+    return pattern.sub(lambda match: names.get(match[0], match[0]), text)
 
 
 def _hunks(lines: Sequence[DiffLine]) -> Iterator[Hunk]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from xlareport.analysis.cost.host_memory import HostTransfer
+from xlareport.analysis.cost.memory import SpaceFigures
 from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
@@ -241,22 +242,26 @@ def spaces_table(backend: str | None, memory: MemoryReport) -> Table:
             space.allocated_bytes,
             memory.space_peaks.get(space.color),
             space.temp_bytes,
-            _reported(memory, space.color, space.total_bytes),
+            _reported(memory, space),
         )
         for space in memory.figures.spaces
     ]
     return Table(columns, rows)
 
 
-def _reported(memory: MemoryReport, color: int, allocated: int) -> str:
+def _reported(memory: MemoryReport, space: SpaceFigures) -> str:
     """Return the report's figure for a space, and its label, which is the same for all chips."""
-    label, number = memory.reported.get(color, ("", None))
+    label, number = memory.reported.get(space.color, ("", None))
     if number is None:
         return "not listed"
     named = f", labeled {label}" if label else ""
     if memory.figures.sources.get("allocated_bytes") == "memory-usage-report":
         return f"source of the figure{named}"
-    return f"agrees{named}" if number == allocated else f"{units.count(number)}{named}"
+    if number != space.total_bytes:
+        return f"{units.count(number)}{named}"
+    beside = space.total_bytes - space.allocated_bytes
+    included = f" ({units.byte_size(beside)} of thread-local included)" if beside else ""
+    return f"agrees{included}{named}"
 
 
 def kinds_table(backend: str | None, memory: MemoryReport) -> Table:

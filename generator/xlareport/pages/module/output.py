@@ -39,7 +39,7 @@ from xlareport.pages.pictures.requests import (
 )
 from xlareport.pages.profile.page import timeline_payload
 from xlareport.pages.search.payload import Searched, SearchedSnapshot, Touched, searched, touched
-from xlareport.pages.steps.figures import step_figures, time_words
+from xlareport.pages.steps.figures import step_figures, time_words, uncounted_words
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
@@ -219,9 +219,10 @@ class ModulePages:
         for number, stage in enumerate(self._stages()):
             page = self.steps.get(number)
             if page is not None:
-                figures = step_figures(*overview.growth[number - 1 : number + 1])
+                growth = overview.growth[number - 1 : number + 1]
                 added = {
-                    "figures": figures,
+                    "figures": step_figures(*growth),
+                    "uncounted": uncounted_words(*growth),
                     "time": time_words(overview.step_times[number]),
                     "groups": [*page.payload["groups"], *self._unfused(number)],
                 }

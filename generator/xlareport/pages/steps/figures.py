@@ -6,17 +6,32 @@ from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.step_weights import bytes_share
 from xlareport.analysis.passes.times import StepTime
 from xlareport.analysis.steps.effect import StepEffect
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 
 StepFigure = tuple[str, str, str, str]
 """Name, before, after, and the signed difference; '' if nothing changed."""
 
+_COARSE = 10
+"""Seconds from which on a time of whole seconds is precise enough."""
 _Write = Callable[[int], str]
 
 
 def step_figures(before: Growth, after: Growth) -> tuple[StepFigure, ...]:
     """Return the figures that are known on both sides."""
     return tuple(_figures(before, after))
+
+
+def uncounted_words(before: Growth, after: Growth) -> str:
+    """Return which figures were not counted for a step; '' if all were."""
+    names = [
+        name
+        for name, *sides in (
+            ("FLOPs", before.flops, after.flops),
+            ("bytes accessed", before.bytes_accessed, after.bytes_accessed),
+        )
+        if None in sides
+    ]
+    return f"Not counted for this step: {english.listing(names)}." if names else ""
 
 
 def time_words(time: StepTime | None) -> str:
@@ -27,9 +42,11 @@ def time_words(time: StepTime | None) -> str:
         return (
             f"The passes of this step took {units.seconds(time.seconds)} by the compiler's clock."
         )
+    whole = time.seconds.is_integer() and time.seconds < _COARSE
+    precision = ", which are whole seconds" if whole else ""
     return (
-        f"About {units.seconds(time.seconds)} lie between the times of the two files; writing them "
-        "is part of it."
+        f"About {units.seconds(time.seconds)} lie between the times of the two files{precision}; "
+        "writing them is part of it."
     )
 
 
