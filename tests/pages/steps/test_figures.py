@@ -35,7 +35,7 @@ def test_what_was_not_counted_is_named() -> None:
         (StepTime(0.0021, measured=True), "The passes of this step took 2.1 ms by the compiler"),
         (StepTime(3.5, measured=False), "About 3.5 s lie between the times of the two files; "),
         (
-            StepTime(3, measured=False),
+            StepTime(3.0, measured=False),
             "About 3 s lie between the times of the two files, which are",
         ),
     ],
