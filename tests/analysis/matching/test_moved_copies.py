@@ -373,3 +373,25 @@ ENTRY %main (a: s32[32]) -> (s32[32,8], s32[32,1,1], s32[32]) {
     pairing = match(read(before), read(after)).pairing_before(Place("main", "more.1"))
     assert pairing is not None
     assert set(pairing.after) == {Place("main", "more.2"), Place("main", "more.3")}
+
+
+def test_a_reshape_of_indices_is_not_the_reshape_of_a_result(read: Read) -> None:
+    by_index = (
+        "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=LAST,"
+        " slice_sizes={1}"
+    )
+    head = "HloModule m\nENTRY %main (a: f32[8], j: s32[4]) -> f32[2,2] {\n"
+    head += "  %a = f32[8]{0} parameter(0)\n  %j = s32[4]{0} parameter(1)\n"
+    before = (
+        f"{head}  %gather.1 = f32[4]{{0}} gather(%a, %j), {by_index.replace('LAST', '1')}\n"
+        "  %reshape.1 = f32[2,2]{1,0} reshape(%gather.1)\n"
+        "  ROOT %out = f32[2,2]{1,0} negate(%reshape.1)\n}\n"
+    )
+    after = (
+        f"{head}  %reshape.7 = s32[2,2]{{1,0}} reshape(%j)\n"
+        f"  %gather.7 = f32[2,2]{{1,0}} gather(%a, %reshape.7), {by_index.replace('LAST', '2')}\n"
+        "  ROOT %out = f32[2,2]{1,0} negate(%gather.7)\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(_at("gather.1")) == _at("gather.7")
+    assert matching.partner_after(_at("reshape.1")) is None

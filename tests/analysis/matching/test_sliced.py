@@ -71,3 +71,26 @@ def test_a_result_with_other_users_stays_and_is_copied(read: Read) -> None:
 def test_other_slices_or_another_operation_are_no_move(read: Read, old: str, new: str) -> None:
     after = read(_AFTER.replace(old, new))
     assert _relation(read(_BEFORE), after, "slice.1")[0] is not Relation.SWAPPED
+
+
+def test_a_slice_of_indices_is_no_slice_of_what_they_gather(read: Read) -> None:
+    by_index = (
+        "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,"
+        " slice_sizes={1,1}"
+    )
+    head = "HloModule m\nENTRY %main (a: f32[8,1], j: s32[8,1]) -> f32[2,1] {\n"
+    head += "  %a = f32[8,1]{1,0} parameter(0)\n  %j = s32[8,1]{1,0} parameter(1)\n"
+    cut = "slice={[0:2], [0:1]}"
+    before = (
+        f"{head}  %gather.1 = f32[8,1]{{1,0}} gather(%a, %j), {by_index}\n"
+        f"  %slice.1 = f32[2,1]{{1,0}} slice(%gather.1), {cut}\n"
+        "  ROOT %out = f32[2,1]{1,0} negate(%slice.1)\n}\n"
+    )
+    after = (
+        f"{head}  %slice.7 = s32[2,1]{{1,0}} slice(%j), {cut}\n"
+        f"  %gather.7 = f32[2,1]{{1,0}} gather(%a, %slice.7), {by_index}\n"
+        "  ROOT %out = f32[2,1]{1,0} negate(%gather.7)\n}\n"
+    )
+    relation, new = _relation(read(before), read(after), "slice.1")
+    assert "slice.7" not in new
+    assert relation is not Relation.SWAPPED

@@ -341,3 +341,72 @@ def test_a_transpose_behind_a_bitcast_is_no_new_bitcast_before_it(read: Read) ->
         "ROOT %sum = f32[2,4]{1,0} add(%end, %bitcast.1)",
     )
     assert match(read(before), read(after)).partner_after(_at("transpose.1")) == _at("bitcast.8")
+
+
+_GATHERED = """
+HloModule m
+
+ENTRY %main (a: f32[8,16], b: s32[8], c: f32[8]) -> f32[8] {
+  %a = f32[8,16]{1,0} parameter(0)
+  %b = s32[8]{0} parameter(1)
+  %c = f32[8]{0} parameter(2)
+  %row = f32[8,16]{1,0} sine(%a)
+  %index = s32[8]{0} negate(%b)
+  LINES
+  ROOT %out = f32[8]{0} subtract(%c, %last)
+}
+"""
+_BY_INDEX = (
+    "offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0},"
+    " start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}"
+)
+_INDICES_RESHAPED = _GATHERED.replace(
+    "LINES",
+    f"""%reshape.1 = s32[8,1,1]{{2,1,0}} reshape(%index)
+  %gather.1 = f32[8,1]{{1,0}} gather(%row, %reshape.1), {_BY_INDEX}
+  %exp.1 = f32[8,1]{{1,0}} exponential(%gather.1)
+  %last = f32[8]{{0}} reshape(%exp.1)""",
+)
+_RESULT_RESHAPED = _GATHERED.replace(
+    "LINES",
+    f"""%gather.1 = f32[8,1]{{1,0}} gather(%row, %index), {_BY_INDEX}
+  %reshape.9 = f32[8]{{0}} reshape(%gather.1)
+  %last = f32[8]{{0}} exponential(%reshape.9)""",
+)
+
+
+def test_a_reshape_of_indices_is_no_reshape_of_what_they_gather(read: Read) -> None:
+    matching = match(read(_INDICES_RESHAPED), read(_RESULT_RESHAPED))
+    assert matching.partner_after(_at("reshape.1")) is None
+    pairing = matching.pairing_before(_at("last"))
+    assert pairing is not None
+    assert pairing.after == (_at("reshape.9"),)
+    assert pairing.relation is Relation.SWAPPED
+    assert pairing.reason == "past %exp.1"
+
+
+def test_a_reshape_of_a_predicate_is_no_reshape_of_what_it_selects(read: Read) -> None:
+    head = "ENTRY %main (p: pred[8], a: f32[8]) -> f32[8,1] {\n  %p = pred[8]{0} parameter(0)\n"
+    head += "  %a = f32[8]{0} parameter(1)\n  %c = f32[] constant(1)\n"
+    before = head + (
+        "  %reshape.1 = pred[8,1]{1,0} reshape(%p)\n"
+        "  %reshape.2 = f32[8,1]{1,0} reshape(%a)\n"
+        "  %b.1 = f32[8,1]{1,0} broadcast(%c), dimensions={}\n"
+        "  %select.1 = f32[8,1]{1,0} select(%reshape.1, %reshape.2, %b.1)\n"
+        "  ROOT %out = f32[8,1]{1,0} sine(%select.1)\n}\n"
+    )
+    after = head + (
+        "  %b.2 = f32[8]{0} broadcast(%c), dimensions={}\n"
+        "  %select.2 = f32[8]{0} select(%p, %a, %b.2)\n"
+        "  %reshape.3 = f32[8,1]{1,0} reshape(%select.2)\n"
+        "  ROOT %out = f32[8,1]{1,0} sine(%reshape.3)\n}\n"
+    )
+    matching = match(read("HloModule m\n\n" + before), read("HloModule m\n\n" + after))
+    assert matching.partner_before(_at("reshape.3")) == _at("reshape.2")
+
+
+def test_a_reshape_under_its_name_passes_nothing_by_indices(read: Read) -> None:
+    """Another rule pairs the two by their name; still the one is of indices."""
+    named = _RESULT_RESHAPED.replace("reshape.9", "reshape.1")
+    matching = match(read(_INDICES_RESHAPED), read(named))
+    assert not any("past %gather" in pairing.reason for pairing in matching.pairings)

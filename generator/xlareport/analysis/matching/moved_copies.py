@@ -5,6 +5,7 @@ Before, a reader has a move of a result; after, it reads the same work done on m
 
 from collections.abc import Iterator
 
+from xlareport.analysis.matching.data_operands import is_data
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import is_free, origin
 from xlareport.analysis.matching.pairing import Relation
@@ -46,12 +47,10 @@ def lowered(search: Search) -> None:
 
 
 def _note_lowered(search: Search, before: Node, after: Node) -> None:
-    for (read, _), (now, _) in zip(
-        search.before.graph.operands(before), search.after.graph.operands(after), strict=False
-    ):
+    for place, (read, now) in enumerate(_operands(search, before, after)):
         if read.instruction.opcode not in _LOWERED or is_free(read):
             continue
-        if not _moves_from(search, read, now):
+        if not _moves_from(search, read, now) or not is_data(after.instruction, place):
             continue
         for user, _ in search.after.users.get(after, ()):
             alike = user.instruction.opcode == read.instruction.opcode
@@ -111,16 +110,29 @@ def is_done_again(before: Side, move: Node, other: Node) -> bool:
 
 def _follow(search: Search, source: Node, other: Node, move: Node) -> None:
     """Pair work with the same work on moved data, or note a copy, with all that it reads."""
-    copied = _copied(search, source, other)
-    for node, copy in copied or ():
+    copied = _copied(search, source, other) or []
+    read_as_data = _read_as_data(search.after, [copy for _, copy in copied])
+    for node, copy in copied:
         if not is_free(copy) or copy in search.copies:
             continue
-        if _is_move(copy):
+        if _is_move(copy) and copy in read_as_data:
             _pair_move(search, move, copy, source)
+        elif _is_move(copy):
+            continue
         elif is_free(node) and search.link(node, copy, Grade.MATCHED, _SAME):
             pass_chains(search, node, copy)
         else:
             search.copies[copy] = node, _AGAIN
+
+
+def _read_as_data(side: Side, nodes: list[Node]) -> set[Node]:
+    """Return the nodes, the first of which is a result, whose elements become elements of it."""
+    read = set(nodes[:1])
+    for node in nodes:
+        if node in read and not _is_move(node):
+            operands = enumerate(side.graph.operands(node))
+            read |= {known for place, (known, _) in operands if is_data(node.instruction, place)}
+    return read
 
 
 def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]] | None:

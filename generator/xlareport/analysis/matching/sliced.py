@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator
 
+from xlareport.analysis.matching.data_operands import is_data
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
@@ -28,7 +29,7 @@ def sliced(search: Search) -> None:
         if whole is None or not is_free(node) or whole.instruction.opcode in MOVES | TUPLES:
             continue
         for part in _parts(search, node, whole):
-            moved = list(_slices_of_operands(search.after, part, node))
+            moved = _slices_of_operands(search.after, part, node)
             if moved and _pair(search, node, whole, part, moved):
                 break
 
@@ -43,13 +44,16 @@ def _parts(search: Search, node: Node, whole: Node) -> Iterator[Node]:
             yield operands[position][0]
 
 
-def _slices_of_operands(side: Side, part: Node, node: Node) -> Iterator[Node]:
-    """Yield the free operands of a new node that slice as an old one did."""
-    for operand, path in side.graph.operands(part):
+def _slices_of_operands(side: Side, part: Node, node: Node) -> list[Node]:
+    """Return the free operands of a new node that slice as an old one did, one of data first."""
+    data: list[Node] = []
+    others: list[Node] = []
+    for place, (operand, path) in enumerate(side.graph.operands(part)):
         line, known = operand.instruction, node.instruction
         alike = line.opcode == known.opcode and line.attributes_text == known.attributes_text
         if alike and not path and is_free(operand):
-            yield operand
+            (data if is_data(part.instruction, place) else others).append(operand)
+    return [*data, *others] if data else []
 
 
 def _pair(search: Search, node: Node, whole: Node, part: Node, moved: list[Node]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 
+from xlareport.analysis.matching.data_operands import is_data
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
@@ -175,31 +176,40 @@ def _beside_moves(side: Side) -> set[Node]:
 
 def _lowered(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
     """Yield a move whose result was read, and the move that reads the result now."""
-    for move in _read_moves(search.before, search.after, node, other):
-        yield from ((move, moved) for moved in _reading_moves(search.after, other, move))
+    for position, move in _read_moves(search.before, search.after, node, other):
+        for moved in _reading_moves(search.after, other, position, move):
+            yield move, moved
 
 
 def _raised(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
     """Yield a move that read the result, and the move whose result is read now."""
-    for moved in _read_moves(search.after, search.before, other, node):
-        yield from ((move, moved) for move in _reading_moves(search.before, node, moved))
+    for position, moved in _read_moves(search.after, search.before, other, node):
+        for move in _reading_moves(search.before, node, position, moved):
+            yield move, moved
 
 
-def _read_moves(here: Side, there: Side, node: Node, other: Node) -> Iterator[Node]:
-    """Yield the free moves that a node reads, where its partner reads their operands."""
+def _read_moves(here: Side, there: Side, node: Node, other: Node) -> Iterator[tuple[int, Node]]:
+    """Yield the free moves of data that a node reads, where its partner reads their operands.
+
+    Each with the place at which it is read.
+    """
     read = there.values.read(other)
     for position, (move, path) in enumerate(here.graph.operands(node)):
-        if not path and is_free(move) and move.instruction.opcode in _MOVES:
-            moved = here.values.read(move)
-            if moved and position < len(read) and moved[0] == read[position]:
-                yield move
+        if path or not is_free(move) or move.instruction.opcode not in _MOVES:
+            continue
+        moved = here.values.read(move)
+        reads = moved and position < len(read) and moved[0] == read[position]
+        if reads and is_data(node.instruction, position):
+            yield position, move
 
 
-def _reading_moves(side: Side, node: Node, like: Node) -> Iterator[Node]:
-    """Yield the free users of a node with the opcode of another move."""
-    for user, _ in side.users.get(node, ()):
+def _reading_moves(side: Side, node: Node, position: int, like: Node) -> Iterator[Node]:
+    """Yield the free users, with the opcode of a move, of the result for an operand of a node."""
+    results = ((), (position,))
+    for user, number in side.users.get(node, ()):
         codes = {user.instruction.opcode, like.instruction.opcode}
-        if is_free(user) and (len(codes) == 1 or ("bitcast" in codes and codes <= _SHAPED)):
+        shaped = len(codes) == 1 or ("bitcast" in codes and codes <= _SHAPED)
+        if is_free(user) and shaped and side.graph.operands(user)[number][1] in results:
             yield user
 
 
@@ -291,7 +301,7 @@ def _is_same_move(node: Node, other: Node) -> bool:
 
 
 def _passed(search: Search, move: Node, moved: Node) -> Node | None:
-    """Return the instruction that a move passed; None if there is none."""
+    """Return the instruction that a move of its data passed; None if there is none."""
     read, reads = _first(search.before, move), _first(search.after, moved)
     if read is None or reads is None or read.partner is reads or read.token == reads.token:
         return None
@@ -308,4 +318,8 @@ def _first(side: Side, node: Node) -> Node | None:
 
 
 def _reads(side: Side, reader: Node | None, move: Node) -> bool:
-    return reader is not None and any(user is reader for user, _ in side.users.get(move, ()))
+    """Return whether an instruction that a move can pass reads the move as data."""
+    if reader is None or not _can_pass(reader, alike=True):
+        return False
+    users = side.users.get(move, ())
+    return any(user is reader and is_data(user.instruction, place) for user, place in users)
