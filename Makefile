@@ -11,7 +11,8 @@ SECONDS ?= 60
 TARGETS ?= $(notdir $(wildcard fuzz/corpus/*))
 FOUND ?= .fuzz
 ZENSICAL ?= 0.0.73
-WALKED = tests/site tests/hostile tests/benchmarks tests/properties tests/analysis/steps/test_steps_of_dumps.py \
+WALKED = tests/site tests/hostile tests/benchmarks tests/properties tests/packaging \
+	tests/analysis/steps/test_steps_of_dumps.py \
 	tests/records/test_stored_sketches.py tests/cli/test_terminal.py
 BROWSED = $(addprefix tests/site/test_,$(addsuffix .py,browser real parts search reader compared single \
 	embedded offline links words history texts code instructions partitioned timeline pictures scrolling))
@@ -46,7 +47,7 @@ test-replay: $(VENV)/.ready-replay  ## Test what runs programs of a dump; needs 
 test-dask: $(VENV)/.ready-dask  ## Test reports by a cluster; installs Dask and a server of S3
 	$(RUN)pytest tests/fleet
 
-walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
+walks: browser  ## Walk whole reports in a browser, try all examples, install with pip: what `make test` spares
 	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) --dist loadfile $(WALKED)
 
 workflows: $(VENV)/.ready-test  ## Run the jobs of the workflows, the action and the recipes on this machine, step by step

@@ -2,7 +2,8 @@
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
-from tests.conftest import LONG_WALKS, SIZE
+from tests.fixtures.browser import SIZE
+from tests.walks import LONG_WALKS
 
 SCHEMES = ("light", "dark") if LONG_WALKS else ("light",)
 """Colors in which axe looks at pages. Dark ones come from the same style sheets everywhere:

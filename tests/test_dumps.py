@@ -6,8 +6,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from tests.conftest import paths_of
 from tests.links import broken_links
+from tests.report_files import paths_of
 
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.resources import PACKAGE

@@ -24,6 +24,12 @@ from xlareport.site.night_folders import NightFolders, NightNameError
 Unpack = Callable[[str], Path]
 
 
+def night_options(root: Path, number: int) -> BuildOptions:
+    """Return the options of a report of a night, in a folder of its number."""
+    history = root / "history"
+    return BuildOptions(out=root / str(number), history=history, html=False, pictures="none")
+
+
 @pytest.fixture(scope="module")
 def nights(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build four nights: from the third on the shapes are larger."""
@@ -38,8 +44,7 @@ def nights(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, text in texts.items():
             grown = re.sub(r"(f32\[4,4\])", "f32[8,8]", text) if number > 2 else text
             (dump / name).write_text(grown)
-        options = BuildOptions(out=root / str(number), history=root / "history", html=False)
-        build(dump, options)
+        build(dump, night_options(root, number))
     return root
 
 
@@ -71,7 +76,7 @@ def test_a_module_keeps_its_page_when_its_number_changes(nights: Path) -> None:
     dump.mkdir()
     for path in (nights / "dump-1").iterdir():
         (dump / path.name.replace("module_0006", "module_0042")).write_bytes(path.read_bytes())
-    build(dump, BuildOptions(out=out, history=nights / "history", html=False))
+    build(dump, night_options(nights, 5))
 
     assert (out / "site_src/m/module_0006.jit_rollout.md").is_file()
     assert "module_0042" in (out / "site_src/m/module_0006.jit_rollout.md").read_text()

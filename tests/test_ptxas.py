@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conftest import Unpack
+from tests.fixtures.dumps import Unpack
 from tests.ptxas_listing import listed_kernels
 
 from xlareport import ptxas as runner

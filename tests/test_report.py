@@ -12,8 +12,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from tests.conftest import paths_of
 from tests.parts import parts
+from tests.report_files import paths_of
 
 from xlareport.analysis import dump as analysis_dump
 from xlareport.dump import duplicates

@@ -14,7 +14,7 @@ from xlareport.extract import extract_texts
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.progress import silent
-from xlareport.share import NOTE, PackOptions, share, share_redacted
+from xlareport.share import NOTE, PackOptions, Shared, share, share_redacted
 from xlareport.storage.payloads import extract_payload, read_payload
 
 MANY = 25_000_000
@@ -32,9 +32,23 @@ def report(tmp_path_factory: pytest.TempPathFactory, unpacked: Callable[[str], P
     return out
 
 
-def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) -> None:
-    target = tmp_path / "bug.zip"
-    done = share_redacted(report, PackOptions(target, MANY), BuildOptions(), silent)
+@pytest.fixture(scope="module")
+def redacted(report: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Shared]:
+    """Return the redacted report in a zip, and what is said of it."""
+    target = tmp_path_factory.mktemp("redacted") / "bug.zip"
+    return target, share_redacted(report, PackOptions(target, MANY), BuildOptions(), silent)
+
+
+@pytest.fixture(scope="module")
+def single(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the redacted report in one file."""
+    target = tmp_path_factory.mktemp("single") / "bug.html"
+    share_redacted(report, PackOptions(target, MANY, single=True), BuildOptions(), silent)
+    return target
+
+
+def test_nothing_that_was_taken_out_is_in_the_zip(redacted: tuple[Path, Shared]) -> None:
+    target, done = redacted
 
     assert done.replaced["/home/carol/secret/jax_train.py"] == "/redacted/path1.py"
     with zipfile.ZipFile(target) as archive:
@@ -46,36 +60,32 @@ def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) 
     assert again.problems == ()
 
 
-def test_nothing_of_it_is_in_the_parts_of_pages(report: Path, tmp_path: Path) -> None:
+def test_nothing_of_it_is_in_the_parts_of_pages(
+    report: Path, redacted: tuple[Path, Shared], tmp_path: Path
+) -> None:
     whole = dict(parts(report / "site"))
     assert any("/home/carol/secret" in unescape(html) for html in whole.values())
-    share_redacted(report, PackOptions(tmp_path / "bug.zip", MANY), BuildOptions(), silent)
-    shutil.unpack_archive(tmp_path / "bug.zip", tmp_path)
-    redacted = dict(parts(tmp_path / "bug"))
+    shutil.unpack_archive(redacted[0], tmp_path)
+    shared = dict(parts(tmp_path / "bug"))
 
-    assert redacted.keys() == whole.keys()
-    assert not any("carol" in unescape(html) for html in redacted.values())
-    assert any("/redacted/path1.py" in unescape(html) for html in redacted.values())
+    assert shared.keys() == whole.keys()
+    assert not any("carol" in unescape(html) for html in shared.values())
+    assert any("/redacted/path1.py" in unescape(html) for html in shared.values())
 
 
-def test_nothing_of_the_parts_is_in_the_single_file(report: Path, tmp_path: Path) -> None:
-    target = tmp_path / "bug.html"
-    share_redacted(report, PackOptions(target, MANY, single=True), BuildOptions(), silent)
+def test_nothing_of_the_parts_is_in_the_single_file(single: Path) -> None:
     block = r'<script type="application/json" id="assets/data/[^>]*>([^<]*)'
-    blocks = re.findall(block, target.read_text())
+    blocks = re.findall(block, single.read_text())
     held = [str(read_payload(extract_payload(one))[1]) for one in blocks]
 
     assert any("page-source" in one for one in held)
     assert not any("carol" in unescape(one) for one in held)
 
 
-def test_nothing_of_it_is_in_the_single_file_either(report: Path, tmp_path: Path) -> None:
-    target = tmp_path / "bug.html"
-    share_redacted(report, PackOptions(target, MANY, single=True), BuildOptions(), silent)
-
-    assert "carol" not in target.read_text()
-    assert "1 paths" in target.read_text()
-    extract_texts(target, tmp_path / "texts")
+def test_nothing_of_it_is_in_the_single_file_either(single: Path, tmp_path: Path) -> None:
+    assert "carol" not in single.read_text()
+    assert "1 paths" in single.read_text()
+    extract_texts(single, tmp_path / "texts")
     texts = [path.read_text() for path in (tmp_path / "texts").iterdir()]
     assert any("/redacted/path1.py" in text for text in texts)
     assert not any("carol" in text for text in texts)

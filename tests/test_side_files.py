@@ -44,6 +44,11 @@ def dump(folder: Path, *numbers: int, text: str = HLO) -> Path:
     return folder
 
 
+def profiled(folder: Path) -> BuildOptions:
+    """Return the options of a report of the profile `folder/p`, whose pages are in `folder/out`."""
+    return BuildOptions(out=folder / "out", profiles=(str(folder / "p"),), html=False)
+
+
 def test_a_profile_is_found_inside_and_beside_a_dump(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1)
     with open_source(place) as source:
@@ -97,14 +102,14 @@ def test_how_far_a_large_profile_is_read_is_told(
 def test_what_was_measured_is_in_the_report(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1)
     profile(tmp_path / "p", "dot.1", "dot.1", "gone.7")
-    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    options = profiled(tmp_path)
     (module,) = build(str(place), options).report.modules
     assert module.measured is not None
     assert (module.measured.events, module.measured.joined) == (3, 2)
     (slowest,) = module.measured.slowest
     assert (slowest.instruction, slowest.own, slowest.count) == ("dot.1", 2.0, 2)
     assert slowest.least is not None
-    page = part(tmp_path / "out/site", "m/module_0001.jit_f.html?time")
+    page = part(tmp_path / "out/site_src", "m/module_0001.jit_f.html?time")
     assert "1 event of 1 name that the final snapshot does not have" in page
 
 
@@ -113,7 +118,7 @@ def test_of_several_modules_the_one_with_the_instructions_has_the_times(tmp_path
     other = HLO.replace("dot.1", "dot.9")
     (place / "module_0002.jit_f.cpu_after_optimizations.txt").write_text(other)
     profile(tmp_path / "p", "dot.9")
-    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    options = profiled(tmp_path)
     first, second = build(str(place), options).report.modules
     assert first.measured is None
     assert second.measured is not None
@@ -127,12 +132,12 @@ def test_modules_that_may_have_run_as_well_are_told(tmp_path: Path) -> None:
     )
     (place / "module_0002.jit_f.cpu_after_optimizations.txt").write_text(other)
     profile(tmp_path / "p", "dot.1", "neg.2", "dot.1")
-    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    options = profiled(tmp_path)
     first, second = build(str(place), options).report.modules
     assert (first.measured, first.runs) == (None, None)
     assert second.measured is not None
     assert (second.measured.joined, second.measured.others) == (3, (first.key,))
-    page = part(tmp_path / "out/site", "m/module_0002.jit_f.html?time")
+    page = part(tmp_path / "out/site_src", "m/module_0002.jit_f.html?time")
     assert "1 other module of this name may have run as well" in page
 
 
@@ -141,7 +146,7 @@ def test_modules_of_one_name_that_both_ran_have_their_times(tmp_path: Path) -> N
     other = HLO.replace("dot.1", "dot.9")
     (place / "module_0002.jit_f.cpu_after_optimizations.txt").write_text(other)
     profile(tmp_path / "p", "dot.1", "dot.1", "dot.9")
-    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    options = profiled(tmp_path)
     report = build(str(place), options).report
     found = [module.measured for module in report.modules]
     assert [one.joined for one in found if one] == [2, 1]
@@ -156,12 +161,12 @@ def test_modules_of_one_name_that_both_ran_have_their_times(tmp_path: Path) -> N
 def test_modules_that_cannot_be_told_apart_say_so(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1, 2)
     profile(tmp_path / "p", "dot.1")
-    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    options = profiled(tmp_path)
     first, second = build(str(place), options).report.modules
     assert first.measured is not None
     assert second.measured is not None
     assert first.measured.twins == (second.key,)
-    page = part(tmp_path / "out/site", "m/module_0001.jit_f.html?time")
+    page = part(tmp_path / "out/site_src", "m/module_0001.jit_f.html?time")
     assert "1 other module of this name has these instructions as well" in page
 
 
@@ -182,19 +187,19 @@ def test_events_of_too_many_runs_are_told(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("xlareport.analysis.profile.times.MOST_NAMES", 1)
     place = dump(tmp_path / "dump", 1)
     profile(tmp_path / "p", "dot.1", "dot.1", "gone.1")
-    build(str(place), BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),)))
-    page = part(tmp_path / "out/site", "m/module_0001.jit_f.html?time")
+    build(str(place), profiled(tmp_path))
+    page = part(tmp_path / "out/site_src", "m/module_0001.jit_f.html?time")
     assert "1 event came after too many runs" in page
 
 
 def test_the_home_page_says_what_was_measured(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1)
     profile(tmp_path / "p", "dot.1", "dot.1")
-    build(str(place), BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),)))
-    page = (tmp_path / "out/site/index.html").read_text()
+    build(str(place), profiled(tmp_path))
+    page = unescape((tmp_path / "out/site_src/index.md").read_text())
     assert "1 run profiled, 2 µs long" in page
     assert "Which instructions are slowest" in page
-    assert "m/module_0001.jit_f.html?time" in unescape(page)
+    assert "m/module_0001.jit_f.html?time" in page
 
 
 def test_runs_that_a_profile_does_not_tell_apart_are_not_counted(tmp_path: Path) -> None:
@@ -203,11 +208,11 @@ def test_runs_that_a_profile_does_not_tell_apart_are_not_counted(tmp_path: Path)
     (trace,) = folder.iterdir()
     text = gzip.decompress(trace.read_bytes()).replace(b', "run_id": "1"', b"")
     trace.write_bytes(gzip.compress(text))
-    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    options = profiled(tmp_path)
     (module,) = build(str(place), options).report.modules
     assert module.measured is not None
     assert (module.measured.runs, module.runs) == (None, 2)
-    page = part(tmp_path / "out/site", "m/module_0001.jit_f.html?time")
+    page = part(tmp_path / "out/site_src", "m/module_0001.jit_f.html?time")
     assert "run 2 times, to go by the instructions of its entry, but does not separate" in page
 
 

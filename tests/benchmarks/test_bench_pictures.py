@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "bench_pictures.py"
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "bench_site.py"
 BUDGETS = ("every report has", "home page open", "largest page", "a key of", "after a key")

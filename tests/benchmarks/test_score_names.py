@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 from xlareport.knowledge import custom_calls, flags
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.conftest import LONG_WALKS
 from tests.hostile.conftest import ATTACKS, as_file_name
+from tests.walks import LONG_WALKS
 
 from xlareport.cli import xlareport
 from xlareport.cli.terminal import printable, say_json

@@ -8,6 +8,8 @@ from xlareport.dump import stored_groups
 from xlareport.dump.source import Source, open_source
 from xlareport.dump.stored_groups import NO_OWNER, NamedDump, name_and_group
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 def named(source: Source, many: int, monkeypatch: pytest.MonkeyPatch) -> NamedDump:
     monkeypatch.setattr(stored_groups, "MANY_FILES", many)

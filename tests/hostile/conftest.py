@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.conftest import Shared
+from tests.fixtures.reports import Shared
 from tests.hostile.side_files import beside, side_files
 
 from xlareport.hlo.protos.schema import Message, message_class

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.conftest import LONG_WALKS
 from tests.hostile.conftest import ATTACKS, module_files
 from tests.hostile.test_report import FOUND, Markup
+from tests.walks import LONG_WALKS
 
 from xlareport.cli.compare import command
 from xlareport.records.bare_report import read_bare_report

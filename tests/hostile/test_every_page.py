@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.conftest import LONG_WALKS
 from tests.hostile.conftest import ATTACKS
 from tests.hostile.test_report import FOUND, FRONT
 from tests.parts import parts
+from tests.walks import LONG_WALKS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-STEP = 1 if "XLAREPORT_EVERY_PAGE" in os.environ else 41 if LONG_WALKS else 97
+STEP = 1 if "XLAREPORT_EVERY_PAGE" in os.environ else 41 if LONG_WALKS else 197
 """A prime: pages lie in an order of modules with a handful each, so all kinds are met."""
 TRAP = """Object.defineProperty(window, 'hacked', {
   get: () => 0, set: () => console.error('A script of the dump ran.'),

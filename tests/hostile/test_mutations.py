@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from mutate import InThisProcess
 from mutations import broken, fixtures, write
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 from xlareport import report
 from xlareport.analysis.cost.options import CostOptions

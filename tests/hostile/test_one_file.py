@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import LONG_WALKS
 from tests.hostile.test_report import FOUND, Markup
 from tests.parts import parts
+from tests.walks import LONG_WALKS
 
 from xlareport.site.single import pack_single
 

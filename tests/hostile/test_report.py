@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import paths_of
 from tests.parts import parts
+from tests.report_files import paths_of
 
 from xlareport.dump.source import as_utf8
 

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.conftest import Unpack
+from tests.fixtures.dumps import Unpack
 
 from xlareport.knowledge.multiprocessors import multiprocessors
 

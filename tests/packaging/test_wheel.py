@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 CHECKOUT = Path(__file__).parents[2]
 

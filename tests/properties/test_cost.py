@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.modules import parse_module
+from tests.walks import examples
 
 from xlareport.analysis.collectives.figures import measure_collectives
 from xlareport.analysis.cost.donation import find_donations
@@ -95,6 +96,7 @@ bodies = st.lists(lines(), min_size=1, max_size=6).map("\n".join)
 
 
 @given(st.tuples(bodies, bodies, bodies), st.sampled_from(["", ", is_scheduled=true"]))
+@examples(100)
 def test_every_module_can_be_counted(parts: tuple[str, str, str], header: str) -> None:
     text = f"HloModule m{header}\n\n" + "\n\n".join(
         f"{name} {{\n{body}\n}}" for name, body in zip(("a", "b", "ENTRY e"), parts, strict=True)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from targets.snapshots import everything
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS, examples
 
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
@@ -51,24 +51,27 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
 
 
 @given(st.one_of(MIXED, st.binary(max_size=300)))
+@examples(100)
 def test_anything_can_be_read(data: bytes) -> None:
     for made in (TextReader, ProtoReader, DotReader):
         read(made(), data)
 
 
 @given(st.data(), st.sampled_from(TEXTS))
-@settings(max_examples=200)
+@examples(200)
 def test_damaged_texts(data: st.DataObject, whole: bytes) -> None:
     module = read(TextReader(), data.draw(damaged(whole)))
     assert module is None or isinstance(module.name, str)
 
 
 @given(st.data())
+@examples(100)
 def test_damaged_drawings(data: st.DataObject) -> None:
     read(DotReader(), data.draw(damaged(DRAWING)))
 
 
 @given(st.data())
+@examples(100)
 def test_damaged_protos(data: st.DataObject) -> None:
     read(ProtoReader(), data.draw(damaged(PROTO)))
 
@@ -80,6 +83,7 @@ def test_damaged_protos(data: st.DataObject) -> None:
     st.integers(0, 60),
     st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), max_size=30),
 )
+@examples(100)
 def test_a_line_put_in_costs_nothing_else(whole: bytes, place: int, line: str) -> None:
     assume("/*" not in line)
     lines = whole.split(b"\n")
@@ -102,6 +106,7 @@ def test_a_line_put_in_costs_nothing_else(whole: bytes, place: int, line: str) -
 
 
 @given(st.sampled_from(TEXTS))
+@examples(100)
 def test_a_module_written_again_reads_the_same(whole: bytes) -> None:
     reader = TextReader()
     first = read(reader, whole)

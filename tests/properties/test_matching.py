@@ -1,7 +1,8 @@
 """What must hold of a matching whatever the modules: random programs, rewritten at random."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.walks import examples
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
@@ -70,7 +71,7 @@ def partners(matching: Matching) -> list[tuple[Place, Place]]:
 
 
 @given(modules(), modules())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_every_partner_exists_and_nothing_is_left_without_a_word(first: str, second: str) -> None:
     before, after = read(first, second)
     matching = match(before, after)
@@ -86,14 +87,14 @@ def test_every_partner_exists_and_nothing_is_left_without_a_word(first: str, sec
 
 
 @given(modules(), modules())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_matching_twice_gives_the_same(first: str, second: str) -> None:
     one, other = match(*read(first, second)), match(*read(first, second))
     assert one.pairings == other.pairings
 
 
 @given(modules())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_module_and_its_copy_under_other_names_pair_wholly(text: str) -> None:
     before, after = read(text, text.replace("%main", "%other").replace("%inner", "%outer"))
     matching = match(before, after)
@@ -106,7 +107,7 @@ def test_a_module_and_its_copy_under_other_names_pair_wholly(text: str) -> None:
 
 
 @given(modules(), modules())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_step_can_be_told_and_shown(first: str, second: str) -> None:
     before, after = read(first, second)
     change = step(before, after, "`some-pass`")

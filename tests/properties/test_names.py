@@ -2,8 +2,9 @@
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.walks import examples
 
 from xlareport.cli.terminal import printable
 from xlareport.dump.classify import classify
@@ -40,6 +41,7 @@ FORMATS = st.sampled_from(["txt", "hlo.pb", "hlo.pb.gz", "dot", "html", "url", "
 
 
 @given(PATHS)
+@examples(100)
 def test_a_name_is_given_back_byte_for_byte(path: str) -> None:
     name = parse(path)
 
@@ -49,6 +51,7 @@ def test_a_name_is_given_back_byte_for_byte(path: str) -> None:
 
 
 @given(PATHS)
+@examples(100)
 def test_module_and_instruction_names_are_given_back(name: str) -> None:
     assert joined(explain_module(name).tokens) == name
     assert joined(explain_instruction(name).tokens) == name
@@ -65,6 +68,7 @@ def test_module_and_instruction_names_are_given_back(name: str) -> None:
     before=PASS_NAME,
     form=FORMATS,
 )
+@examples(100)
 def test_what_was_put_into_a_name_is_found_in_it(
     *,
     timestamp: int | None,
@@ -92,7 +96,7 @@ def test_what_was_put_into_a_name_is_found_in_it(
     assert (name.after, name.before, name.format) == (after, before, form)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(PATHS, max_size=15, unique=True), st.randoms(use_true_random=False))
 def test_neighbours_settle_the_same_in_any_order(paths: list[str], random: object) -> None:
     shuffled = list(paths)
@@ -105,5 +109,6 @@ def test_neighbours_settle_the_same_in_any_order(paths: list[str], random: objec
 
 
 @given(ANY_TEXT)
+@examples(100)
 def test_nothing_that_a_terminal_would_act_upon_is_printed(text: str) -> None:
     assert printable(text).isprintable()

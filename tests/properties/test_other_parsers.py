@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.analysis.code.test_units import instruction
+from tests.walks import examples
 
 import xlareport
 from xlareport.analysis.code.units import read_tuning
@@ -56,6 +57,7 @@ def written(value: Any) -> str:
 
 
 @given(VALUES, st.text(max_size=30))
+@examples(100)
 def test_settings_of_an_instruction_are_choices_or_nothing(value: Any, text: str) -> None:
     for config in (written(value), written({"algorithm": value}), text):
         one = instruction("{}")
@@ -64,7 +66,7 @@ def test_settings_of_an_instruction_are_choices_or_nothing(value: Any, text: str
 
 
 @given(st.lists(st.sampled_from(["night", "value", "text"]), max_size=6), VALUES, st.text())
-@settings(max_examples=60)
+@examples(60)
 def test_a_line_of_a_history_is_a_night_or_a_problem(
     kinds: list[str], value: Any, text: str
 ) -> None:
@@ -83,7 +85,7 @@ def test_a_line_of_a_history_is_a_night_or_a_problem(
 
 
 @given(VALUES)
-@settings(max_examples=60)
+@examples(60)
 def test_a_report_is_read_or_refused(value: Any) -> None:
     whole = {"main": None, "modules": [value], "files": [], "dump": {"bytes": 1}}
     with tempfile.TemporaryDirectory() as folder:
@@ -95,6 +97,7 @@ def test_a_report_is_read_or_refused(value: Any) -> None:
 
 
 @given(VALUES, st.text(max_size=60), st.integers(0, 40))
+@examples(100)
 def test_a_payload_is_given_back_or_refused(value: Any, text: str, place: int) -> None:
     try:
         _, script = make_payload_file("a/b", value)
@@ -110,12 +113,14 @@ def test_a_payload_is_given_back_or_refused(value: Any, text: str, place: int) -
 @given(
     st.text(max_size=40) | st.from_regex(r"[a-z_]{1,9}(\[.{0,9}\])?.{0,3}[>:] ?[+0-9.eKMi%]{0,9}")
 )
+@examples(100)
 def test_a_budget_is_understood_or_refused(text: str) -> None:
     with suppress(BudgetError):
         assert parse_budget(text).text == text
 
 
 @given(st.sampled_from(DEVICE.splitlines()), st.text(max_size=20), NUMBERS)
+@examples(100)
 def test_a_table_of_devices_is_read_or_refused(line: str, text: str, number: Any) -> None:
     name = line.partition("=")[0]
     for value in (text, f"{name}= {number}", f"{name}= [{number}]", f"{name}= '{text}'"):
@@ -153,7 +158,7 @@ ARCHIVES = {kind: packed(kind) for kind in ("zip", "tar", "tar.gz")}
     st.binary(max_size=20),
     st.integers(0, 40),
 )
-@settings(max_examples=150)
+@examples(150)
 def test_a_damaged_archive_is_read_or_refused(kind: str, place: int, put: bytes, out: int) -> None:
     whole = ARCHIVES[kind]
     place %= len(whole)
@@ -170,7 +175,7 @@ FRAMES = [b"*** Begin a.txt ***\n", b"*** End a.txt ***\n", b"*** Begin ../x ***
 
 
 @given(st.lists(st.sampled_from(FRAMES) | st.binary(max_size=9), max_size=12))
-@settings(max_examples=60)
+@examples(60)
 def test_frames_of_a_log_are_files_or_problems(parts: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "x.log").write_bytes(b"\n" + b"".join(parts))
@@ -182,6 +187,7 @@ def test_frames_of_a_log_are_files_or_problems(parts: list[bytes]) -> None:
 
 
 @given(st.binary(max_size=200), st.text(max_size=40))
+@examples(100)
 def test_redaction_takes_anything(content: bytes, path: str) -> None:
     redactor = Redactor()
     redactor.learn(path, content)
@@ -220,7 +226,7 @@ SUBJECT = {"key": "m", "slug": "m", "name": "f"}
     st.sampled_from([*INDEX, *CHUNK]),
     VALUES,
 )
-@settings(max_examples=150)
+@examples(150)
 def test_a_stored_history_is_told_or_not(part: str | None, field: str, value: Any) -> None:
     report = {"main": {"module": "m"}, "modules": [SUBJECT]}
     stored: dict[str, Any] = {"history": INDEX, "history-0": CHUNK}

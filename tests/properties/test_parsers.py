@@ -12,10 +12,10 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import LONG_WALKS
 from tests.readers.parsers import PATH, Parser
+from tests.walks import LONG_WALKS, examples
 
 import xlareport
 
@@ -58,7 +58,7 @@ def files(draw: st.DrawFn, parser: Parser) -> bytes:
 
 @names
 @given(data=st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_no_bytes_stop_a_parser(parser: Parser, data: st.DataObject) -> None:
     _, problems = parser.read(data.draw(files(parser)))
     assert all(problem.path == PATH for problem in problems)
@@ -80,7 +80,7 @@ def test_a_good_file_is_read(parser: Parser) -> None:
 
 @names
 @given(rubbish=st.binary(min_size=1, max_size=40))
-@settings(max_examples=20)
+@examples(20)
 def test_nothing_is_never_taken_for_something(parser: Parser, rubbish: bytes) -> None:
     found, problems = parser.read(b"@ " + rubbish.replace(b"\n", b"@"))
     assert problems or not parser.says
@@ -104,7 +104,7 @@ def _are_graphs(value: Any) -> bool:
 
 @names
 @given(data=st.data())
-@settings(max_examples=8)
+@examples(8)
 def test_the_time_is_linear(parser: Parser, data: st.DataObject) -> None:
     """Twice the text runs through at most some more than twice the lines of code."""
     drawn = data.draw(st.lists(st.sampled_from(pieces(parser)), min_size=1, max_size=4))

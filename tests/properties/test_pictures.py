@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.modules import parse_module
+from tests.walks import examples
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
@@ -75,7 +76,7 @@ def check(drawing: Drawing) -> None:
     assert dot == dot_text(drawing)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(modules())
 def test_every_picture_of_a_module(module: HloModule) -> None:
     seen = set()
@@ -87,14 +88,14 @@ def test_every_picture_of_a_module(module: HloModule) -> None:
         assert {f"i={one.name}" for one in drawn} <= seen
 
 
-@settings(deadline=None, max_examples=10)
+@examples(10)
 @given(modules(most=400))
 def test_a_large_module_is_divided(module: HloModule) -> None:
     for level in all_levels(module, ModulePictures(module)):
         check(level.drawing)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(modules(), modules(), st.data())
 def test_the_pictures_of_any_step(before: HloModule, after: HloModule, data: st.DataObject) -> None:
     def some(module: HloModule) -> list[Place]:
@@ -146,6 +147,7 @@ def test_no_text_leaves_its_place(lines: list[str], name: str, title: str) -> No
 
 
 @given(st.lists(st.integers(0, 3), max_size=80))
+@examples(100)
 def test_a_repeat_repeats(things: list[int]) -> None:
     repeat = find_repeat(things)
     if repeat is not None:
@@ -155,6 +157,7 @@ def test_a_repeat_repeats(things: list[int]) -> None:
 
 
 @given(st.lists(st.integers(0, 9), min_size=4, max_size=10, unique=True), st.integers(3, 9))
+@examples(100)
 def test_a_layer_is_found(layer: list[int], count: int) -> None:
     repeat = find_repeat([-1, *layer * count, -2])
     assert repeat is not None

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.conftest import Unpack
+from tests.fixtures.dumps import Unpack
 from tests.readers.parsers import DATA, Parser, without_problems
 
 from xlareport.ptxas import PtxasError, compile_ptx, find_ptxas

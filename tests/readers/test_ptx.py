@@ -1,6 +1,6 @@
 """What a PTX text says of its kernels before registers are allocated."""
 
-from tests.conftest import Unpack
+from tests.fixtures.dumps import Unpack
 from tests.readers.parsers import Parser, without_problems
 
 from xlareport.readers.ptx import read_ptx

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.conftest import paths_of
+from tests.report_files import paths_of
 
 from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, read_report

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.conftest import LONG_WALKS, Unpack
+from tests.fixtures.dumps import Unpack
+from tests.walks import LONG_WALKS
 
 from xlareport.compare import compare
 from xlareport.dump.source import open_files

@@ -15,6 +15,7 @@ import pytest
 from xlareport.runtime import worker_pool
 from xlareport.runtime.worker_pool import InlineWorkers, Worker, WorkerPool, work_in_processes
 
+pytestmark = pytest.mark.usefixtures("processes")
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
 

@@ -2,15 +2,16 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from tests.script_loader import load_script
+
+from xlareport.cli import xlareport
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = sorted((ROOT / "docs/site/tutorials").glob("*.md"))
@@ -35,8 +36,8 @@ def test_a_question_is_answered_by_what_runs(
         else:
             _, command, *arguments = shlex.split(code)
             assert command == "xlareport"
-            run = [sys.executable, "-m", "xlareport", *arguments]
-            subprocess.run(run, check=True, env={"PYTHONPATH": str(ROOT / "generator")})
+            done = CliRunner().invoke(xlareport, arguments)
+            assert done.exit_code == 0, done.output
 
 
 @pytest.fixture

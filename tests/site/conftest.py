@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import Shared, payload_files
+from tests.fixtures.reports import Shared
+from tests.report_files import payload_files
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, Hunk, TextDiff
 from xlareport.pages import navigation
@@ -277,10 +278,10 @@ def free_port() -> int:
 
 @pytest.fixture(scope="session")
 def real_out(unpacked: Callable[[str], Path], shared: Shared) -> Path:
-    """Return a folder that holds the whole report of a small real dump."""
+    """Return a folder that holds the whole report of a small real dump, made by two processes."""
 
     def make(out: Path) -> None:
-        assert build(unpacked("jax-cpu-train"), BuildOptions(out=out)).warnings == ""
+        assert build(unpacked("jax-cpu-train"), BuildOptions(out=out, jobs=2)).warnings == ""
 
     return shared("real", make)
 

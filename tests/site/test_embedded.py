@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 SANDBOX = 'sandbox="allow-scripts"'
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.accessibility import narrow_width, violations_by_scheme
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 from xlareport.report import BuildOptions, build
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.conftest import payload_files
 from tests.modules import parse_module
+from tests.report_files import payload_files
 
 from xlareport.pages.history.stored import chunk_columns, index_columns
 from xlareport.pages.pictures.graph import Seen, columns, flat

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.accessibility import axe_violations
-from tests.conftest import payload_files
+from tests.report_files import payload_files
 
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.site.builder import build_site

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.accessibility import axe_violations, narrow_width, violations_by_scheme
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 from xlareport.report import BuildOptions, build
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.conftest import LONG_WALKS
 from tests.links import broken_links
 from tests.successor import of_mkdocs
+from tests.walks import LONG_WALKS
 
 from xlareport.pages.rendering.environment import front_matter, text
 from xlareport.pages.rendering.templates import html_of
@@ -105,11 +105,6 @@ def test_a_part_has_a_title_and_a_table_of_contents(opened: Any) -> None:
     assert page.url.endswith("?memory#rematerialization")
 
 
-def test_an_anchor_of_a_part_is_an_address(opened: Any) -> None:
-    page = opened("?cost#by-computation")
-    expect(page.locator("#by-computation")).to_be_in_viewport()
-
-
 def until(page: Page, expression: str) -> None:
     """Wait until it is true; the page's policy forbids what Playwright does for that."""
     for _ in range(200):
@@ -119,8 +114,10 @@ def until(page: Page, expression: str) -> None:
     pytest.fail(f"never true: {expression}")
 
 
-def test_who_comes_back_is_where_he_was(opened: Any) -> None:
-    page = opened("?cost")
+def test_an_anchor_of_a_part_is_an_address_and_who_comes_back_is_where_he_was(opened: Any) -> None:
+    page = opened("?cost#by-computation")
+    expect(page.locator("#by-computation")).to_be_in_viewport()
+    expect(page.locator(".xr-contents")).to_be_visible()
     expect(page.locator("table.xr-data").first).to_be_visible()
     page.evaluate("document.querySelector('#by-opcode').scrollIntoView()")
     there = page.evaluate("scrollY")
@@ -142,7 +139,6 @@ def test_nothing_of_one_part_is_loaded_for_another(visitor: Any, opened: Any) ->
 
 
 def test_a_wide_part_has_the_room_of_the_sides(opened: Any) -> None:
-    expect(opened("?cost").locator(".xr-contents")).to_be_visible()
     expect(opened("?steps").locator(".md-sidebar--secondary")).to_be_hidden()
 
 
@@ -207,16 +203,15 @@ MORE_TABS = """tabs => {
 """As many as a module on several GPUs has."""
 
 
-@pytest.mark.parametrize("width", [700, 1400])
-def test_the_tabs_are_one_line(opened: Any, width: int) -> None:
+def test_the_tabs_are_one_line(opened: Any) -> None:
     page = opened("")
-    page.set_viewport_size({"width": width, "height": 800})
     tabs = page.locator(".xr-tabs")
     tabs.evaluate(MORE_TABS)
-    assert tabs.bounding_box()["height"] < 50
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    if width == 1400:
-        assert tabs.evaluate("one => one.scrollWidth <= one.clientWidth")
+    for width in (700, 1400):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert tabs.bounding_box()["height"] < 50
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert tabs.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def test_the_tabs_are_one_line_on_a_narrow_screen_and_are_not_printed(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.accessibility import violations_by_scheme
-from tests.conftest import payload_files
+from tests.report_files import payload_files
 
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.levels import picture_look

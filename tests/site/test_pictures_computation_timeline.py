@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.accessibility import violations_by_scheme
-from tests.conftest import payload_files
+from tests.report_files import payload_files
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.pages.history.computations import computation_payloads

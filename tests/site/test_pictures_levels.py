@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from tests.conftest import payload_files
 from tests.pictures.drawn import draw_all
+from tests.report_files import payload_files
 
 from xlareport.pages import navigation
 from xlareport.pages.pictures.graph import graph_payloads

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.conftest import payload_files
 from tests.pictures.drawn import draw_all
+from tests.report_files import payload_files
 
 from xlareport.analysis.steps.step import step
 from xlareport.pages import navigation

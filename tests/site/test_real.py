@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.accessibility import SCHEMES, narrow_width, violations_by_scheme
-from tests.conftest import LONG_WALKS
+from tests.fixtures.browser import SIZE
+from tests.walks import LONG_WALKS
 
 pytestmark = pytest.mark.browser
 
@@ -19,9 +20,9 @@ PAGES = (
     *(f"{MAIN}.html{part}" for part in ("", "?steps", "?cost", "?memory", "?source", "?code")),
     f"{MAIN}.html?texts",
 )
-READ = PAGES if LONG_WALKS else ("index.html", f"{MAIN}.html?steps", f"{MAIN}.html?memory")
-"""Pages that axe looks at, which takes seconds for each."""
-LOOKED_AT = PAGES[:: 1 if LONG_WALKS else 3]
+READ = PAGES if LONG_WALKS else ("index.html", f"{MAIN}.html?memory")
+"""Pages that axe looks at, which takes seconds for each; `test_browser.py` has steps too."""
+LOOKED_AT = PAGES if LONG_WALKS else (*READ, "names.html", "guide/index.html", f"{MAIN}.html?steps")
 """Pages whose headings and widths are looked at, a second for each."""
 LEVELS = """() => [...document.querySelectorAll('main :is(h1,h2,h3,h4,h5,h6)')]
     .filter(one => one.checkVisibility()).map(one => Number(one.tagName[1]))"""
@@ -43,29 +44,36 @@ def opened(visitor: Any, real_site: Path) -> Iterator[Callable[[str], Page]]:
     assert visitor.outside() == []
 
 
-def test_everybody_can_read_it(visitor: Any, real_site: Path) -> None:
-    for page in visitor.walk(f"{real_site.as_uri()}/{name}" for name in READ):
-        expect(page.locator("h1").first).to_be_visible()
-        schemes = SCHEMES if "memory" in page.url else ("light", "dark")
-        assert violations_by_scheme(page, *schemes) == {}, page.url
+@pytest.fixture
+def seen(still: Any, real_site: Path) -> Callable[[str], Page]:
+    """Return a function that shows a page of the report to a test that only looks at it."""
+    return lambda name: still.look(f"{real_site.as_uri()}/{name}")  # type: ignore[no-any-return]
 
 
+@pytest.mark.parametrize("name", READ)
+def test_everybody_can_read_it(seen: Callable[[str], Page], name: str) -> None:
+    page = seen(name)
+    expect(page.locator("h1").first).to_be_visible()
+    schemes = SCHEMES if "memory" in name else ("light", "dark")
+    assert violations_by_scheme(page, *schemes) == {}
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
 def test_headings_are_in_order_and_it_fits_a_narrow_screen_and_twice_the_size(
-    visitor: Any, real_site: Path
+    seen: Callable[[str], Page], name: str
 ) -> None:
-    for page in visitor.walk(f"{real_site.as_uri()}/{name}" for name in LOOKED_AT):
-        levels = page.evaluate(LEVELS)
-        assert levels.count(1) == 1, page.url
-        assert all(after <= before + 1 for before, after in pairwise(levels)), page.url
-        for width in (400, 640):  # a screen of 1,280 at 200 % is 640 wide
-            assert narrow_width(page, width) <= width, page.url
-    assert visitor.complaints == []
-    assert visitor.outside() == []
+    page = seen(name)
+    levels = page.evaluate(LEVELS)
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    for width in (400, 640):  # a screen of 1,280 at 200 % is 640 wide
+        assert narrow_width(page, width) <= width
 
 
 @pytest.mark.parametrize("key", ["?", "/"])
 def test_the_focus_stays_in_what_is_open(opened: Any, key: str) -> None:
     page = opened("index.html")
+    assert page.evaluate("scrollY") == 0
     page.keyboard.press(key)
     expect(page.locator("dialog[open]")).to_be_visible()
     for tab in ["Tab"] * 6 + ["Shift+Tab"] * 6:
@@ -85,8 +93,8 @@ def test_keys_lead_from_module_to_module(opened: Any) -> None:
     expect(page.locator("h1")).to_contain_text("jit_train_step")
 
 
-def test_what_the_keyboard_is_at_can_be_seen(opened: Any) -> None:
-    page = opened(f"{MAIN}.html")
+def test_what_the_keyboard_is_at_can_be_seen(seen: Callable[[str], Page]) -> None:
+    page = seen(f"{MAIN}.html")
     page.locator(".xr-crumbs a").last.focus()
     for _ in range(3):
         page.keyboard.press("Tab")
@@ -157,27 +165,28 @@ def test_an_instruction_in_a_table_of_any_tab_leads_to_its_history(opened: Any) 
     expect(page.locator(".xr-history")).to_contain_text(name)
 
 
-def test_the_home_page_answers_on_one_screen(opened: Any) -> None:
-    page = opened("index.html")
+def test_the_home_page_answers_on_one_screen(seen: Callable[[str], Page]) -> None:
+    page = seen("index.html")
+    page.evaluate("scrollTo(0, 0)")
     last = page.locator(".xr-answers dd").last.bounding_box()
 
+    assert last
     assert last["y"] + last["height"] < 900
-    assert page.evaluate("scrollY") == 0
 
 
-def test_the_overview_of_a_module_fits_a_screen(opened: Any) -> None:
-    page = opened(f"{MAIN}.html")
-    curve = page.locator(".xr-beside .xr-chart").bounding_box()
-
-    assert curve["y"] + curve["height"] < 900
-
-
-def test_all_of_the_overview_fits_two_screens(opened: Any) -> None:
+def test_the_overview_of_a_module_fits_a_screen_and_all_of_it_two(
+    seen: Callable[[str], Page],
+) -> None:
     """Screens as the other tests have them: all but the foot of the page."""
-    page = opened(f"{MAIN}.html")
+    page = seen(f"{MAIN}.html")
+    page.evaluate("scrollTo(0, 0)")
+    assert page.viewport_size == SIZE
+    curve = page.locator(".xr-beside .xr-chart").bounding_box()
     article = page.locator("article").bounding_box()
 
-    assert page.viewport_size["height"] == 900
+    assert curve
+    assert curve["y"] + curve["height"] < 900
+    assert article
     assert article["y"] + article["height"] < 2 * 900
 
 

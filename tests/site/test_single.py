@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.accessibility import narrow_width
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 
 from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import UnreadableInputError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.conftest import Unpack
+from tests.fixtures.dumps import Unpack
 
 from xlareport.cli.history import command
 from xlareport.report import BuildOptions, build

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.conftest import LONG_WALKS
+from tests.walks import LONG_WALKS
 from tests.workflows.github import ROOT, Job, NotSupportedError, Service
 from tests.workflows.gitlab import GitLab
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.conftest import Unpack
+from tests.fixtures.dumps import Unpack
 
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.remedies import TPU_OPTIONS, find_remedy, find_sync_step

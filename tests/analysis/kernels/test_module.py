@@ -4,7 +4,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from tests.conftest import Unpack
+from tests.fixtures.dumps import Unpack
 from tests.ptxas_listing import listed_kernels
 
 from xlareport.analysis.code.module import read_code_files

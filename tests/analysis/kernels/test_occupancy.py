@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.conftest import Unpack
+from tests.fixtures.dumps import Unpack
 from tests.ptxas_listing import listed_kernels
 
 from xlareport.analysis.kernels.occupancy import BlockNeeds, find_occupancy, registers_for
