@@ -22,7 +22,10 @@ from xlareport.report import BuildOptions, build
 from xlareport.site.pack import pack
 from xlareport.storage.payloads import make_payload_file, read_payload
 
+SMALL = ("small/base", "small/head")
+"""A module of a few instructions, of which one has another opcode in the other dump."""
 FURTHER_PAIRS = (
+    ("pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"),
     ("pairs/base", "pairs/base"),
     ("pairs/base", "pairs/nofusion"),
     ("pairs/base", "pairs/dtype"),
@@ -32,12 +35,7 @@ FURTHER_PAIRS = (
     ("pairs-unseen/tpu-scan-base", "pairs-unseen/tpu-scan-flag"),
 )
 """Pairs of other backends and of other changes, some seconds each: `make walks` compares them."""
-PAIRS = (
-    ("pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"),
-    *(FURTHER_PAIRS if LONG_WALKS else ()),
-)
-SMALL = ("small/base", "small/head")
-"""A module of a few instructions, of which one has another opcode in the other dump."""
+PAIRS = (SMALL, *(FURTHER_PAIRS if LONG_WALKS else ()))
 NO_DUMP = DumpRecord("", 0, 0, (), ())
 Built = Callable[[str], Path]
 Raw = Callable[[str, str], ComparisonRecord]

@@ -34,7 +34,7 @@ def opened(still: Any, site: Path) -> Callable[[str], Page]:
     return open_tab
 
 
-@pytest.mark.parametrize("name", TABS if LONG_WALKS else ("kernels", "skeleton"))
+@pytest.mark.parametrize("name", TABS if LONG_WALKS else ("skeleton",))
 def test_everybody_can_read_it(opened: Callable[[str], Page], name: str) -> None:
     assert violations_by_scheme(opened(name)) == {}
 

@@ -119,7 +119,7 @@ def test_a_site_of_an_older_version_is_refused(report_of_two: Path, tmp_path: Pa
 
 @pytest.mark.browser
 def test_every_page_opens_and_fits_a_narrow_screen(visitor: Any, single: Path) -> None:
-    names = pages_of(single)[:: 1 if LONG_WALKS else 5]
+    names = pages_of(single)[:: 1 if LONG_WALKS else 9]
     for page in visitor.walk(f"{single.as_uri()}#page={name}" for name in names):
         expect(page.locator("h1").first, page.url).to_be_visible()
         expect(page.locator(".xr-failed")).to_have_count(0)
