@@ -39,7 +39,7 @@ def test_the_branches_of_a_conditional_are_no_layers() -> None:
     [group] = grouped([replace(change(Kind.COMBINED), scope=scope) for scope in scopes])
     assert (group.count, group.per_layer) == (2, None)
     deeper = [f"{scope}/layer_{layer}" for scope in scopes for layer in range(3)]
-    [group] = grouped([replace(change(Kind.COMBINED), scope=scope) for scope in deeper])
+    [group] = grouped([replace(change(Kind.COMBINED, scope), scope=scope) for scope in deeper])
     assert group.repetition == "one of 6, 2 per layer"
 
 
@@ -50,3 +50,13 @@ def test_the_numbers_of_computations_are_no_layers() -> None:
     ]
     [group] = grouped(inside)
     assert (group.count, group.per_layer, group.scope) == (2, None, "region_*.*")
+
+
+def test_what_became_several_is_one_of_those_before() -> None:
+    moved = [change(Kind.SWAPPED, f"add.{number}") for number in range(3)]
+    more = replace(moved[0], after=Place("main", "further"))
+    [group] = grouped([*moved, more])
+    assert group.repetition == "one of 3"
+    copies = [change(Kind.CLONED, "add"), replace(change(Kind.CLONED, "add"), after=more.after)]
+    [group] = grouped(copies)
+    assert group.repetition == "one of 2"

@@ -15,6 +15,8 @@ _EXAMPLES = 3
 _HOLDERS = frozenset({Kind.EXPANDED, Kind.FUSED, Kind.INLINED, Kind.OUTLINED})
 """Kinds whose members may be within one another, such as a fusion in a fusion."""
 _WHOLE = frozenset({Kind.COPIED, Kind.UNIFIED})
+_OF_RESULTS = frozenset({Kind.CLONED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED})
+"""Kinds that are counted by what came of them."""
 _OF_COMPUTATIONS = _WHOLE | {Kind.UNCALLED}
 """Kinds that are told of computations, not of each instruction."""
 
@@ -53,15 +55,22 @@ class ChangeGroup(Struct, frozen=True):
     @property
     def repetition(self) -> str:
         """In words: `one of 12, one per layer`; '' of a single one."""
-        count = self.count
-        if self.kind in _WHOLE:
-            count = len(self.homes if self.kind is Kind.UNIFIED else self.homes_after)
+        count = self._repeated
         if count == 1 or self.kind is Kind.UNCALLED:
             return ""
         if self.per_layer is None:
             return f"one of {count:,}"
         share = "one" if self.per_layer == 1 else str(self.per_layer)
         return f"one of {count:,}, {share} per layer"
+
+    @property
+    def _repeated(self) -> int:
+        """Return how many there are of what the example is one of, as the phrase counts them."""
+        if self.kind in _WHOLE:
+            return len(self.homes if self.kind is Kind.UNIFIED else self.homes_after)
+        if self.kind in _OF_RESULTS:
+            return self.count if self.kind is Kind.CLONED else self.results or self.count
+        return self.sources or self.results or self.count
 
 
 def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
