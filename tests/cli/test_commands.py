@@ -1,6 +1,7 @@
 """The command line: what it prints, where it writes, how it ends."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,8 +22,10 @@ def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_build_says_where_to_look_and_what_the_program_is(unpacked: Unpack, tmp_path: Path) -> None:
-    done = run("build", unpacked("jax-cpu-train"), "--no-html", cwd=tmp_path)
+def test_build_says_where_to_look_and_what_the_program_is(
+    two_modules: Path, tmp_path: Path
+) -> None:
+    done = run("build", two_modules, "--no-html", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     last = done.stdout.splitlines()[-1]
     assert str(tmp_path) in last
@@ -30,12 +33,12 @@ def test_build_says_where_to_look_and_what_the_program_is(unpacked: Unpack, tmp_
     assert (tmp_path / "mkdocs.yml").is_file()
 
 
-def test_main_prints_the_object_of_the_report(unpacked: Unpack, tmp_path: Path) -> None:
-    done = run("main", unpacked("jax-cpu-train"), "--json", cwd=tmp_path)
+def test_main_prints_the_object_of_the_report(two_modules: Path, tmp_path: Path) -> None:
+    done = run("main", two_modules, "--json", cwd=tmp_path)
     said = json.loads(done.stdout)
     assert said["name"] == "jit_train_step"
     assert set(said) >= {"module", "name", "confidence", "reasons", "runners_up", "programs"}
-    plain = run("main", unpacked("jax-cpu-train"), cwd=tmp_path)
+    plain = run("main", two_modules, cwd=tmp_path)
     assert said["module"] in plain.stdout
 
 
@@ -132,7 +135,10 @@ def test_a_dump_without_modules_says_what_it_holds_and_what_is_missing(tmp_path:
 
 def test_ptxas_runs_only_when_asked(unpacked: Unpack, tmp_path: Path) -> None:
     """`--ptxas` takes no path but behind `=`; its messages are kept below the output folder."""
-    kernels, calls = unpacked("gpu-kernels") / "sm_90", tmp_path / "calls"
+    kernels, calls = tmp_path / "kernels", tmp_path / "calls"
+    kernels.mkdir()
+    for path in (unpacked("gpu-kernels") / "sm_90").glob("module_0665.*"):
+        shutil.copy(path, kernels)
     made = tmp_path / "ptxas"
     version = "Cuda compilation tools, release 12.9, V12.9.86"
     made.write_text(
