@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
@@ -186,3 +187,65 @@ def test_a_product_that_reads_another_element_type_says_so(read: Read) -> None:
         "(%same.1,", "(%same.2,"
     )
     assert kinds(read, _CONVERTED, after, "dot") == [Kind.REBUILT]
+
+
+_TAKING = """
+HloModule m
+
+%inner (q0: f32[8], q1: f32[8]) -> f32[8] {
+  %q0 = f32[8]{0} parameter(0)
+  %q1 = f32[8]{0} parameter(1)
+  %product = f32[8]{0} multiply(%q0, %q1)
+  ROOT %cosine = f32[8]{0} cosine(%product)
+}
+
+%outer (OUTER) -> f32[8] {
+  PARAMETERS
+  %exp = f32[8]{0} exponential(%LAST)
+  ROOT %sum = f32[8]{0} add(%exp, %LAST)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  LINES
+}
+"""
+_BESIDE = (
+    _TAKING.replace("OUTER", "p0: f32[8]")
+    .replace("PARAMETERS", "%p0 = f32[8]{0} parameter(0)")
+    .replace("LAST", "p0")
+    .replace(
+        "LINES",
+        "%small = f32[8]{0} fusion(%a, %b), kind=kLoop, calls=%inner\n"
+        "  ROOT %large = f32[8]{0} fusion(%small), kind=kLoop, calls=%outer",
+    )
+)
+_NESTED = (
+    _TAKING.replace("OUTER", "p0: f32[8], p1: f32[8]")
+    .replace(
+        "PARAMETERS",
+        "%p0 = f32[8]{0} parameter(0)\n  %p1 = f32[8]{0} parameter(1)\n"
+        "  %small.1 = f32[8]{0} fusion(%p0, %p1), kind=kLoop, calls=%inner",
+    )
+    .replace("LAST", "small.1")
+    .replace("LINES", "ROOT %large = f32[8]{0} fusion(%a, %b), kind=kLoop, calls=%outer")
+)
+
+
+def test_a_fusion_inside_another_is_taken_in_and_not_replaced_by_what_it_reads(read: Read) -> None:
+    made = step(read(_BESIDE), read(_NESTED), "`tpu_fusion`")
+    [change] = [change for change in made.changes if change.before == Place("main", "large")]
+    words = "takes in %small, uses 2 operands instead of 1, also %a, also %b"
+    assert change.details[-1] == words
+    assert "instead of `%small`" not in " ".join((made.headline, *made.account))
+
+
+def test_other_numbers_of_operands_say_nothing_of_which_replaces_which(read: Read) -> None:
+    head = BEFORE.partition("  ROOT")[0] + "  %log = f32[8]{0} log(%b)\n"
+    call = '  ROOT %out = f32[8]{0} custom-call(%READ), custom_call_target="f"\n}\n'
+    before = read(head + call.replace("READ", "a, %sine"))
+    after = read(head + call.replace("READ", "log, %add, %sine"))
+    [change] = [change for change in step(before, after).changes if Kind.OPERANDS in change.kinds]
+    words = "uses 3 operands instead of 2, without %a, also %log, also %add"
+    assert change.details[-1] == words

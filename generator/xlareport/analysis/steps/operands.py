@@ -1,13 +1,20 @@
 """Compares the operands of an instruction before and after a step."""
 
+from collections.abc import Collection
+from functools import partial
+
 from msgspec import Struct
 
+from xlareport.analysis.matching.facts import called_by
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.duplicates import are_duplicates
+from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import Difference, ShapeChange
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.runtime import english, units
+from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _NAMED = 4
@@ -43,8 +50,9 @@ def compare_operands(
         return {}
     read = [_operand(here, text) for text in old.operands]
     reads = [_operand(there, text) for text in new.operands]
-    if len(read) != len(reads):
-        return {Kind.OPERANDS: f"uses {_aligned(matching, read, reads)}"}
+    inside = _taken_in(matching, new, read)
+    if inside or len(read) != len(reads):
+        return {Kind.OPERANDS: _aligned(matching, read, reads, inside)}
     if old.opcode == "fusion":
         read, reads = _unpaired(matching, read, reads)
     pairs = zip(read, reads, strict=True)
@@ -74,14 +82,43 @@ def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) 
     return not stays and all(_is_same_value(matching, was, now) for was, now in turned)
 
 
-def _aligned(matching: Matching, read: list[Operand], reads: list[Operand]) -> str:
-    """Return how operands differ in number; what goes on at another place is left out."""
-    gone, left = _unpaired(matching, read, reads)
-    count = f"{len(reads)} operand{'s' if len(reads) != 1 else ''} instead of {len(read)}"
-    named = [_instead(was, now) for was, now in zip(gone, left, strict=False)][:_NAMED]
-    without = [f"without %{_name(was)}" for was in gone[len(left) :][:_NAMED]]
-    also = [f"also %{_name(now)}" for now in left[len(gone) :][:_NAMED]]
-    return ", ".join([*named, count, *without, *also])
+def _taken_in(matching: Matching, holder: Instruction, read: list[Operand]) -> list[Operand]:
+    """Return the former operands of a fusion or call of which it contains the work now.
+
+    Those that compute come first.
+    """
+    modules, known = (matching.before, matching.after), matching.after.by_name
+    called = [name for _, name in holder.called if name in known and holder.opcode in _HOLDERS]
+    inside = {*reachable(called, partial(called_by, modules[1]))}
+    taken = [was for was in read if not was.element and _is_inside(matching, was, inside)]
+    return sorted(taken, key=lambda was: is_literal(modules[0], was.place))
+
+
+def _is_inside(matching: Matching, was: Operand, inside: Collection[str]) -> bool:
+    partner = matching.partner_after(was.place)
+    return partner is not None and partner.computation in inside
+
+
+def _aligned(
+    matching: Matching, read: list[Operand], reads: list[Operand], inside: list[Operand]
+) -> str:
+    """Return how operands differ in number, and what the fusion contains now.
+
+    What goes on at another place is left out, and no place says what replaces an operand.
+    """
+    gone, left = _unpaired(matching, [was for was in read if was not in inside], reads)
+    same = [(was, now) for was in gone for now in left if _is_same_value(matching, was, now)]
+    known = [was for was, _ in same], [now for _, now in same]
+    count = units.plural(len(reads), "operand")
+    words = [f"uses {count} instead of {len(read)}"] * (len(reads) != len(read))
+    if inside:
+        names = [f"%{_name(was)}" for was in inside]
+        more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
+        words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
+    words += [_instead(was, now) for was, now in same][:_NAMED]
+    words += [f"without %{_name(was)}" for was in gone if was not in known[0]][:_NAMED]
+    words += [f"also %{_name(now)}" for now in left if now not in known[1]][:_NAMED]
+    return ", ".join(words)
 
 
 def _unpaired(

@@ -102,7 +102,9 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
     for group in groups:
         change_groups.setdefault(group.kind, []).append(group)
     for members in change_groups.values():
-        members.sort(key=_group_weight, reverse=True)
+        members.sort(
+            key=lambda group: (_group_weight(group), heaviest(group.opcodes)), reverse=True
+        )
     return sorted(
         change_groups.items(), key=lambda pair: sum(map(_group_weight, pair[1])), reverse=True
     )
