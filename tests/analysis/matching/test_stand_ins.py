@@ -262,3 +262,24 @@ ENTRY %main_spmd (p: f32[2,8], q: f32[2,8]) -> f32[2,8] {
 """
     partner = match(read(whole), read(part)).partner_after
     assert partner(Place("main", "pad.1")) == Place("main_spmd", "select.1")
+
+
+def test_a_reshape_that_its_source_made_needless_does_not_become_a_new_transpose(
+    read: Read,
+) -> None:
+    head = "HloModule m\n\nENTRY %main (a: f32[2,8]) -> f32[LAST] {\n"
+    head += "  %a = f32[2,8]{1,0} parameter(0)\n  %sine.1 = f32[2,8]{1,0} sine(%a)\n"
+    before = head.replace("LAST", "2,8,4") + (
+        "  %reshape.1 = f32[2,8,1]{2,1,0} reshape(%sine.1)\n"
+        "  %exp.1 = f32[2,8,1]{2,1,0} exponential(%reshape.1)\n"
+        "  %reshape.2 = f32[2,8]{1,0} reshape(%exp.1)\n"
+        "  ROOT %wide.1 = f32[2,8,4]{2,1,0} broadcast(%reshape.2), dimensions={0,1}\n}\n"
+    )
+    after = head.replace("LAST", "8,2,4") + (
+        "  %exp.2 = f32[2,8]{1,0} exponential(%sine.1)\n"
+        "  %transpose.9 = f32[8,2]{0,1} transpose(%exp.2), dimensions={1,0}\n"
+        "  ROOT %wide.1 = f32[8,2,4]{2,1,0} broadcast(%transpose.9), dimensions={0,1}\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "exp.1")) == Place("main", "exp.2")
+    assert matching.partner_before(Place("main", "transpose.9")) is None

@@ -15,6 +15,7 @@ from xlareport.analysis.matching.nodes import (
     is_array_call,
     is_free,
     origin,
+    read_at,
     same_count,
     same_form,
     same_shape,
@@ -25,6 +26,7 @@ from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.sources import COLLECTIVE, passed_by, sent_from, sources_behind
 from xlareport.analysis.matching.stand_ins import (
     PASSING,
+    became_needless,
     could_do_its_work,
     is_masked_part,
     is_moved_by_copy,
@@ -235,8 +237,10 @@ class _Spread:
 
     def _moves_same(self, node: Node, other: Node) -> bool:
         """Return whether two moves read the same value, the second maybe through more moves."""
-        after = self._search.after
-        read = self._search.before.values.read(node)
+        before, after = self._search.before, self._search.after
+        if became_needless(node, read_at(before, node, 0), other):
+            return False
+        read = before.values.read(node)
         moves = (other, *sources_behind(after.graph, other))
         return bool(read) and any(after.values.read(move) == read for move in moves)
 

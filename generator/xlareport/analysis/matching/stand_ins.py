@@ -59,6 +59,19 @@ def only_gathers(node: Node, other: Node) -> bool:
     return (alike or both) and other.constant and not node.constant
 
 
+def became_needless(node: Node, source: Node | None, other: Node) -> bool:
+    """Return whether a reshape's source has the reshape's dimensions now, unlike another move."""
+    partner = None if source is None else source.partner
+    dimensions = node.instruction.shape.dimensions
+    if partner is None or _opcode(node) not in _SAME_ORDER or _opcode(node) == _opcode(other):
+        return False
+    moved = other.instruction.shape.dimensions
+    return partner.instruction.shape.dimensions == dimensions != moved
+
+
+_SAME_ORDER = frozenset({"bitcast", "reshape"})
+
+
 def _lines_read(node: Node) -> Iterator[Instruction]:
     lines = node.frame.computation.by_name
     return (lines[name] for name in node.instruction.operand_names if name in lines)
