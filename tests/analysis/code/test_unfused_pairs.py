@@ -118,3 +118,27 @@ def test_final_pairs_have_the_reason_of_their_producer_in_the_log(module: Parsed
         )
         assert pair.consumer in home.by_name
         assert pair.reason in reasons or pair.reason.startswith("the ")
+
+
+_BESIDE = b"""HloModule m
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  a = f32[4] add(p, p)
+  c = f32[4] negate(a)
+  d = f32[4] custom-call(a), custom_call_target="library"
+  ROOT t = (f32[4], f32[4]) tuple(c, d)
+}
+"""
+
+
+def test_a_user_that_nothing_is_fused_into_is_named() -> None:
+    refused = (
+        'producer_ineligible {\n producer_name: "a"\n reason: "the consumer is not fusible"\n}'
+    )
+    decisions, _ = read_fusion_decisions(log(refused), "log")
+    unfused_pairs = list_unfused_pairs(parse_module(_BESIDE), decisions)
+    assert {pair.blockers for pair in unfused_pairs} == {("d",)}
+    other = 'producer_ineligible {\n producer_name: "a"\n reason: "too many"\n}'
+    decisions, _ = read_fusion_decisions(log(other), "log")
+    assert {pair.blockers for pair in list_unfused_pairs(parse_module(_BESIDE), decisions)} == {()}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.code.unfused_pairs import SLOWER, UnfusedPair
 from xlareport.analysis.module import AnalysisOptions, analyze_module
@@ -173,3 +174,12 @@ def test_a_reason_that_has_no_plain_sentence_is_quoted_as_it_is() -> None:
     assert refusal_words(pair(reason)) == (f"“{reason}”, in XLA's words.", "")
     order = "Do not fuse into the output of scatter."
     assert refusal_words(pair(order))[0].startswith(f"“{order}”, in XLA's words.")
+
+
+def test_another_user_that_nothing_is_fused_into_is_the_reason() -> None:
+    refused = replace(pair("the consumer is not fusible", 2), blockers=("library",))
+    said, text = refusal_words(refused)
+    assert said.startswith("%library also reads %")
+    assert text == "the consumer is not fusible"
+    itself = replace(refused, consumer="library")
+    assert refusal_words(itself)[0].startswith("The consumer is of a kind")

@@ -20,6 +20,10 @@ from xlareport.readers.fusion_decisions import FusionDecision
 _NO_CONSUMER = ALIASES | {"tuple", "while", "conditional", "call", "parameter"}
 _OF_THE_PRODUCER = "the producer is "
 """Beginning of reasons that apply to every consumer."""
+CONSUMER_NOT_FUSIBLE = "the consumer is not fusible"
+_NEVER_FUSED_INTO = frozenset(
+    {"call", "conditional", "custom-call", "get-tuple-element", "sort", "while"}
+)
 SLOWER = "the pass estimates that fusing does not make it faster"
 _UNDECIDED = "the last estimate speaks for fusing, and the log does not say why it was not done"
 
@@ -42,6 +46,8 @@ class UnfusedPair(Struct, frozen=True):
     """
     consumers: int = 1
     """Number of the producer's consumers: the pass fuses it into all of them, or into none."""
+    blockers: tuple[str, ...] = ()
+    """Users that the pass fuses nothing into, if the reason is that a consumer is such a one."""
 
 
 def list_unfused_pairs(
@@ -50,7 +56,9 @@ def list_unfused_pairs(
     """Return the pairs of the snapshot after the pass whose producer is in the log."""
     last = last_decisions(decisions)
     return tuple(
-        _pair(instruction.name, consumer, len(consumers), last[instruction.name])
+        _with_blockers(
+            _pair(instruction.name, consumer, len(consumers), last[instruction.name]), computation
+        )
         for computation in module.computations
         for instruction in computation.instructions
         if instruction.name in last
@@ -91,7 +99,7 @@ def _final_pairs(
         for consumer in consumers if decision.kind != "fusion" else ():
             if not is_collective(computation.by_name[consumer].opcode):
                 pair = _pair(producer.name, consumer, len(consumers), decision)
-                yield replace(pair, grade=linked.grade)
+                yield _with_blockers(replace(pair, grade=linked.grade), computation)
 
 
 class WeighedResult(Struct, frozen=True):
@@ -148,6 +156,18 @@ def _pair(producer: str, consumer: str, consumers: int, decision: FusionDecision
     slower = fused is not None and apart is not None and fused >= apart
     reason = SLOWER if slower else _UNDECIDED
     return UnfusedPair(producer, consumer, reason, fused, apart, "matched", consumers)
+
+
+def _with_blockers(pair: UnfusedPair, computation: Computation) -> UnfusedPair:
+    """Add the users that the reason is about, where it is that a consumer cannot be fused into."""
+    if not pair.reason.startswith(CONSUMER_NOT_FUSIBLE):
+        return pair
+    blockers = tuple(
+        user.name
+        for user in computation.users.get(pair.producer, ())
+        if user.opcode in _NEVER_FUSED_INTO or is_collective(user.opcode)
+    )
+    return replace(pair, blockers=blockers)
 
 
 def find_consumers(computation: Computation, name: str) -> Iterator[str]:

@@ -158,7 +158,7 @@ def _unfused(
     pairs = list_unfused_finally(module, decisions)
     for own, other, verb in (
         ("producer", "consumer", "into"),
-        ("consumer", "producer", "with"),
+        ("consumer", "producer", "with its producer"),
     ):
         by_name: dict[str, dict[tuple[str, str, str], list[str]]] = defaultdict(dict)
         for pair in pairs:
@@ -212,6 +212,8 @@ _LONGEST_TEXT = 2_000
 
 def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
     """Return the sentences that a panel shows, and XLA's own text; empty if they quote it whole."""
+    if pair.blockers and pair.consumer not in pair.blockers:
+        return f"{_blocked(pair)}{_estimate(pair)}", pair.reason[:_LONGEST_TEXT]
     known = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
     if not known and len(pair.reason) <= _LONGEST_QUOTE:
         return f"{_quoted(pair.reason)}{_about(pair)}{_estimate(pair)}", ""
@@ -219,6 +221,15 @@ def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
     text = pair.reason[:_LONGEST_TEXT]
     note = f" {_REUSED}" if "%" in text else ""
     return f"{plain}{_about(pair)}{_estimate(pair)}", f"{text}{note}"
+
+
+def _blocked(pair: UnfusedPair) -> str:
+    """Return which other users of a producer keep the pass from fusing it into a consumer."""
+    read = "reads" if len(pair.blockers) == 1 else "read"
+    return (
+        f"{_listed(pair.blockers)} also {read} %{pair.producer}, and the pass fuses nothing into "
+        "that. It fuses a producer into all of its consumers or into none."
+    )
 
 
 def _about(pair: UnfusedPair) -> str:
