@@ -1,6 +1,13 @@
 from collections.abc import Sequence
 
-from tests.analysis.history.six_snapshots import FIRST, Read, at, snapshots
+from tests.analysis.history.six_snapshots import (
+    FIRST,
+    RENAMED,
+    REPLACED,
+    Read,
+    at,
+    snapshots,
+)
 
 from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import (
@@ -140,3 +147,28 @@ def test_what_was_merged_of_many_has_the_history_of_each(read: Read) -> None:
     events = history(SnapshotSequence([read(before), read(after)]), 1, at("part0"))
     begun = {event.instruction.instruction for event in events if event.event is Event.FIRST}
     assert begun == set(names)
+
+
+_WRAPPED = """
+%wrapped (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %quotient.1 = f32[8]{0} multiply(%p, %p), metadata={op_name="jit(f)/mlp/div"}
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %wrapped_multiply = f32[8]{0} fusion(%a), kind=kLoop, calls=%wrapped
+  ROOT %out = f32[8]{0} negate(%wrapped_multiply)
+}
+"""
+
+
+def test_a_fusion_of_one_instruction_has_the_history_of_that_instruction(read: Read) -> None:
+    sequence = SnapshotSequence([read(text) for text in (RENAMED, REPLACED, _WRAPPED)])
+    events = history(sequence, 2, at("wrapped_multiply"))
+    assert told(events) == [
+        (0, Event.FIRST),
+        (1, Event.REPLACED),
+        (2, Event.CREATED),
+        (2, Event.LAST),
+    ]

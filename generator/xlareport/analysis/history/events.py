@@ -15,7 +15,6 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime.english import first_few
@@ -234,7 +233,7 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
         return None
     home = matching.computations.get(before.computation, before.computation)
     if home != after.computation:
-        return *_moved(matching.after, after), ""
+        return *_moved(matching, before, after), ""
     result = compare(old, new, matching.computations)
     renamed, metadata = str(result.pop(Kind.RENAMED, "")), str(result.pop(Kind.METADATA, ""))
     if result or metadata:
@@ -242,9 +241,12 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     return (Event.RENAMED, renamed, "") if renamed else None
 
 
-def _moved(module: HloModule, after: Place) -> tuple[Event, str]:
-    holder = holders_of(module).get(after.computation)
+def _moved(matching: Matching, before: Place, after: Place) -> tuple[Event, str]:
+    """Return whether an instruction was fused or moved, out of what and into what."""
+    former = holders_of(matching.before).get(before.computation)
+    left = f"out of %{former.name} " if former is not None and former.opcode == "while" else ""
+    holder = holders_of(matching.after).get(after.computation)
     if holder is None:
-        return Event.MOVED, f"into %{after.computation}"
+        return Event.MOVED, f"{left}into %{after.computation}"
     event = Event.FUSED if holder.opcode == "fusion" else Event.MOVED
-    return event, f"into %{holder.name}"
+    return event, f"{'' if event is Event.FUSED else left}into %{holder.name}"

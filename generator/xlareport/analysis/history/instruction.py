@@ -105,14 +105,24 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
         return TrailLink((HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, why),))
     pairing = matching.pairing_after(place)
     origin = matching.partner_before(place)
-    if origin is None or is_constant_of_expansion(matching, pairing, place):
-        return TrailLink((addition(number, place, pairing),))
     step_to = snapshots.change_index.step_to
+    if origin is None or is_constant_of_expansion(matching, pairing, place):
+        wrapped = _wrapped(matching, pairing)
+        following = (step_to(wrapped, number - 1), wrapped) if wrapped else None
+        return TrailLink((addition(number, place, pairing),), following)
     return TrailLink(
         tuple(events_between(matching, number, pairing, (origin, place))),
         (step_to(origin, number - 1), origin),
         tuple((step_to(further, number - 1), further) for further in _equals(pairing)),
     )
+
+
+def _wrapped(matching: Matching, pairing: Pairing | None) -> Place | None:
+    """Return the only instruction that a new fusion wraps; None if it fuses several."""
+    if pairing is None or pairing.relation is not Relation.FUSED:
+        return None
+    computing = [place for place in pairing.before if not _is_literal(matching.before, place)]
+    return computing[0] if len(computing) == 1 else None
 
 
 def _link_after(snapshots: SnapshotSequence, number: int, place: Place) -> TrailLink:
