@@ -1,6 +1,7 @@
 """One step for the page script: the account, the grouped changes, the text difference."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xlareport.analysis.matching.pairing import Place
@@ -33,32 +34,42 @@ def step_payload(
         "headline": change.headline,
         "account": list(change.account),
         "certain": certain,
-        "groups": [_group(group) for group in change.groups],
+        "groups": _groups(change.groups),
         "opcodes": [list(item) for item in change.opcode_delta],
         "pictures": pictures,
         "diff": diff_payload(diff, change.renumbered, lines or StoredLines(), further),
     }
 
 
-def _group(group: ChangeGroup) -> dict[str, Any]:
+def _groups(groups: Sequence[ChangeGroup]) -> list[dict[str, Any]]:
+    """Return the groups; those that would have the same title have their whole scope in it."""
+    titles = Counter((group.kind, _title(group, wording.short_scope)) for group in groups)
+    return [
+        _group(group, str if titles[group.kind, title] > 1 else wording.short_scope)
+        for group in groups
+        for title in [_title(group, wording.short_scope)]
+    ]
+
+
+def _group(group: ChangeGroup, shown: Callable[[str], str]) -> dict[str, Any]:
     return {
         "kind": str(group.kind),
         "label": _LABELS[group.kind],
-        "title": _title(group),
+        "title": _title(group, shown),
         "count": group.count,
         "grade": weakest(example.grade for example in group.examples),
         "examples": [_example(example) for example in group.examples],
     }
 
 
-def _title(group: ChangeGroup) -> str:
+def _title(group: ChangeGroup, shown: Callable[[str], str]) -> str:
     before, after = group.opcodes
     what = (
         f"{before} → {after}"
         if before and after and before != after
         else before or after or "instruction"
     )
-    where = f" in {wording.short_scope(group.scope)}" if group.scope else ""
+    where = f" in {shown(group.scope)}" if group.scope else ""
     per_layer = f", {group.per_layer} per layer" if group.per_layer else ""
     return f"{what}{where}{per_layer}"
 
@@ -117,9 +128,17 @@ def _example(change: Change) -> dict[str, Any]:
         "before": _names(places_before(change), change),
         "after": _names(places_after(change), change),
         "scope": wording.short_scope(change.scope),
-        "reason": "; ".join(str(part) for part in (change.reason, *change.details) if part),
+        "reason": _reason(change),
         "grade": str(change.grade),
     }
+
+
+def _reason(change: Change) -> str:
+    """Return the reason and the differences; what the reason has already is left out."""
+    details = [str(detail) for detail in change.details]
+    return "; ".join(
+        filter(None, (change.reason, *(text for text in details if text not in change.reason)))
+    )
 
 
 def _names(places: Sequence[Place], change: Change) -> str | list[str | int] | None:
