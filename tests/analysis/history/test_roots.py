@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, descendants
-from xlareport.analysis.history.roots import find_heirs, find_roots
+from xlareport.analysis.history.roots import find_descendants, find_roots
 from xlareport.analysis.matching.pairing import Place
 from xlareport.report import BuildOptions, read_one_module
 
@@ -36,9 +36,9 @@ def test_roots_are_the_ancestors_of_each(snapshots: SnapshotSequence) -> None:
         assert roots[place.computation][place.instruction] == expected
 
 
-def test_heirs_are_the_descendants_of_each(snapshots: SnapshotSequence) -> None:
-    heirs = find_heirs(snapshots)
+def test_found_descendants_are_the_descendants_of_each(snapshots: SnapshotSequence) -> None:
+    known = find_descendants(snapshots)
     for computation in snapshots.modules[0].computations:
         for line in computation.instructions:
             place = Place(computation.name, line.name)
-            assert heirs[computation.name][line.name] == descendants(snapshots, 0, [place])
+            assert known[computation.name][line.name] == descendants(snapshots, 0, [place])

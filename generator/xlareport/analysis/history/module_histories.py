@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history, order_events
-from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
+from xlareport.analysis.history.roots import Relatives, find_descendants, find_roots
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Ends, Trace, standings, trace_subject
 from xlareport.analysis.matching.pairing import Place
@@ -22,7 +22,7 @@ _FOLLOWED = 6
 _MOST_CONTRACTIONS = 2
 """Limit on contractions of one fusion whose earlier events are listed."""
 ENDS = frozenset({Event.FIRST, Event.LAST})
-"""Events that say no more than the lists of origins and heirs do."""
+"""Events that say no more than the lists of origins and descendants do."""
 _GOES_ON = frozenset(
     {Event.CHANGED, Event.FUSED, Event.MOVED, Event.REBUILT, Event.RENAMED, Event.REPLACED}
 )
@@ -41,12 +41,12 @@ def trace_subjects(
     snapshots: SnapshotSequence, subjects: Iterable[Subject]
 ) -> Iterator[SubjectHistory]:
     """Yield the history of each subject of the last or the first snapshot."""
-    roots, heirs = find_roots(snapshots), find_heirs(snapshots)
+    roots, descendants = find_roots(snapshots), find_descendants(snapshots)
     for subject in subjects:
         if subject.number > 0:
             yield _trace_back(snapshots, subject, roots)
         else:
-            yield _trace_forward(snapshots, subject, heirs)
+            yield _trace_forward(snapshots, subject, descendants)
 
 
 def _trace_back(snapshots: SnapshotSequence, subject: Subject, roots: Relatives) -> SubjectHistory:
@@ -57,19 +57,21 @@ def _trace_back(snapshots: SnapshotSequence, subject: Subject, roots: Relatives)
 
 
 def _trace_forward(
-    snapshots: SnapshotSequence, subject: Subject, heirs: Relatives
+    snapshots: SnapshotSequence, subject: Subject, descendants: Relatives
 ) -> SubjectHistory:
     places = subject.places
     few = replace(subject, places=places[:_FOLLOWED])
-    trace = trace_subject(snapshots, few, Ends(places, _heirs(few.places, heirs)))
+    trace = trace_subject(snapshots, few, Ends(places, _descendants_of(few.places, descendants)))
     if len(places) > _FOLLOWED:
-        trace = replace(trace, now=standings(snapshots.modules[-1], _heirs(places, heirs)))
+        trace = replace(
+            trace, now=standings(snapshots.modules[-1], _descendants_of(places, descendants))
+        )
     return SubjectHistory(trace, len(places))
 
 
-def _heirs(places: Sequence[Place], heirs: Relatives) -> tuple[Place, ...]:
-    every = (heirs[place.computation][place.instruction] for place in places)
-    return tuple(dict.fromkeys(heir for some in every for heir in some))
+def _descendants_of(places: Sequence[Place], descendants: Relatives) -> tuple[Place, ...]:
+    every = (descendants[place.computation][place.instruction] for place in places)
+    return tuple(dict.fromkeys(descendant for some in every for descendant in some))
 
 
 def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:

@@ -28,7 +28,7 @@ def find_roots(snapshots: SnapshotSequence) -> Relatives:
     return places
 
 
-def find_heirs(snapshots: SnapshotSequence) -> Relatives:
+def find_descendants(snapshots: SnapshotSequence) -> Relatives:
     """Return the descendants in the last snapshot of every instruction of the first."""
     places = _own(snapshots.modules[-1])
     for number in range(len(snapshots.modules) - 1, 0, -1):
