@@ -123,9 +123,7 @@ function groupRows({ title, count, grade: surest, examples }) {
     " ",
     gradeChip(surest),
   );
-  const rest =
-    more > 0 &&
-    element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more`));
+  const rest = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more`));
   return element("tbody", null, element("tr.xr-group-head", null, head), ...examples.map(exampleRow), rest);
 }
 
