@@ -521,6 +521,8 @@ export interface ReportIndex extends ReportIndexPart {
   /** Where the other modules are in `search-1` and so on. */
   pages?: Pages;
   files: number;
+  /** Of the dump; empty where they are not known. */
+  backends?: string[];
   /** What the report says of the main program: title, address, the words that lead there. */
   topics: [string, string, string[]][];
 }

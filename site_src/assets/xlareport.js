@@ -5314,14 +5314,15 @@ var xlareport = (() => {
     }
     /**
      * @param {string} wanted in lower case
-     * @returns {OpName[][]} op_names that contain it, by phase: the same first, then by how early it stands;
-     * of one phase where what is wanted tells it
+     * @returns {OpName[][]} op_names that contain it, by phase, that of the same op_name first: the same first, then by
+     * how early it stands; of one phase where what is wanted tells it
      */
     find(wanted2) {
       const plain = plainPaths(wanted2).at(-1) ?? wanted2;
       const asked2 = phaseOf(wanted2);
       const ranked = this.all.filter(({ op }) => !asked2 || op.phase === asked2).map(({ op, forms }) => ({ op, rank: rankOf(forms, wanted2, plain) })).filter(({ rank: rank2 }) => rank2 !== null).sort((left, right) => Number(left.rank) - Number(right.rank) || byName.compare(left.op.name, right.op.name)).map(({ op }) => op);
-      return PHASES.map((phase) => ranked.filter((op) => op.phase === phase)).filter((ops) => ops.length);
+      const isSame = (ops) => ops[0].name.toLowerCase() === wanted2;
+      return PHASES.map((phase) => ranked.filter((op) => op.phase === phase)).filter((ops) => ops.length).sort((left, right) => Number(isSame(right)) - Number(isSame(left)));
     }
   };
   function rankOf(forms, wanted2, plain) {
@@ -6627,6 +6628,18 @@ var xlareport = (() => {
       return !seen.has(href) && seen.add(href);
     });
   }
+  var lastFirst = (matches2) => [
+    ...matches2.filter((match) => !match.gone),
+    ...matches2.filter((match) => match.gone)
+  ];
+  var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
+  function* ofBackends(entries, backends, query) {
+    const asked2 = OF_BACKEND.exec(query.trim().toLowerCase().replace(/^-*/, ""))?.[1];
+    for (const entry of entries) {
+      const backend = OF_BACKEND.exec(entry[0])?.[1];
+      if (!backend || !backends.length || backend === asked2 || backends.includes(backend)) yield entry;
+    }
+  }
 
   // src/search/index.js
   var RANKS = 4;
@@ -6734,7 +6747,8 @@ var xlareport = (() => {
       for (let place = 0; place < lower.length; place += 1) {
         const quality = ranked(lower[place]);
         const known4 = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
-        if (known4 >= 0) yield { rank: known4, hit: () => this.hit(kind, place) };
+        const gone = NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
+        if (known4 >= 0) yield { rank: known4, gone, hit: () => this.hit(kind, place) };
       }
     }
     /** @returns {string[][]} the forms of op_names without transformations, in lower case */
@@ -7058,7 +7072,9 @@ var xlareport = (() => {
       );
       for (const match of matches2) ranks2[match.rank].push(match);
       const best = ranks2.findIndex((rank2) => rank2.length);
-      const all = kind === "topic" || kind === "word" ? distinct(ranks2.flat()) : ranks2.flat();
+      const [same, ...like] = ranks2;
+      const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
+      const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
       return { kind, title: title2, matches: all, count: all.length, best };
     }
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
@@ -7072,7 +7088,7 @@ var xlareport = (() => {
     /** @param {string} kind @returns {Iterable<[string, () => Hit]>} what the small index has of a kind */
     few(kind) {
       const { front: front2, words: words2, files, pages } = this.small;
-      if (kind === "word") return explained2(words2);
+      if (kind === "word") return ofBackends(explained2(words2), front2?.backends ?? [], this.input.value);
       if (kind === "page") return pages.map(({ search, hit }) => [search, () => hit(this.input.value)]);
       if (kind === "topic") return topics(front2?.topics ?? []);
       if (kind === "file") {
@@ -7142,7 +7158,7 @@ var xlareport = (() => {
     drawn({ kind, title: title2, matches: matches2, count }) {
       const scope = kind === "op_name" && this.below > 1;
       const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN5);
-      const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0 && !scope));
+      const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0));
       const rest2 = count - rows2.length;
       const more = rest2 > 0 && element(
         "button.xr-button",

@@ -88,8 +88,8 @@ export class OpNames {
 
   /**
    * @param {string} wanted in lower case
-   * @returns {OpName[][]} op_names that contain it, by phase: the same first, then by how early it stands;
-   * of one phase where what is wanted tells it
+   * @returns {OpName[][]} op_names that contain it, by phase, that of the same op_name first: the same first, then by
+   * how early it stands; of one phase where what is wanted tells it
    */
   find(wanted) {
     const plain = plainPaths(wanted).at(-1) ?? wanted;
@@ -100,7 +100,10 @@ export class OpNames {
       .filter(({ rank }) => rank !== null)
       .sort((left, right) => Number(left.rank) - Number(right.rank) || byName.compare(left.op.name, right.op.name))
       .map(({ op }) => op);
-    return PHASES.map((phase) => ranked.filter((op) => op.phase === phase)).filter((ops) => ops.length);
+    const isSame = (/** @type {OpName[]} */ ops) => ops[0].name.toLowerCase() === wanted;
+    return PHASES.map((phase) => ranked.filter((op) => op.phase === phase))
+      .filter((ops) => ops.length)
+      .sort((left, right) => Number(isSame(right)) - Number(isSame(left)));
   }
 }
 

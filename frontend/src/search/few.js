@@ -47,3 +47,25 @@ export function distinct(matches) {
     return !seen.has(href) && seen.add(href);
   });
 }
+
+/** @param {Found[]} matches @returns {Found[]} the same, those that the last snapshot lacks at the end */
+export const lastFirst = (matches) => [
+  ...matches.filter((match) => !match.gone),
+  ...matches.filter((match) => match.gone),
+];
+
+const OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
+
+/**
+ * @param {Iterable<[string, () => Hit]>} entries of the glossary
+ * @param {string[]} backends of the report; none where they are not known
+ * @param {string} query
+ * @returns {Generator<[string, () => Hit]>} those without flags of other backends, unless the query names such flags
+ */
+export function* ofBackends(entries, backends, query) {
+  const asked = OF_BACKEND.exec(query.trim().toLowerCase().replace(/^-*/, ""))?.[1];
+  for (const entry of entries) {
+    const backend = OF_BACKEND.exec(entry[0])?.[1];
+    if (!backend || !backends.length || backend === asked || backends.includes(backend)) yield entry;
+  }
+}

@@ -14,7 +14,7 @@ const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
-/** @typedef {{rank: number, hit: () => Hit}} Found */
+/** @typedef {{rank: number, gone?: boolean, hit: () => Hit}} Found `gone` if the last snapshot lacks the name */
 
 /**
  * @param {string} value in lower case
@@ -136,7 +136,8 @@ export class ModuleIndex {
     for (let place = 0; place < lower.length; place += 1) {
       const quality = ranked(lower[place]);
       const known = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
-      if (known >= 0) yield { rank: known, hit: () => this.hit(kind, place) };
+      const gone = NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last;
+      if (known >= 0) yield { rank: known, gone, hit: () => this.hit(kind, place) };
     }
   }
 

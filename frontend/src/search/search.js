@@ -11,7 +11,7 @@ import { load } from "../core/payloads.js";
 import { PagedRows } from "../tables/pages.js";
 import { cellText } from "../tables/rows.js";
 import { bindKey } from "../keys.js";
-import { distinct, explained, topics } from "./few.js";
+import { distinct, explained, lastFirst, ofBackends, topics } from "./few.js";
 import { RANKS, loadModuleIndex, ranker } from "./index.js";
 import { loadPages } from "./pages.js";
 import { row } from "./row.js";
@@ -226,7 +226,9 @@ class Search {
     const ranks = /** @type {Found[][]} */ (Array.from({ length: RANKS }, () => []));
     for (const match of matches) ranks[match.rank].push(match);
     const best = ranks.findIndex((rank) => rank.length);
-    const all = kind === "topic" || kind === "word" ? distinct(ranks.flat()) : ranks.flat();
+    const [same, ...like] = ranks;
+    const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
+    const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
     return { kind, title, matches: all, count: all.length, best };
   }
 
@@ -242,7 +244,7 @@ class Search {
   /** @param {string} kind @returns {Iterable<[string, () => Hit]>} what the small index has of a kind */
   few(kind) {
     const { front, words, files, pages } = this.small;
-    if (kind === "word") return explained(words);
+    if (kind === "word") return ofBackends(explained(words), front?.backends ?? [], this.input.value);
     if (kind === "page") return pages.map(({ search, hit }) => [search, () => hit(this.input.value)]);
     if (kind === "topic") return topics(front?.topics ?? []);
     if (kind === "file") {
@@ -317,7 +319,7 @@ class Search {
   drawn({ kind, title, matches, count }) {
     const scope = kind === "op_name" && this.below > 1;
     const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN);
-    const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0 && !scope));
+    const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0));
     const rest = count - rows.length;
     const more =
       rest > 0 &&

@@ -36,9 +36,16 @@ test("a scope finds the op_names that JAX wraps it in, forward and backward apar
   ];
   const found = (wanted) => new OpNames(names).find(wanted).map((ops) => ops.map(({ name }) => names.indexOf(name)));
   assert.deepEqual(found("encoder/mlp/dot_general"), [[1, 2], [0], [3]]);
-  assert.deepEqual(found("jit(step)/encoder/mlp/dot_general"), [[1, 2], [0], [3]]);
+  assert.deepEqual(found("jit(step)/encoder/mlp/dot_general"), [[3], [1, 2], [0]]);
   assert.deepEqual(found("transpose(jvp(encoder))/mlp"), [[0]]);
   assert.deepEqual(found("nowhere"), []);
+});
+
+test("the op_name that was typed comes first, before those of the forward pass", () => {
+  const names = ["jit(step)/jvp(shard_map)/psum", "jit(step)/jvp()/shard_map/psum", "jit(step)/shard_map/psum"];
+  const known = new OpNames(names);
+  assert.equal(known.find("jit(step)/shard_map/psum")[0][0].name, "jit(step)/shard_map/psum");
+  assert.equal(known.find("shard_map/psum")[0][0].phase, "forward");
 });
 
 test("an op_name as it stands comes before one that is the same without loops and calls", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WORDS } from "../samples.js";
-import { distinct, explained, topics } from "../../src/search/few.js";
+import { distinct, explained, ofBackends, topics } from "../../src/search/few.js";
 
 test("entries of the glossary are found by name and by synonym", () => {
   const all = new Map(explained(WORDS));
@@ -32,4 +32,12 @@ test("of results that lead to one place the best is kept", () => {
   const match = (href, rank) => ({ rank, hit: () => ({ text: "", note: "", href }) });
   const matches = [match("a", 0), match("b", 1), match("a", 2)];
   assert.deepEqual(distinct(matches), matches.slice(0, 2));
+});
+
+test("flags of other backends are found only by their names", () => {
+  const entries = ["xla_tpu_a", "xla_gpu_a", "xla_a"].map((name) => [name, () => ({ text: name, note: "", href: "" })]);
+  const names = (backends, query) => [...ofBackends(entries, backends, query)].map(([name]) => name);
+  assert.deepEqual(names(["gpu"], "a"), ["xla_gpu_a", "xla_a"]);
+  assert.deepEqual(names(["gpu"], "--xla_tpu_a"), ["xla_tpu_a", "xla_gpu_a", "xla_a"]);
+  assert.deepEqual(names([], "a").length, 3);
 });

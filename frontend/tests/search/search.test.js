@@ -17,12 +17,25 @@ const SEARCH = {
 };
 const MODULE = {
   complete: true,
-  stages: [["last", "last", "last", 1]],
-  spans: [[0, 0]],
+  stages: [
+    ["first", "first", "first", 1],
+    ["last", "last", "last", 1],
+  ],
+  spans: [
+    [0, 1],
+    [0, 0],
+  ],
   codes: ["fusion"],
   forms: {},
   steps: [],
-  kinds: { instruction: { values: ["fusion.1", "fusion.101"], spans: [0, 0], codes: [0, 0] } },
+  kinds: {
+    instruction: {
+      values: ["fusion.1", "fusion.101", "tanh", "tanh.1", "tanh.2", "my_tanh"],
+      spans: [0, 0, 1, 1, 0, 0],
+      codes: [0, 0, 0, 0, 0, 0],
+    },
+    op_name: { values: ["jit(f)/loop", "jit(f)/loop/body/add", "jit(f)/loop/cond/lt"], spans: [0, 0, 0] },
+  },
 };
 
 /** @returns {Promise<any>} the dialog of the search, with everything loaded */
@@ -83,4 +96,19 @@ test("enter opens what was typed, nothing that is only like it", async () => {
   press(dialog, "Enter");
   assert.equal(clicked.length, 1);
   assert.match(clicked[0], /^%fusion\.1 /);
+});
+
+test("enter opens the op_name that was typed, also where others are below it", async () => {
+  const dialog = await opened();
+  const clicked = [];
+  dialog.addEventListener("click", (event) => clicked.push(event.target.textContent));
+  ask(dialog, "jit(f)/loop");
+  press(dialog, "Enter");
+  assert.equal(clicked.length, 1);
+  assert.match(clicked[0], /^jit\(f\)\/loop /);
+});
+
+test("names of the last snapshot come before those that are gone, after the same name", async () => {
+  const found = ask(await opened(), "tanh");
+  assert.deepEqual(found["Instructions 4"], ["%tanh", "%tanh.2", "%my_tanh", "%tanh.1"]);
 });

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlareport.analysis.collectives.origins import makes_none
+from xlareport.analysis.collectives.origins import _written, makes_none
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,9 @@ def test_a_pass_that_rearranges_collectives_makes_none(name: str) -> None:
 )
 def test_other_passes_may_make_collectives(name: str) -> None:
     assert not makes_none(name)
+
+
+def test_a_collective_of_the_program_has_its_op_and_line_where_they_are_known() -> None:
+    assert _written("psum", "a.py:4") == "Written in the program: `psum` at a.py:4."
+    assert _written("psum", "") == "Written in the program: `psum`."
+    assert _written("", "") == "Written in the program."

@@ -71,7 +71,7 @@ def test_collectives_of_gradients_are_no_part_of_the_optimizer(
     text = STEP.replace(
         "c = f32[4] copy(g)", 'c = f32[4] all-reduce(g), metadata={op_name="a/psum"}'
     )
-    assert phases(module_of(text))["c"] == "collectives of neither pass"
+    assert phases(module_of(text))["c"] == "collectives outside forward and backward"
 
 
 def test_a_loop_over_gradients_is_no_part_of_the_optimizer(

@@ -8,6 +8,8 @@ from xlareport.readers.debug_options import FlagValue
     ("name", "value", "backend", "by", "grade"),
     [
         ("xla_dump_to", "elsewhere", "cpu", "somebody", "exact"),
+        ("xla_dump_compact_gte", "false", "tpu", "libtpu", "guessed"),
+        ("xla_dump_compact_gte", "false", "gpu", "somebody", "exact"),
         ("xla_cpu_enable_fast_min_max", "false", "cpu", "jax", "guessed"),
         ("xla_cpu_enable_fast_min_max", "true", "cpu", "somebody", "guessed"),
         ("xla_gpu_cuda_data_dir", "/usr/local/cuda", "gpu", "jax", "guessed"),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.collectives.rows import CollectivesReport
@@ -97,3 +98,13 @@ def test_without_collectives_the_words_say_so(dump: str, unpacked: Callable[[str
     assert collectives_words(None) == "No collectives."
     report = report_of(unpacked(dump), "jit_experts")
     assert collectives_words(report).startswith("3 collectives; ")
+
+
+def test_what_a_costlier_branch_replaces_is_not_said_to_send_nothing(
+    unpacked: Callable[[str], Path],
+) -> None:
+    report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
+    row = report.rows[0]
+    left_out = replace(row, figures=replace(row.figures, counted=0, is_left_out=True))
+    page = collectives_page(module("main"), replace(report, rows=(left_out,)))
+    assert page.tables["collectives"].rows[0][1:4] == ["not counted: cheaper branch", None, None]

@@ -1,10 +1,13 @@
 """The parts of a module's page on what it costs."""
 
+from types import SimpleNamespace
+from typing import Any
+
 from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
-from xlareport.pages.cost.page import cost_page, cost_parts, per_device
+from xlareport.pages.cost.page import _loops_words, cost_page, cost_parts, per_device
 from xlareport.pages.cost.tables import cost_tables
 from xlareport.pages.module.files import module_tabs
 from xlareport.pages.tabs import ShownModule
@@ -69,3 +72,23 @@ def test_the_count_of_instructions_says_what_it_leaves_out(unpacked: Unpack) -> 
     assert opcodes["constant"]
     for name in ("opcodes", "computations", "scopes"):
         assert "without parameters" in tables[name].columns[columns["Instructions"]].help
+
+
+def test_loops_say_of_the_totals_what_the_rest_of_the_page_says() -> None:
+    loop: Any = SimpleNamespace(trip_count=SimpleNamespace(count=None))
+    about: Any = SimpleNamespace(bound="about")
+    least: Any = SimpleNamespace(bound="at least")
+    assert "Totals are neither lower nor upper bounds." in _loops_words([loop], about)
+    assert "Totals are lower bounds." in _loops_words([loop], least)
+
+
+def test_heavy_instructions_have_the_bytes_that_they_access(unpacked: Unpack) -> None:
+    _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    table = cost_tables(cost)["heaviest"]
+    place = [column.title for column in table.columns].index("Bytes accessed")
+    assert place < 6
+    accessed = [row[place] for row in table.rows]
+    assert accessed == [
+        row.cost.of_all_runs(row.cost.bytes_accessed) if row.bytes_read is not None else None
+        for row in cost.heaviest
+    ]

@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.parts import part
 
+from xlareport.pages.findings.section import _gain
 from xlareport.report import BuildOptions, build
 from xlareport.storage.payloads import read_stored_value
 
@@ -79,3 +81,8 @@ def test_an_empty_ptx_says_so_and_belongs_to_the_module(gpu: Path) -> None:
     (main,) = (module for module in report(gpu)["modules"] if module["name"] == "jit_train_step")
     (empty,) = (one for one in main["code"] if one["path"].endswith(".14.ptx"))
     assert (empty["instruction"], empty["grade"]) == (None, "matched")
+
+
+def test_a_saved_latency_is_a_guess() -> None:
+    finding: Any = SimpleNamespace(seconds=None, latency_seconds=136e-6, bytes=None)
+    assert _gain(finding, None) == "up to 136 µs of latency (a guess), not in roofline time"

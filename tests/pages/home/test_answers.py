@@ -87,7 +87,7 @@ def test_the_largest_buffer_of_a_tpu_has_its_memory_space(told: Teller) -> None:
     _, said = told("tpu-v5e-scan")
 
     assert "Largest buffer at the peak of HBM: %" in said["Memory"]
-    assert "VMEM: at most " in said["Memory"]
+    assert "Not counted in the peak: VMEM, at most " in said["Memory"]
 
 
 def test_the_two_peaks_of_a_cpu_are_told_apart(told: Teller) -> None:

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.pages.home.time import HUES, shares_bar, time_view
 from xlareport.report import BuildOptions, build
 
@@ -48,3 +51,14 @@ def test_what_is_beyond_the_colors_is_put_together() -> None:
     bar = shares_bar("By layer", [(f"layer_{n}", 1.0) for n in range(10)], "not known")
     assert [part.name for part in bar.parts][-1] == "5 more"
     assert len({part.hue for part in bar.parts}) == len(bar.parts) == HUES - 1
+
+
+def test_layers_of_next_to_no_time_are_no_division() -> None:
+    def titles(named: float) -> list[str]:
+        layers = (CostPart("layer_1", seconds=named), CostPart("", seconds=1 - named))
+        cost: Any = SimpleNamespace(seconds=1.0, phases=(), layers=layers, scopes=())
+        view = time_view(cost, "x")
+        return [bar.title for bar in view.bars] if view else []
+
+    assert titles(0.01) == ["By layer"]
+    assert titles(0.0005) == []

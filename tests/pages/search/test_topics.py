@@ -27,7 +27,7 @@ def test_a_section_is_there_only_where_the_page_has_it(tmp_path: Path) -> None:
     (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
     assert topics(replace(module, expense=None)) == {}
     memory = SimpleNamespace(spaces=(), at_peak=(), estimated_peak_bytes=None)
-    expense: Any = SimpleNamespace(memory=memory, lines=())
+    expense: Any = SimpleNamespace(memory=memory, lines=(), loops=())
     known = topics(replace(module, expense=expense))
     assert known["Loops and trip counts"] == "m/module_0000.f.html?cost#loops"
     assert not any("?memory" in address for address in known.values())
@@ -39,8 +39,31 @@ def test_what_engineers_ask_for_leads_to_a_section(tmp_path: Path) -> None:
     (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
     (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
     memory = SimpleNamespace(spaces=({},), at_peak=(), estimated_peak_bytes=None)
-    expense: Any = SimpleNamespace(memory=memory, lines=())
+    expense: Any = SimpleNamespace(memory=memory, lines=(), loops=())
     asked = search_topics(replace(module, expense=expense, stages=stepped_stages(module)))
     titles = {word: title for title, _, words in asked for word in words}
     wanted = {"MFU", "all gather", "checkpoint", "compile time", "OOM", "HBM"}
     assert wanted <= titles.keys()
+
+
+def test_collectives_and_shardings_lead_to_their_pages(tmp_path: Path) -> None:
+    (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
+    (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
+    some: Any = ("",)
+    asked = list(search_topics(replace(module, collectives=some, shardings=some)))
+    pages = {word: address for _, address, words in asked for word in words}
+    assert pages["all-gather"] == "m/module_0000.f.html?collectives"
+    assert pages["sharding"] == "m/module_0000.f.html?shardings"
+    assert not {"all-gather", "sharding"} & {
+        w for _, _, words in search_topics(module) for w in words
+    }
+
+
+def test_a_module_without_loops_says_so(tmp_path: Path) -> None:
+    (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
+    (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
+    memory = SimpleNamespace(spaces=(), at_peak=(), estimated_peak_bytes=None)
+    expense: Any = SimpleNamespace(memory=memory, lines=(), loops=())
+    asked = search_topics(replace(module, expense=expense))
+    (words,) = [words for title, _, words in asked if title.startswith("Loops")]
+    assert words[0] == "the final module has no while loop"

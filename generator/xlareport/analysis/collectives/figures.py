@@ -47,6 +47,8 @@ class CollectiveFigures(Struct, frozen=True):
     overlap: Overlap
     traffic: CollectiveTraffic | None
     """None if group or data size is unknown."""
+    is_left_out: bool = False
+    """Whether the totals count none of its executions: a costlier branch counts in its place."""
 
     @property
     def sent_bytes(self) -> int:
@@ -131,6 +133,7 @@ def _figures(
         time=time,
         overlap=schedule.overlap(collective, time.seconds, every),
         traffic=traffic,
+        is_left_out=known is not None and known.executions is None and not known.counted,
     )
 
 

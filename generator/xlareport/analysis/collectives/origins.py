@@ -30,7 +30,7 @@ _PROGRAM_NAMES = frozenset({PROGRAM, "before_optimization"})
 _NO_PROGRAM = "the dump has no snapshot of the program before optimization"
 _IN_PROGRAM = "the program has it"
 _BY_USER = "in the program: it moves the data itself"
-_OF_PROGRAM = "The program has it: shard_map, psum or another collective of the framework."
+_OF_PROGRAM = "Written in the program"
 _OF_AUTODIFF = (
     "The program has it: JAX made it when it differentiated a shard_map, for a collective of the "
     "forward pass or an argument that all devices share."
@@ -144,8 +144,11 @@ class Origins:
         """Return the origin of a collective of the program: its author, or JAX differentiating."""
         home = module.by_name[collective.body[0]]
         op_name = whole_op_name(module, home, home.by_name[collective.body[1]])
-        is_derived = phase_of(op_name) is Phase.BACKWARD and "shard_map" in split_path(op_name)
-        detail = _OF_AUTODIFF if is_derived else _OF_PROGRAM
+        path = split_path(op_name)
+        is_derived = phase_of(op_name) is Phase.BACKWARD and "shard_map" in path
+        where = place_of(home.by_name[collective.body[1]], module)
+        written = _written(path[-1] if path else "", where.short if where else "")
+        detail = _OF_AUTODIFF if is_derived else written
         first = _Appearance(self._passes.label(0), None, _IN_PROGRAM)
         return _known(first, CauseKind.USER, detail, grade)
 
@@ -179,6 +182,13 @@ class Origins:
         step = self._step(number)
         shown = absent and step is not None and step.is_propagated
         return Grade.EXACT if shown and cause.grade is Grade.EXACT else Grade.MATCHED
+
+
+def _written(op: str, place: str) -> str:
+    """Return that the program has a collective: the framework's op and its line, where known."""
+    named = f": `{op}`" if op and "`" not in op else ""
+    at = f" at {place}" if place else ""
+    return f"{_OF_PROGRAM}{named}{at}."
 
 
 class _NoPair(Struct, frozen=True):

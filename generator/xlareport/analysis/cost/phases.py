@@ -5,8 +5,8 @@ TensorFlow writes `gradient_tape/` before the gradient, and nothing before what 
 What uses a gradient, and is none, updates, and so does what is in the named scope of such an
 instruction; but not what evaluates scopes of the forward pass again, behind the update. Older JAX
 marks only ops inside a scope or a traced function: where no matmul has a mark, the phase of an op
-without one is not known. Collectives of neither pass, such as those that reduce gradients, are a
-phase of their own.
+without one is not known. Collectives outside forward and backward, such as those that reduce
+gradients, are a phase of their own.
 """
 
 import re
@@ -32,7 +32,7 @@ from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.knowledge.opcodes import is_collective
 
 FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
-COLLECTIVES = "collectives of neither pass"
+COLLECTIVES = "collectives outside forward and backward"
 UNMARKED = "phase not known"
 _BACKWARD = re.compile(r"(?:\A|[/(])transpose\(|(?:\A|/)gradient_tape/|\Agradients/")
 _FORWARD = re.compile(r"(?:\A|[/(])jvp\(")

@@ -10,12 +10,16 @@ from xlareport.readers.debug_options import FlagValue
 _BACKEND = re.compile(r"xla_(cpu|gpu|tpu)_")
 
 
+_OF_LIBTPU = frozenset({("xla_dump_compact_gte", "false")})
+"""Options that its compilations without XLA_FLAGS write too."""
+
+
 class OptionOrigin(Struct, frozen=True):
     """An option with who probably set it, and the grade of that."""
 
     setting: FlagValue
     by: str
-    """`somebody`, a frontend, or `versions`: client and compiler have different defaults."""
+    """`somebody`, a frontend, `libtpu`, or `versions`: client and compiler differ in defaults."""
     grade: str
     """`exact` or `guessed`."""
     reason: str
@@ -26,6 +30,8 @@ def classify_option(setting: FlagValue, backend: str | None) -> OptionOrigin:
 
     A file of options names no author, so this is never more than likely but for dump options.
     """
+    if backend == "tpu" and (setting.name, setting.value) in _OF_LIBTPU:
+        return OptionOrigin(setting, "libtpu", "guessed", "libtpu sets this option itself.")
     if setting.name.startswith("xla_dump_"):
         return OptionOrigin(setting, "somebody", "exact", "XLA dumps only if requested.")
     usual = frontend_settings().get(setting.name)

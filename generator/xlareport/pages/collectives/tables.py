@@ -60,10 +60,9 @@ def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
 def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -> list[Cell]:
     figures, origin = row.figures, row.origin
     overlap = figures.overlap
-    sent = None if figures.wire_bytes is None else figures.wire_bytes * figures.counted
     return [
         row.collective.instruction,
-        sent,
+        _sent(row),
         _of_all(row, figures.time.seconds),
         _of_all(row, overlap.exposed_seconds),
         origin.cause.value if origin.cause else None,
@@ -82,9 +81,24 @@ def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -
     ]
 
 
+_CHEAPER = "not counted: cheaper branch"
+
+
+def _sent(row: CollectiveRow) -> Cell:
+    """Return the bytes that a device sends in all executions that the totals count."""
+    figures = row.figures
+    if figures.is_left_out:
+        return _CHEAPER
+    return None if figures.wire_bytes is None else figures.wire_bytes * figures.counted
+
+
 def _of_all(row: CollectiveRow, seconds: float | None) -> float | None:
     """Return the microseconds of all executions that the totals count."""
-    return None if seconds is None else round(seconds * row.figures.counted * 1e6, 3)
+    return (
+        None
+        if seconds is None or row.figures.is_left_out
+        else round(seconds * row.figures.counted * 1e6, 3)
+    )
 
 
 _COUNTED = "unknown trip counts count once, conditionals as their costliest branch; see Algorithm"

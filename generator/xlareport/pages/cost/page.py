@@ -100,7 +100,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         roofline=Markup(roofline(cost.heaviest, cost.device)),  # noqa: S704 - made and escaped there
         roofline_words=roofline_words(cost.heaviest, cost.device),
         findings=module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE),
-        loops=_loops_words(cost.loops),
+        loops=_loops_words(cost.loops, cost.totals),
         collectives=collectives_words(module.collectives),
         collectives_address=collectives_address(module, record.slug, source),
         uncounted=_uncounted_words(cost),
@@ -279,7 +279,7 @@ def _plain(figure: int | None) -> str:
     return "not known" if figure is None else units.count(figure)
 
 
-def _loops_words(loops: Sequence[LoopRow]) -> str:
+def _loops_words(loops: Sequence[LoopRow], totals: Totals) -> str:
     if not loops:
         return "No while loops."
     unknown = sum(loop.trip_count.count is None for loop in loops)
@@ -289,8 +289,8 @@ def _loops_words(loops: Sequence[LoopRow]) -> str:
             f"{have}, trip count known." if len(loops) == 1 else f"{have}, all trip counts known."
         )
     return (
-        f"{have}, {unknown:,} with unknown trip count: these are counted once, so all totals are "
-        "lower bounds. Only for finding the main program are they assumed to run more often."
+        f"{have}, {unknown:,} with unknown trip count: these are counted once.{_bounds(totals)} "
+        "Only for finding the main program are they assumed to run more often."
     )
 
 
@@ -312,13 +312,18 @@ def _branches(count: int) -> str:
 
 def _uncounted_words(cost: CostReport) -> str:
     totals = cost.totals
-    bounds = f" Totals are {_BOUNDS[totals.bound]}." if totals.bound else " Totals are complete."
+    bounds = _bounds(totals)
     if not totals.unknown_ops:
         return f"No unknown custom calls or trip counts.{_branches(totals.branches)}{bounds}"
     return (
         f"{units.plural(totals.unknown_ops, 'instruction')} with unknown cost, including "
         f"loops of unknown trip count.{_branches(totals.branches)}{bounds}"
     )
+
+
+def _bounds(totals: Totals) -> str:
+    """Return the sentence on how the totals bound the true ones."""
+    return f" Totals are {_BOUNDS[totals.bound]}." if totals.bound else " Totals are complete."
 
 
 _BOUNDS = {

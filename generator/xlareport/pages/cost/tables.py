@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.pages.tables import Cell, Column, Table
 
 
@@ -34,8 +35,9 @@ def _heaviest(cost: CostReport) -> Table:
         Column("Share", "percent", "of the roofline time of the module"),
         Column("Roofline µs", "float", "lower bound, not measured"),
         Column("Bound by", "text", "what bounds the roofline time"),
-        Column("Opcode", "code", of="opcode"),
         Column("FLOPs", "flops", "of all executions"),
+        Column("Bytes accessed", "bytes", "read and written, by all executions"),
+        Column("Opcode", "code", of="opcode"),
         Column("Shape", "code", of="shape"),
         Column("Executions", "int", "per module execution"),
         Column("Read", "bytes", "by all executions"),
@@ -56,8 +58,9 @@ def _heaviest(cost: CostReport) -> Table:
             row.share,
             row.seconds * 1e6,
             row.limit,
-            row.opcode,
             row.flops,
+            _accessed(row),
+            row.opcode,
             shortened(row.shape),
             row.cost.executions,
             row.bytes_read,
@@ -71,6 +74,13 @@ def _heaviest(cost: CostReport) -> Table:
         for row in cost.heaviest
     ]
     return Table(columns, rows, empty="No instruction with known cost.")
+
+
+def _accessed(row: HeavyInstruction) -> int | None:
+    """Return the bytes read and written by all executions; None where either is not known."""
+    if row.bytes_read is None or row.bytes_written is None:
+        return None
+    return row.bytes_read + row.bytes_written
 
 
 def shortened(shape: str) -> str:

@@ -168,7 +168,8 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         guessed = cost.device_grade == "guessed"
         known.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
     if finding.latency_seconds:
-        known.append(f"{units.seconds(finding.latency_seconds)} of latency, not in roofline time")
+        time = units.seconds(finding.latency_seconds)
+        known.append(f"{time} of latency (a guess), not in roofline time")
     if finding.bytes:
         whole = cost.memory.held_bytes if cost is not None else None
         share = f" ({units.share(min(1.0, finding.bytes / whole))})" if whole else ""

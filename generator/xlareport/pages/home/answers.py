@@ -274,7 +274,7 @@ def _largest(memory: MemoryRecord) -> str:
 
 def _in_use(space: MemorySpaceRecord) -> str:
     most = units.byte_size(space.peak_bytes or 0)
-    return f" {space.name.partition(',')[0]}: at most {most} in use, not in the peak."
+    return f" Not counted in the peak: {space.name.partition(',')[0]}, at most {most} in use."
 
 
 def _modules(report: ReportRecord) -> Answer:

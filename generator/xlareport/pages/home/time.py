@@ -89,7 +89,7 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
     bars = []
     if cost.phases:
         bars.append(shares_bar("By phase", _timed(cost.phases), _NO_OP_NAME, _COLORED))
-    if any(part.name for part in cost.layers):
+    if _named(cost.layers) > _LEAST_NAMED * cost.seconds:
         bars.append(shares_bar("By layer", _timed(cost.layers), "no layer in the op_name"))
     return TimeView(
         words=f"Roofline time, not measured.{_missing(cost)}",
@@ -97,6 +97,15 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
         treemap=Markup(treemap(cost.scopes, address)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),
     )
+
+
+_LEAST_NAMED = 0.001
+"""The share of the time that must have a layer, or the division by layer says nothing."""
+
+
+def _named(parts: Sequence[CostPart]) -> float:
+    """Return the seconds of all parts with a name."""
+    return sum(part.seconds for part in parts if part.name)
 
 
 _NO_OP_NAME = "not known (no op_name)"

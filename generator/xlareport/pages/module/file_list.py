@@ -44,7 +44,7 @@ def files_table(summary: ModuleSummary) -> Table:
     columns = (
         Column("File", "name", "hover over a part for its meaning"),
         Column("Kind", of="kind"),
-        Column("Kind"),
+        Column("Contents"),
         Column("Size", "bytes"),
     )
     cells = NameCells()

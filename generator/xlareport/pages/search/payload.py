@@ -328,6 +328,7 @@ def search_files(
         **_held("opcodes", numbers, _opcodes_of(report, summaries)),
         **_held("scopes", numbers, scopes),
         "files": len(report.files),
+        "backends": list(report.dump.backends),
         "topics": list(search_topics(report.modules[order[0]])) if order else [],
     }
     if len(order) > PAGE:

@@ -13,12 +13,27 @@ from xlareport.records.report import ModuleRecord
 
 def search_topics(module: ModuleRecord) -> Iterator[list[Any]]:
     """Yield title, address and words of each section that the module's page has."""
-    parts = {*cost_parts(module), *(["steps", "passes"] if module.steps else [])}
+    parts = {*cost_parts(module), *_other_parts(module)}
+    has_loops = module.expense is None or bool(module.expense.loops)
     for title, topic in _topics().items():
         if topic["part"] in parts:
             page = navigation.address(navigation.module_page(module.slug, topic["part"]))
             mark = f"#{topic['anchor']}" if topic["anchor"] else ""
-            yield [title, f"{page}{mark}", topic["words"]]
+            lacking = [] if has_loops or topic["anchor"] != "loops" else [_NO_LOOPS]
+            yield [title, f"{page}{mark}", [*lacking, *topic["words"]]]
+
+
+_NO_LOOPS = "the final module has no while loop"
+
+
+def _other_parts(module: ModuleRecord) -> Iterator[str]:
+    """Yield the parts that a module has beside those on cost."""
+    if module.steps:
+        yield from ("steps", "passes")
+    if module.collectives:
+        yield "collectives"
+    if module.shardings is not None:
+        yield "shardings"
 
 
 @cache
