@@ -86,3 +86,9 @@ def test_what_a_recomputed_loop_saves_is_no_gradient(
     assert buffer.phase == "recomputed"
     (buffer,) = _stacked(module_of(named.replace("/rematted_computation", "")))
     assert buffer.phase == "backward"
+
+
+def test_a_tiled_buffer_is_as_large_as_its_tiles(module_of: Callable[[str], HloModule]) -> None:
+    text = SCAN.replace("f32[7,4]", "f32[7,4]{1,0:T(8,128)}")
+    (buffer,) = _stacked(module_of(text))
+    assert (buffer.bytes, buffer.iteration_bytes) == (4096, 4096 // 7)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.modules import parse_module
 
 from xlareport.analysis.cost.lifetimes import End
@@ -180,3 +181,27 @@ def test_the_marker_stands_at_the_maximum_of_the_curve(unpacked: Unpack) -> None
         assert memory.occupied_peak_bytes <= (memory.figures.allocated_bytes or 0)
         assert memory.peak_position != memory.marked_position
         assert sum(one.size for one in memory.at_peak) >= memory.occupied_peak_bytes
+
+
+@pytest.mark.parametrize("name", ["tpu-v5e-scan", "gpu-h100x2-train", "jax-cpu-train"])
+def test_an_input_that_could_be_donated_has_the_size_of_its_buffer(
+    unpacked: Unpack, name: str
+) -> None:
+    memory = memory_in(unpacked(name), "jit_train_step")
+    sizes = {value.argument or value.instruction: value.size for value in memory.at_peak}
+    rows = {row.name: row.size for row in memory.donations if row.name in sizes}
+    assert rows
+    assert rows == {name: sizes[name] for name in rows}
+
+
+def test_a_tiled_input_that_could_be_donated_is_as_large_as_its_tiles() -> None:
+    text = b"""HloModule m
+
+ENTRY e {
+  x = f32[3,8,48]{2,1,0:T(8,128)} parameter(0)
+  ROOT r = f32[3,8,48]{2,1,0:T(8,128)} negate(x)
+}
+"""
+    module = parse_module(text)
+    (row,) = report_memory(MemoryFiles(None, None, ()), module, count_cost(module)).donations
+    assert row.size == 3 * 8 * 128 * 4

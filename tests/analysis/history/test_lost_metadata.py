@@ -1,9 +1,10 @@
-"""Matmuls that lost their op_name get it from their history."""
+"""Matmuls and collectives that lost their op_name get it from their history."""
 
 from tests.modules import parse_module
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.lost_metadata import restore_metadata
+from xlareport.analysis.source.served_ops import serve_ops
 from xlareport.hlo.model import HloModule
 
 DOT = "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
@@ -38,3 +39,49 @@ def test_what_has_an_op_name_or_never_had_any_stays() -> None:
     for texts in ((TEXT, TEXT.replace("head", "tail")), (LOST, LOST.replace("negate", "abs"))):
         last = read(texts[-1])
         assert restore_metadata(SnapshotSequence([read(texts[0]), last])) == (last, 0)
+
+
+COMBINED = """ENTRY e {
+  p = f32[6] parameter(0)
+  q = f32[2] parameter(1)
+  a = f32[6] negate(p), metadata={op_name="jit(f)/conv"}
+  b = f32[2] negate(q), metadata={op_name="jit(f)/conv"}
+  r = (f32[6], f32[2]) all-reduce(a, b), channel_id=1, to_apply=sum, \
+metadata={op_name="jit(f)/(psum:jvp()/psum)"}
+  c = f32[6] get-tuple-element(r), index=0
+  d = f32[2] get-tuple-element(r), index=1
+  ROOT t = (f32[6], f32[2]) tuple(c, d)
+}"""
+CONTIGUOUS = """ENTRY e {
+  p = f32[6] parameter(0)
+  q = f32[2] parameter(1)
+  a = f32[6] negate(p), metadata={op_name="jit(f)/conv"}
+  b = f32[2] negate(q), metadata={op_name="jit(f)/conv"}
+  j = f32[8] concatenate(a, b), dimensions={0}
+  r.1 = f32[8] all-reduce(j), channel_id=1, to_apply=sum
+  c = f32[6] slice(r.1), slice={[0:6]}
+  d = f32[2] slice(r.1), slice={[6:8]}
+  ROOT t = (f32[6], f32[2]) tuple(c, d)
+}"""
+SUM = """sum {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}
+
+"""
+
+
+def test_a_combined_all_reduce_in_one_array_works_for_the_ops_of_its_members() -> None:
+    sequence = SnapshotSequence([read(SUM + COMBINED), read(SUM + CONTIGUOUS)])
+    module, count = restore_metadata(sequence)
+    served = serve_ops(module)
+    assert count == 1
+    assert served["e", "r.1"] == (("jit(f)/psum", 0.75), ("jit(f)/jvp()/psum", 0.25))
+    assert served["e", "j"] == (("jit(f)/conv", 1.0),)
+
+
+def test_an_all_reduce_of_another_number_of_members_keeps_their_list() -> None:
+    text = COMBINED.replace("(psum:jvp()/psum)", "(psum:psum:jvp()/psum)")
+    module, _ = restore_metadata(SnapshotSequence([read(SUM + text), read(SUM + CONTIGUOUS)]))
+    assert serve_ops(module)["e", "r.1"] == (("jit(f)/(psum:psum:jvp()/psum)", 1.0),)

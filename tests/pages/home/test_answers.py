@@ -17,6 +17,7 @@ from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.pages.home.answers import (
     HomeSummary,
     _again,
+    _largest,
     _programs,
     _tied,
     _tied_words,
@@ -86,7 +87,7 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
 def test_the_largest_buffer_of_a_tpu_has_its_memory_space(told: Teller) -> None:
     _, said = told("tpu-v5e-scan")
 
-    assert "Largest buffer at the peak of HBM: %" in said["Memory"]
+    assert "Largest buffer at the peak of HBM: " in said["Memory"]
     assert "Not counted in the peak: VMEM, at most " in said["Memory"]
 
 
@@ -196,3 +197,18 @@ def test_loops_of_unknown_trip_count_are_no_uncounted_instructions(
     totals = SimpleNamespace(unknown_ops=unknown)
     cost: Any = SimpleNamespace(totals=totals, loops=loops, uncounted=uncounted)
     assert _uncounted(cost) == words
+
+
+def test_the_largest_buffer_is_live_at_the_peak() -> None:
+    sizes = [("late", False, 12), ("w", True, 12), ("small", True, 4)]
+    values = [
+        SimpleNamespace(value=name, live_at_peak=live, bytes=size << 10, argument=None)
+        for name, live, size in sizes
+    ]
+    held = SimpleNamespace(argument_bytes=8 << 10, output_bytes=12 << 10, alias_bytes=0)
+    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=held)
+    assert _largest(memory, 28 << 10) == (
+        " Arguments and outputs hold 20.0 KiB of it. Largest buffer at the peak: `%w`, 12.0 KiB "
+        "(one of 2 of this size)."
+    )
+    assert "hold" not in _largest(memory, 50 << 10)

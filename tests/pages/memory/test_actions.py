@@ -26,7 +26,7 @@ def test_the_most_bytes_come_first() -> None:
             EMPTY, donations=(COULD,), saving=saving, saving_values=(row("fusion.1", "fusion"),)
         )
     )
-    assert first.startswith("3.0 MiB: donate 1 argument (2) with donate_argnums")
+    assert first.startswith("3.0 MiB at most: donate 1 argument (2) with donate_argnums")
     assert second == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])."
 
 

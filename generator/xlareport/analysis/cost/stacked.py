@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, is_forward, is_gradient
+from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -38,9 +39,9 @@ class StackedBuffer(Struct, frozen=True):
     """The dynamic-update-slice, maybe in a fusion."""
     shape: str
     bytes: int | None
-    """Of the whole buffer."""
+    """Of the whole buffer, with the padding of tiles."""
     iteration_bytes: int | None
-    """Bytes that one iteration writes."""
+    """Bytes of the buffer that one iteration fills."""
     trip_count: int | None
     scope: str
     phase: str = ""
@@ -75,11 +76,12 @@ def _of_loop(
         if written is not None and written.buffer == f"{body.parameters[0].name}#{index}":
             store = written.update
             update = written.computation.by_name.get(store.operands[1])
+            size = allocated_size(element)
             part = _part(update.shape, element) if update else None
-            if not _is_filled(element.byte_size, part, count):
+            if not _is_filled(size, part, count):
                 continue
             yield StackedBuffer(
-                *(place, loop.name, index, store.name, element.text, element.byte_size),
+                *(place, loop.name, index, store.name, element.text, size),
                 iteration_bytes=part,
                 trip_count=count,
                 scope=store.metadata.op_name,
@@ -130,7 +132,7 @@ def _phase(store: Instruction, loop: Instruction, module: HloModule) -> str:
 
 def _part(update: Shape, buffer: Shape) -> int | None:
     """Return the bytes of an update in the buffer's type, which a fusion may convert it to."""
-    elements, whole, size = update.element_count, buffer.element_count, buffer.byte_size
+    elements, whole, size = update.element_count, buffer.element_count, allocated_size(buffer)
     return None if elements is None or not whole or size is None else size * elements // whole
 
 

@@ -30,6 +30,14 @@ def padded_size(array: Shape) -> int:
     return bytes_of_all
 
 
+def allocated_size(shape: Shape) -> int | None:
+    """Return the bytes of a shape's arrays with the padding of their tiles; None if unknown."""
+    try:
+        return sum(map(padded_size, iterate_leaves(shape)))
+    except UncountableError:
+        return None
+
+
 def main_memory_size(shape: Shape) -> int:
     """Return the bytes of a TPU shape's arrays that are in the device memory.
 

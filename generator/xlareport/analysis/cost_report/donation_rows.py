@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from xlareport.analysis.cost.donation import Donation
+from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.hlo.model import HloModule
 
 
@@ -14,6 +15,7 @@ class DonationRow(Struct, frozen=True):
     parameter: int
     name: str
     size: int | None
+    """Bytes of its buffer, with the padding of tiles; None if unknown."""
     output: tuple[int, ...] | None
     """The place in the output's tuple; None for an input given away without one."""
     donated: bool
@@ -31,4 +33,4 @@ def list_donations(donation: Donation, module: HloModule) -> Iterator[DonationRo
         if number < len(parameters):
             instruction = parameters[number]
             name = instruction.metadata.op_name or instruction.name
-            yield DonationRow(number, name, instruction.shape.byte_size, output, donated)
+            yield DonationRow(number, name, allocated_size(instruction.shape), output, donated)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.phases import is_gradient
+from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding
 from xlareport.hlo.model import HloModule
 from xlareport.runtime import units
@@ -30,7 +31,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
     if entry is None or not pairs:
         return
     parameters = [entry.parameters[number] for number, _ in pairs]
-    size = sum(parameter.shape.byte_size or 0 for parameter in parameters)
+    size = sum(allocated_size(parameter.shape) or 0 for parameter in parameters)
     if size < LEAST_BYTES:
         return
     fits = ", ".join(f"{number} for {_output(path)}" for number, path in pairs[:_SHOWN])

@@ -7,6 +7,7 @@ value has another type or shape.
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
 from xlareport.runtime import units
 
@@ -25,7 +26,7 @@ def unused_donations(case: Case) -> Iterator[Finding]:
         for number in numbers
         if number not in used and number < len(entry.parameters)
     ]
-    size = sum(instruction.shape.byte_size or 0 for instruction in left)
+    size = sum(allocated_size(instruction.shape) or 0 for instruction in left)
     if size < LEAST_BYTES:
         return
     yield Finding(

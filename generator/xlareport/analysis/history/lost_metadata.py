@@ -1,4 +1,4 @@
-"""Metadata that passes drop: an op_name and a source line from the history of a matmul."""
+"""Metadata that passes drop: op_names and source lines from histories of matmuls, collectives."""
 
 from collections.abc import Iterator
 
@@ -10,17 +10,18 @@ from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.analysis.source.locations import place_of
 from xlareport.hlo.attributes import AttributeList, Metadata
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES, MATRIX_PRODUCTS
 
 _PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 
 
 def restore_metadata(snapshots: SnapshotSequence) -> tuple[HloModule, int]:
-    """Return the last snapshot with metadata for matmuls that lost theirs, and how many these are.
+    """Return the last snapshot with metadata that was lost on the way, and how often it was.
 
-    A pass that rewrites a matmul, such as XLA:CPU's gemv-rewriter, may leave it without op_name.
-    It gets that of the latest matmul in its history that has any. The grade is that of the
-    histories, matched at best; texts of instructions stay as the dump has them.
+    A pass that rewrites a matmul, such as XLA:CPU's gemv-rewriter, may leave it without op_name; so
+    does XLA:GPU's all-reduce-contiguous with a combined all-reduce. It gets that of the latest
+    matmul or collective in its history that has any. The grade is that of the histories, matched at
+    best; texts of instructions stay as the dump has them.
     """
     module = snapshots.modules[-1]
     restored = {
@@ -33,6 +34,14 @@ def restore_metadata(snapshots: SnapshotSequence) -> tuple[HloModule, int]:
         _with(computation, restored[computation.name]) for computation in module.computations
     )
     return replace(module, computations=computations), sum(map(len, restored.values()))
+
+
+def _kind(instruction: Instruction) -> str:
+    """Return `matmul`, or the opcode of a collective without `-start`; empty for others."""
+    if instruction.opcode in _PRODUCTS:
+        return "matmul"
+    kind = instruction.opcode.removesuffix("-start")
+    return kind if kind in COMBINED_COLLECTIVES else ""
 
 
 def _with(computation: Computation, restored: dict[str, Instruction]) -> Computation:
@@ -48,7 +57,7 @@ def _restored(
     snapshots: SnapshotSequence, computation: Computation
 ) -> Iterator[tuple[str, Instruction]]:
     for instruction in computation.instructions:
-        if instruction.opcode not in _PRODUCTS or instruction.metadata.op_name:
+        if not _kind(instruction) or instruction.metadata.op_name:
             continue
         metadata = _find_metadata(snapshots, Place(computation.name, instruction.name))
         if metadata is not None:
@@ -56,21 +65,28 @@ def _restored(
             yield instruction.name, replace(instruction, attribute_list=attributes)
 
 
+def _op_names(module: HloModule, place: Place, instruction: Instruction) -> tuple[str, ...]:
+    """Return the op_names of an instruction; that of a combined collective lists its members."""
+    if _kind(instruction) in COMBINED_COLLECTIVES:
+        return tuple(filter(None, [instruction.metadata.op_name]))
+    return whole_op_names(module, module.by_name[place.computation], instruction)
+
+
 def _find_metadata(snapshots: SnapshotSequence, place: Place) -> Metadata | None:
-    """Return the metadata of the latest matmul with an op_name that led to a place."""
+    """Return the metadata of the latest of its kind with an op_name that led to a place."""
     step_to = snapshots.change_index.step_to
     number = step_to(place, len(snapshots.modules) - 1)
+    last = snapshots.modules[-1].find(*place)
+    kind = _kind(last) if last is not None else ""
     while number > 0:
         matching = snapshots.into(number)
         origin = matching.partner_before(place) if matching is not None else None
         instruction = matching.before.find(*origin) if matching is not None and origin else None
         if matching is None or origin is None or instruction is None:
             return None
-        if instruction.opcode not in _PRODUCTS:
+        if _kind(instruction) != kind:
             return None
-        names = whole_op_names(
-            matching.before, matching.before.by_name[origin.computation], instruction
-        )
+        names = _op_names(matching.before, origin, instruction)
         if names:
             if len(names) > 1:
                 return None

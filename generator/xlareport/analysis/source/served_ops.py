@@ -118,7 +118,10 @@ class _Served:
         own = ((op_name, 1.0),) if op_name else ()
         listed = listed_op_names(instruction, [main_op(ops) for _, ops in members])
         elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
-        if listed and is_combined(instruction):
+        joined = self._joined(computation, instruction)
+        if joined:
+            members = joined
+        elif listed and is_combined(instruction):
             sizes = (size for size, _ in members)
             members = [(size, ((name, 1.0),)) for size, name in zip(sizes, listed, strict=True)]
         elif own and any(ops != own for ops in elements.values()):
@@ -198,6 +201,25 @@ class _Served:
         if instruction.opcode not in _COMBINING:
             return []
         return _sized(computation, instruction, read)
+
+    def _joined(
+        self, computation: Computation, instruction: Instruction
+    ) -> list[tuple[int, OpShares]]:
+        """Return bytes and ops of the members that a collective has in one array; else none.
+
+        XLA:GPU concatenates the operands of a combined all-reduce.
+        """
+        names = split_merged(instruction.metadata.op_name)
+        operand = computation.operand(instruction) if len(names) > 1 else None
+        if operand is None or instruction.opcode.removesuffix("-start") not in _COMBINED:
+            return []
+        fused = self._fused(operand)
+        home, joining = (fused, fused.root) if fused else (computation, operand)
+        joining = _behind_moves(home, joining)
+        if joining is None or joining.opcode != "concatenate":
+            return []
+        sized = _sized(home, joining, [((name, 1.0),) for name in names])
+        return sized if len(sized) == len(names) == len(joining.operands) else []
 
     @staticmethod
     def _of_fusion(fused: Computation, read: list[OpShares]) -> list[tuple[int, OpShares]]:

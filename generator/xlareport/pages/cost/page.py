@@ -118,12 +118,12 @@ TAB = ModuleTab(
 
 
 def _restored(count: int) -> str:
-    """Return how many matmuls have their op_name from an earlier snapshot; empty for none."""
+    """Return how many op_names are from an earlier snapshot; empty for none."""
     if not count:
         return ""
     return (
-        f"{units.plural(count, 'matmul')} without op_name in the final snapshot: the op_name and "
-        "the source line are those of the matmul in its history (matched)."
+        f"{units.plural(count, 'matmul or collective', 'matmuls or collectives')} without op_name "
+        "in the final snapshot: the op_name and the source line are those of its history (matched)."
     )
 
 

@@ -228,7 +228,7 @@ def _memory(module: ModuleRecord, cost: CostReport | None) -> str:
     elif memory is not None and memory.estimated_peak_bytes is not None:
         about = units.byte_size(memory.estimated_peak_bytes)
         message = f"Peak memory about {about}, guessed from the schedule."
-    message += _largest(memory) if memory is not None and message else ""
+    message += _largest(memory, peak) if memory is not None and message else ""
     if reserved is not None:
         message += f" Allocated: {units.byte_size(reserved)}."
     line = analysis_line(cost.memory, module.backend) if cost is not None else ""
@@ -254,11 +254,17 @@ _LEAST_SPACE = 0.01
 """Share of the peak of the device memory below which a space is not mentioned."""
 
 
-def _largest(memory: MemoryRecord) -> str:
-    """Name the largest value that lives at the peak."""
+_LEAST_HELD = 0.5
+"""Share of the peak from which arguments and outputs are stated."""
+
+
+def _largest(memory: MemoryRecord, peak: int | None) -> str:
+    """Name the largest value that lives at the peak; memory that is only held has no name."""
     if not memory.at_peak:
         return ""
-    value = max(memory.at_peak, key=lambda candidate: candidate.bytes)
+    live = [value for value in memory.at_peak if value.live_at_peak]
+    value = max(live or memory.at_peak, key=lambda candidate: candidate.bytes)
+    alike = sum(other.bytes == value.bytes for other in memory.at_peak)
     used = {space.number: space for space in memory.spaces if space.peak_bytes}
     main = used.pop(DEFAULT_SPACE, None)
     of_main = f" of {main.name}" if main and used else ""
@@ -269,7 +275,19 @@ def _largest(memory: MemoryRecord) -> str:
     name = f"`%{value.value}`"
     if value.argument and "`" not in value.argument:
         name = f"`{value.argument}` ({name})"
-    return f" Largest buffer at the peak{of_main}: {name}, {size}.{others}"
+    many = f" (one of {alike} of this size)" if alike > 1 else ""
+    held = _held_part(memory, peak)
+    return f"{held} Largest buffer at the peak{of_main}: {name}, {size}{many}.{others}"
+
+
+def _held_part(memory: MemoryRecord, peak: int | None) -> str:
+    """Return how much of the peak arguments and outputs hold, if it is most of it."""
+    if memory.held is None or not peak:
+        return ""
+    size = memory.held.argument_bytes + memory.held.output_bytes - memory.held.alias_bytes
+    if not _LEAST_HELD * peak <= size <= peak:
+        return ""
+    return f" Arguments and outputs hold {units.byte_size(size)} of it."
 
 
 def _in_use(space: MemorySpaceRecord) -> str:

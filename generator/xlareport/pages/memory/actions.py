@@ -67,7 +67,7 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         yield (
             size,
             (
-                f"{units.byte_size(size)}: donate {units.plural(len(could), 'argument')} "
+                f"{units.byte_size(size)} at most: donate {units.plural(len(could), 'argument')} "
                 f"({numbers}) with donate_argnums, if the caller does not reuse "
                 f"{'it: it has' if len(could) == 1 else 'them: each has'} the shape of an output."
             ),
