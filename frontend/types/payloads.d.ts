@@ -169,7 +169,8 @@ export type Names = string | (string | number)[] | null;
 export interface Example {
   before: Names;
   after: Names;
-  scope: string | null;
+  /** The computation. */
+  where: string | null;
   reason: string | null;
   grade: string | null;
 }

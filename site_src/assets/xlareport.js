@@ -7858,7 +7858,7 @@ var xlareport = (() => {
       element("td", null, nameList(example.before)),
       element("td.xr-arrow", null, "\u2192"),
       element("td", null, nameList(example.after)),
-      element("td.xr-muted", null, example.scope ?? ""),
+      element("td.xr-muted", null, example.where ?? ""),
       element("td", null, ...sentence(example.reason ?? ""), " ", gradeChip(example.grade))
     );
   }

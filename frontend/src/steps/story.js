@@ -47,7 +47,7 @@ function exampleRow(example) {
     element("td", null, nameList(example.before)),
     element("td.xr-arrow", null, "\u2192"),
     element("td", null, nameList(example.after)),
-    element("td.xr-muted", null, example.scope ?? ""),
+    element("td.xr-muted", null, example.where ?? ""),
     element("td", null, ...sentence(example.reason ?? ""), " ", gradeChip(example.grade)),
   );
 }

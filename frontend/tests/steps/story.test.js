@@ -11,7 +11,7 @@ const STORY = {
 const drawn = (rest) => drawStory({ ...STORY, ...rest });
 const group = (kind, grade, count = 1) => ({
   ...{ kind, label: `${kind} label`, title: `${kind} title`, count, grade },
-  examples: [{ before: "a", after: ["%b", 3], scope: null, reason: "went with `%c`", grade }],
+  examples: [{ before: "a", after: ["%b", 3], where: null, reason: "went with `%c`", grade }],
 });
 const openFold = (details) => {
   details.open = true;
@@ -50,7 +50,7 @@ test("more than eight groups are folded, more examples counted", () => {
   const details = part.querySelector(".xr-group");
   assert.equal(details.querySelectorAll("tbody").length, 8);
   assert.match(textOf(details), /2 more groups/);
-  assert.match(textOf(details), /\+4 more in the HLO diff/);
+  assert.match(textOf(details), /\+4 more/);
   openFold(details.querySelector(".xr-fold"));
   assert.equal(details.querySelectorAll("tbody").length, 10);
 });

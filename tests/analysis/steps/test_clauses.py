@@ -11,7 +11,7 @@ from xlareport.analysis.steps.shape_changes import ShapeChange
 
 def test_an_opcode_stands_before_a_name_that_does_not_tell_it() -> None:
     assert clause(change(Kind.REPLACED)) == (
-        "`%add.1` in `layer_1/mlp` became the multiply `%add.1.new`"
+        "`%add.1` in `main` (`layer_1/mlp`) became the multiply `%add.1.new`"
     )
     assert clause(change(Kind.REMOVED, "Arg_0")).startswith("the add `%Arg_0` in")
 

@@ -47,7 +47,7 @@ def test_the_headline_names_an_instruction_before_and_after_with_its_scope(read:
     change = step(read(BEFORE), read(AFTER), "`algsimp`")
     assert change.headline == (
         "`algsimp` replaced 1 divide with a multiply and removed 1 dead tanh; "
-        "`%divide.4` in `layer_3/mlp` became `%multiply.9`."
+        "`%divide.4` in `main` (`layer_3/mlp`) became `%multiply.9`."
     )
     assert change.account == (
         "Removed 1 dead tanh: the tanh `%idle.1` in `main` was removed: it had no users.",

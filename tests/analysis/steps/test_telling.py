@@ -29,7 +29,7 @@ def test_every_kind_has_a_sentence_that_names_an_instruction(kind: Kind) -> None
         assert f"{_OF_COMPUTATIONS[kind]}; `%main` " in headline
     else:
         assert "`%add.1" in headline
-        assert "in `layer_1/mlp`" in headline
+        assert "in `main` (`layer_1/mlp`)" in headline
     assert headline.endswith(".")
     assert headline.count("`") % 2 == 0
 

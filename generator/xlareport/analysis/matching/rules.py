@@ -214,7 +214,7 @@ def moved_name(search: Search) -> None:
             value = node.instruction.argument if form.opcode == "constant" else ""
             return (naming(node), form.opcode, form.shape, value, origin(node))
 
-        _pair_unique(search, key, "the same name, opcode and shape elsewhere")
+        _pair_unique(search, key, "the same name but for its number, opcode and shape elsewhere")
 
 
 _BOUND = frozenset({"parameter"})

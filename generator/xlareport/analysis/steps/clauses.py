@@ -30,7 +30,6 @@ def clause(change: Change) -> str:
 
 
 def _clause(change: Change) -> str:
-    scope = wording.code(wording.short_scope(change.scope))
     old, new = _named(change, 0), _named(change, 1)
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
     template = template or _of_terms(change)
@@ -62,13 +61,33 @@ def _clause(change: Change) -> str:
         opcode=english.with_article(_opcode(change, 1)) if change.opcodes[1] else "",
         home=wording.name(change.before.computation) if change.before else "",
         new_home=wording.name(change.after.computation) if change.after else "",
-        where=f" in {scope}" if change.scope else "",
+        where=_where(change),
         reason=wording.coded(change.reason),
         detail=_detail(change),
         members=_members(change),
         holders=_holders(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
+
+
+def _where(change: Change) -> str:
+    """Return the computation that an instruction is in, and its framework scope if it has one."""
+    computation = computation_of(change)
+    if not computation:
+        return ""
+    scope = f" ({wording.code(wording.short_scope(change.scope))})" if change.scoped else ""
+    return f" in {wording.code(wording.short(computation))}{scope}"
+
+
+def computation_of(change: Change) -> str:
+    """Return the computation of the instruction that a change is about; '' without a place."""
+    places = (change.before, change.after)
+    ordered = reversed(places) if change.kind in _ARRIVING else places
+    return next((place.computation for place in ordered if place is not None), "")
+
+
+_ARRIVING = frozenset({Kind.ADDED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED, Kind.PARAMETER})
+"""Kinds of clauses about what is new."""
 
 
 def _of_terms(change: Change) -> str:

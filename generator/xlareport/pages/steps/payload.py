@@ -7,6 +7,7 @@ from typing import Any
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.clauses import computation_of
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.mentions import MOST_MEMBERS, places_after, places_before
@@ -127,7 +128,7 @@ def _example(change: Change) -> dict[str, Any]:
     return {
         "before": _names(places_before(change), change),
         "after": _names(places_after(change), change),
-        "scope": wording.short_scope(change.scope),
+        "where": wording.short(computation_of(change)),
         "reason": _reason(change),
         "grade": str(change.grade),
     }

@@ -45,7 +45,7 @@ def _example(pair: UnfusedPair) -> dict[str, Any]:
     return {
         "before": f"%{pair.producer}",
         "after": f"%{pair.consumer}",
-        "scope": "",
+        "where": "",
         "reason": estimate,
         "grade": pair.grade,
     }
