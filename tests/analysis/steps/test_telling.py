@@ -45,7 +45,7 @@ def test_a_library_call_is_named_by_its_target() -> None:
     [headline] = told(call)
     assert headline == (
         "`algsimp` rewrote 1 dot as a `__cublas$gemm` custom-call; the dot `%add.1` in "
-        "`layer_1/mlp` became the `__cublas$gemm` custom-call `%add.1.new`."
+        "`main` (`layer_1/mlp`) became the `__cublas$gemm` custom-call `%add.1.new`."
     )
 
 
