@@ -366,3 +366,62 @@ def test_what_a_loop_no_longer_carries_says_so(read: Read) -> None:
     pairing = match(read(before), read(_TWO_ARRAYS)).pairing_before(Place("body", "third"))
     assert pairing is not None
     assert pairing.reason == "%loop.1 no longer carries it"
+
+
+_PASSED_ON = """
+HloModule m
+
+%bodyMARK (p: TYPES) -> TYPES {
+  %p = TYPES parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %a = f32[2]{0} get-tuple-element(%p), index=1
+LATER  %sine = f32[2]{0} sine(%SECOND)
+  %cosine = f32[2]{0} cosine(%THIRD)
+  %k = s32[] constant(1)
+  %more = s32[] add(%n, %k)
+  ROOT %t = TYPES tuple(%more, %aPASSED)
+}
+
+%condMARK (q: TYPES) -> pred[] {
+  %q = TYPES parameter(0)
+  %i = s32[] get-tuple-element(%q), index=0
+  ROOT %less = pred[] compare(%i, %i), direction=LT
+}
+
+ENTRY %main (m: s32[], x: f32[2]) -> s32[] {
+  %m = s32[] parameter(0)
+  %x = f32[2]{0} parameter(1)
+  %startMARK = TYPES tuple(%m, %xSTART)
+  %loopMARK = TYPES while(%startMARK), condition=%condMARK, body=%bodyMARK
+  ROOT %out = s32[] get-tuple-element(%loopMARK), index=0
+}
+"""
+
+
+def _passing(words: dict[str, str]) -> str:
+    text = _PASSED_ON
+    for word, written in words.items():
+        text = text.replace(word, written)
+    return text
+
+
+def test_equal_elements_that_a_loop_only_passes_on_are_duplicates(read: Read) -> None:
+    three = _passing(
+        {
+            "MARK": "",
+            "TYPES": "(s32[], f32[2]{0}, f32[2]{0}, f32[2]{0})",
+            "LATER": "  %b = f32[2]{0} get-tuple-element(%p), index=2\n"
+            "  %c = f32[2]{0} get-tuple-element(%p), index=3\n",
+            "SECOND": "b",
+            "THIRD": "c",
+            "PASSED": ", %b, %c",
+            "START": ", %x, %x",
+        }
+    )
+    single = {"MARK": ".1", "TYPES": "(s32[], f32[2]{0})", "LATER": "", "SECOND": "a", "THIRD": "a"}
+    matching = match(read(three), read(_passing(single | {"PASSED": "", "START": ""})))
+    for name in ("b", "c"):
+        pairing = matching.pairing_before(Place("body", name))
+        assert pairing is not None
+        assert pairing.relation is Relation.MERGED
+        assert pairing.after == (Place("body.1", "a"),)

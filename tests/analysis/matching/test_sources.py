@@ -71,3 +71,21 @@ def test_a_convert_moves_past_a_concatenate(read: Read) -> None:
     kinds = {change.opcodes[0]: change.kind for change in made.changes if change.before}
     assert kinds["concatenate"] is Kind.TYPE
     assert kinds["convert"] is Kind.SWAPPED
+
+
+def test_a_copy_goes_on_as_the_copy_that_a_bitcast_hides_from_its_reader(read: Read) -> None:
+    head = "HloModule m\n\nENTRY %main (a: f32[3,8]) -> f32[3,8] {\n"
+    head += "  %a = f32[3,8]{1,0} parameter(0)\n  %sine = f32[3,8]{1,0} sine(%a)\n"
+    op = 'metadata={op_name="turn"}'
+    before = head + (
+        f"  %copy.1 = f32[3,8]{{0,1}} copy(%sine), {op}\n"
+        "  ROOT %out = f32[3,8]{0,1} exponential(%copy.1)\n}\n"
+    )
+    after = head + (
+        "  %bitcast.1 = f32[3,2,4]{2,1,0} bitcast(%sine)\n"
+        "  %copy.9 = f32[3,2,4]{0,2,1} copy(%bitcast.1)\n"
+        f"  %bitcast.2 = f32[3,8]{{0,1}} bitcast(%copy.9), {op}\n"
+        "  ROOT %out = f32[3,8]{0,1} exponential(%bitcast.2)\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "copy.1")) == Place("main", "copy.9")

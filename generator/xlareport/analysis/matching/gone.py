@@ -6,10 +6,18 @@ from functools import cached_property, partial
 from itertools import islice
 
 from xlareport.analysis.matching.elements import loop_given, taken_again
-from xlareport.analysis.matching.facts import TRANSPARENT, Literal, called_by, literal_of
+from xlareport.analysis.matching.facts import TRANSPARENT, called_by
 from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
-from xlareport.analysis.matching.nodes import PairVerdict, is_root, paired_users, read_at, same_leaf
+from xlareport.analysis.matching.nodes import (
+    PairVerdict,
+    equal_element_read,
+    is_root,
+    paired_users,
+    read_at,
+    same_fill,
+    same_leaf,
+)
 from xlareport.analysis.matching.pairing import ChangeCause
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
@@ -60,13 +68,20 @@ class Gone:
         if cause is not None:
             grade = Grade.MATCHED if cause in _BY_CALLER else Grade.EXACT
             return PairVerdict(None, grade, str(cause), cause)
-        fill = self._same_fill(node)
-        if fill is not None:
-            reason = f"%{fill.instruction.name} repeats the same constant"
-            return PairVerdict(fill, Grade.MATCHED, reason)
+        for likely, reason in self._likely_twins(node):
+            return PairVerdict(likely, Grade.MATCHED, reason)
         for reason in self._reasons(node):
             return PairVerdict(None, Grade.MATCHED, reason)
         return PairVerdict(None, Grade.GUESSED, "no continuation was found")
+
+    def _likely_twins(self, node: Node) -> Iterator[tuple[Node, str]]:
+        """Yield what has the value of a removed node and is read in its place, with the reason."""
+        element = equal_element_read(node)
+        if element is not None:
+            yield element, "a duplicate of what was kept"
+        fill = same_fill(self._search.before, self._search.after, node)
+        if fill is not None:
+            yield fill, f"%{fill.instruction.name} repeats the same constant"
 
     def _same_element(self, node: Node) -> Node | None:
         """Return the new node for a duplicate `get-tuple-element` of the same tuple element."""
@@ -124,18 +139,6 @@ class Gone:
                 links.setdefault(values.get(link.before), link)
         links.pop(None, None)
         return links
-
-    def _same_fill(self, node: Node) -> Node | None:
-        """Return the broadcast of an equal constant that a reader reads now, of any shape."""
-        filled = _filled(self._search.before, node)
-        if filled is None:
-            return None
-        for user, position in self._search.before.users.get(node, ()):
-            partner = user.partner
-            now = None if partner is None else read_at(self._search.after, partner, position)
-            if now is not None and _filled(self._search.after, now) == filled:
-                return now
-        return None
 
     def _done_at_once(self, node: Node) -> Node | None:
         """For a `done`, return the synchronous instruction that replaced start and done."""
@@ -364,15 +367,6 @@ def _reduces_nothing(side: Side, node: Node) -> bool:
     read = read_at(side, node, 0) if line.opcode == "reduce" and not line.shape.elements else None
     count = line.shape.element_count
     return read is not None and count is not None and read.instruction.shape.element_count == count
-
-
-def _filled(side: Side, node: Node) -> Literal | None:
-    """Return the constant that a broadcast repeats; None of anything else."""
-    if node.instruction.opcode != "broadcast":
-        return None
-    source = read_at(side, node, 0)
-    known = source is not None and source.instruction.opcode == "constant"
-    return literal_of(source.instruction) if known and source is not None else None
 
 
 def _twin_after(search: Search, node: Node) -> Node | None:

@@ -47,7 +47,8 @@ def lowered(search: Search) -> None:
 
 
 def _note_lowered(search: Search, before: Node, after: Node) -> None:
-    for place, (read, now) in enumerate(_operands(search, before, after)):
+    ours, theirs = search.before.graph.operands(before), search.after.graph.operands(after)
+    for place, ((read, _), (now, _)) in enumerate(zip(ours, theirs, strict=False)):
         if read.instruction.opcode not in _LOWERED or is_free(read):
             continue
         if not _moves_from(search, read, now) or not is_data(after.instruction, place):

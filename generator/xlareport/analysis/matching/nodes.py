@@ -4,11 +4,12 @@ from collections.abc import Hashable, Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import ChangeCause, Place
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.analysis.source.inlined_op_names import join_op_names
 from xlareport.knowledge.grades import Grade
 
@@ -33,6 +34,11 @@ def same_count(node: Node, other: Node) -> bool:
     """Return whether two results have the same number of elements."""
     count = node.instruction.shape.element_count
     return count is not None and count == other.instruction.shape.element_count
+
+
+def same_type(node: Node, other: Node) -> bool:
+    """Return whether two results have the same element type."""
+    return node.instruction.shape.element_type == other.instruction.shape.element_type
 
 
 def are_tuples(node: Node, other: Node) -> bool:
@@ -134,6 +140,27 @@ def same_leaf(here: Side, there: Side, node: Node) -> Node | None:
     return None
 
 
+def same_fill(here: Side, there: Side, node: Node) -> Node | None:
+    """Return the broadcast of an equal constant that a reader reads now, of any shape."""
+    filled = _filled(here, node)
+    if filled is None:
+        return None
+    for user, position in here.users.get(node, ()):
+        now = None if user.partner is None else read_at(there, user.partner, position)
+        if now is not None and _filled(there, now) == filled:
+            return now
+    return None
+
+
+def _filled(side: Side, node: Node) -> Literal | None:
+    """Return the constant that a broadcast repeats; None of anything else."""
+    if node.instruction.opcode != "broadcast":
+        return None
+    source = read_at(side, node, 0)
+    known = source is not None and source.instruction.opcode == "constant"
+    return literal_of(source.instruction) if known and source is not None else None
+
+
 ARRAY_CALLS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
 """Targets of custom calls that only state which devices hold an array."""
 
@@ -179,3 +206,20 @@ def paired_users(node: Node) -> Iterator[tuple[Node, Node, int]]:
             continue
         if len(reader.partner.instruction.operands) == len(user.operands):
             yield reader, reader.partner, [*user.operand_names].index(line.name)
+
+
+def equal_element_read(node: Node) -> Node | None:
+    """Return the element of the same value that the counterpart of a user reads in its place.
+
+    None of anything but an element of a tuple.
+    """
+    opcode = node.instruction.opcode
+    if opcode != "get-tuple-element" or node.token == UNKNOWN:
+        return None
+    for _, other, place in paired_users(node):
+        name = [*other.instruction.operand_names][place]
+        line = other.frame.computation.by_name.get(name)
+        now = None if line is None or line.opcode != opcode else other.frame.node(line)
+        if now is not None and now.token == node.token:
+            return now
+    return None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, NodeElement
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, same_count, same_type
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
@@ -56,3 +56,20 @@ def sources_behind(
             return
         node = operands[0][0]
         yield node
+
+
+def copy_behind(graph: Graph, node: Node, other: Node) -> Node | None:
+    """Return the free copy of as many elements that bitcasts now hide from the reader of a copy.
+
+    A bitcast moves nothing, so it is not what continues the copy.
+    """
+    if node.instruction.opcode != "copy" or other.instruction.opcode != "bitcast":
+        return None
+    for source in sources_behind(graph, other, _MOVE_NOTHING):
+        if source.instruction.opcode == "copy":
+            alike = same_count(node, source) and same_type(node, source)
+            return source if alike and is_free(source) else None
+    return None
+
+
+_MOVE_NOTHING = frozenset({"bitcast"})

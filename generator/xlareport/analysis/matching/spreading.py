@@ -23,7 +23,13 @@ from xlareport.analysis.matching.nodes import (
 )
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
-from xlareport.analysis.matching.sources import COLLECTIVE, passed_by, sent_from, sources_behind
+from xlareport.analysis.matching.sources import (
+    COLLECTIVE,
+    copy_behind,
+    passed_by,
+    sent_from,
+    sources_behind,
+)
 from xlareport.analysis.matching.stand_ins import (
     PASSING,
     became_needless,
@@ -256,8 +262,9 @@ class _Spread:
 
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
-        if _opcode(other) == "constant" or _moves_for(node, other):
-            return node, other  # what was folded into a constant is the move
+        copy = copy_behind(self._search.after.graph, node, other)
+        if copy is not None or _opcode(other) == "constant" or _moves_for(node, other):
+            return node, copy or other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
         for source in sources_behind(theirs, other, passed_by(node)):
             if is_free(source) and _same_origin(node, source):

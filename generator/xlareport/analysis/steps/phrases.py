@@ -198,10 +198,13 @@ def _sunk(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _swapped(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many moves passed others, and how many stand for them now if more."""
     counts: Counter[str] = Counter()
     for group in groups:
         counts[wording.noun(group.opcodes[_BEFORE])] += _number(group, _BEFORE)
-    return f"moved {wording.counted([*counts.items()])} past other instructions"
+    results = sum(_number(group, _AFTER) for group in groups)
+    more = f" ({results:,} results)" if results > counts.total() else ""
+    return f"moved {wording.counted([*counts.items()])} past other instructions{more}"
 
 
 def _shared(groups: Sequence[ChangeGroup]) -> str:
