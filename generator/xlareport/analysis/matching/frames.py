@@ -165,12 +165,7 @@ def _value_of(side: Side, operand: NodeElement) -> int:
 def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:
     lines = zip(frame.computation.parameters, other.computation.parameters, strict=False)
     for line, same in lines:
-        _link(
-            search,
-            frame.node(line),
-            other.node(same),
-            f"a parameter of {_KNOWN}",
-        )
+        _link(search, frame.node(line), other.node(same), f"a parameter of {_KNOWN}")
 
 
 def results(search: Search) -> None:
@@ -195,12 +190,7 @@ def elements(search: Search) -> None:
     for node in search.before.open():
         for other in elements_read_now(node):
             if same_shape(search, node, other) and _taken_from(node).partner is _taken_from(other):
-                _link(
-                    search,
-                    node,
-                    other,
-                    "read in its place by a known counterpart",
-                )
+                _link(search, node, other, "read in its place by a known counterpart")
 
 
 def _taken_from(element: Node) -> Node:
@@ -295,12 +285,7 @@ def _hold_the_same(frame: Frame, other: Frame) -> bool:
 def _link_parameters(search: Search, before: Node, after: Node) -> None:
     if is_free(before) and is_free(after) and same_form(search, before, after):
         number = before.instruction.argument
-        search.link(
-            before,
-            after,
-            Grade.EXACT,
-            f"parameter {number} of {_KNOWN}",
-        )
+        search.link(before, after, Grade.EXACT, f"parameter {number} of {_KNOWN}")
 
 
 def _continued(frame: Frame) -> Frame | None:

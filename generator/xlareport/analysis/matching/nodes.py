@@ -157,8 +157,9 @@ def _filled(side: Side, node: Node) -> Literal | None:
     if node.instruction.opcode != "broadcast":
         return None
     source = read_at(side, node, 0)
-    known = source is not None and source.instruction.opcode == "constant"
-    return literal_of(source.instruction) if known and source is not None else None
+    if source is None or source.instruction.opcode != "constant":
+        return None
+    return literal_of(source.instruction)
 
 
 ARRAY_CALLS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import START
 from xlareport.analysis.matching.leftovers import unread_heavy
-from xlareport.analysis.matching.nodes import is_free, same_count
+from xlareport.analysis.matching.nodes import is_free, same_count, same_type
 from xlareport.analysis.matching.products import reducer
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
@@ -77,8 +77,7 @@ def _added_up(search: Search, node: Node) -> Node | None:
 
 def _are_of_one_size(node: Node, other: Node) -> bool:
     """Return whether two results have one element type and as many elements."""
-    kinds = {known.instruction.shape.element_type for known in (node, other)}
-    return len(kinds) == 1 and same_count(node, other)
+    return same_type(node, other) and same_count(node, other)
 
 
 def _is_guess(link: NodePair, members: Sequence[Node], whole: Node) -> bool:

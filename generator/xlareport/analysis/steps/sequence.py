@@ -33,8 +33,7 @@ def alignments(matching: Matching) -> Iterator[Alignment]:
 def align(matching: Matching, before: Computation, after: Computation) -> Alignment:
     """Align the lines of two computations by their partners."""
     positions = {line.name: number for number, line in enumerate(after.instructions)}
-    partners: dict[str, int] = {}
-    """Of duplicates that were merged, one goes on: the others are only before."""
+    partners: dict[str, int] = {}  # of duplicates that were merged, one goes on
     for number, line in enumerate(before.instructions):
         partner = matching.name_after(before.name, line.name, after.name)
         if partner is None:

@@ -170,8 +170,8 @@ def _reordered(matching: Matching) -> str:
         other is not None and set(computation.instructions) == set(other.instructions)
         for computation, other in pairs
     )
-    was_scheduled = after.is_scheduled and not before.is_scheduled
-    return "unscheduled instructions" if same and not was_scheduled else ""
+    becomes_scheduled = after.is_scheduled and not before.is_scheduled
+    return "unscheduled instructions" if same and not becomes_scheduled else ""
 
 
 def figures_of(module: HloModule) -> ModuleSize:

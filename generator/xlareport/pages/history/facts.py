@@ -4,7 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xlareport.analysis.code.unfused_pairs import SLOWER, UnfusedPair, list_unfused_finally
+from xlareport.analysis.code.unfused_pairs import (
+    CONSUMER_NOT_FUSIBLE,
+    SLOWER,
+    UnfusedPair,
+    list_unfused_finally,
+)
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
@@ -192,7 +197,7 @@ _SENTENCES = (
         "The producer is of a kind that the pass fuses into no consumer.",
     ),
     (
-        "the consumer is not fusible",
+        CONSUMER_NOT_FUSIBLE,
         "The consumer is of a kind that the pass fuses no producer into.",
     ),
     (

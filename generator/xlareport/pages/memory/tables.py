@@ -259,7 +259,7 @@ def _reported(memory: MemoryReport, space: SpaceFigures) -> str:
         return f"source of the figure{named}"
     if number != space.total_bytes:
         return f"{units.count(number)}{named}"
-    beside = space.total_bytes - space.allocated_bytes
+    beside = space.thread_local_bytes
     included = f" ({units.byte_size(beside)} of thread-local included)" if beside else ""
     return f"agrees{included}{named}"
 
