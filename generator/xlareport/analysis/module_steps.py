@@ -147,7 +147,7 @@ def _summarize_step(change: StepChange) -> StepSummary:
         changed=not change.identical,
         added=len(change.added),
         removed=len(change.removed),
-        modified=len(change.modified),
+        modified=change.modified_count,
         headline="" if change.identical else change.headline,
         weight=change.weight,
         effect=effect_of(change),

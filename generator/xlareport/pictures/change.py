@@ -158,7 +158,9 @@ _GONE = frozenset(
     {Kind.REMOVED, Kind.DEAD, Kind.UNCALLED, Kind.ARGUMENT, Kind.MERGED, Kind.UNIFIED}
     | {Kind.INLINED, Kind.ABSORBED, Kind.UNTRACED}
 )
-_NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.COPIED, Kind.FUSED, Kind.OUTLINED, Kind.UNTRACED})
+_NEW = frozenset(
+    {Kind.ADDED, Kind.CLONED, Kind.COPIED, Kind.FUSED, Kind.LEFTOVER, Kind.OUTLINED, Kind.UNTRACED}
+)
 _UNSEEN = frozenset({Kind.METADATA, Kind.REORDERED, Kind.RENAMED})
 """Kinds of change that leave the graph the same."""
 

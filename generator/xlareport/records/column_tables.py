@@ -84,7 +84,7 @@ def tabulate_steps(labels: Sequence[str], steps: Sequence[StepChange]) -> Column
             "changed": [not step.identical for step in steps],
             "added": [len(step.added) for step in steps],
             "removed": [len(step.removed) for step in steps],
-            "modified": [len(step.modified) for step in steps],
+            "modified": [step.modified_count for step in steps],
             "instructions": [step.after.instructions for step in steps],
             "fusions": [step.after.fusions for step in steps],
             "headline": [step.headline for step in steps],

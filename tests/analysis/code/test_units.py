@@ -136,9 +136,7 @@ def test_one_object_file_for_the_whole_program(unpacked: Callable[[str], Path]) 
     assert any(not unit.place[1] for unit in code.units)
 
 
-@pytest.mark.parametrize(
-    "dump", ["gpu-h100-mixed-allpasses", "conv", "torch_xla-2.9-train-default"]
-)
+@pytest.mark.parametrize("dump", ["gpu-h100-mixed-allpasses", "torch_xla-2.9-train-default"])
 def test_every_file_of_a_large_dump(dumps: Path, dump: str) -> None:
     with open_source(dumps / dump / dump) as source:
         modules = group(name_files(source)).modules

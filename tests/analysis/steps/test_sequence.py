@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.analysis.steps.sequence import longest_rising
+from xlareport.analysis.steps.sequence import longest_rising, steady_order
 
 
 def test_one_that_moved_is_left_out() -> None:
@@ -22,3 +22,16 @@ def test_it_rises_and_none_is_longer(places: list[int]) -> None:
         shorter = [best[there] for there in range(here) if places[there] < places[here]]
         best[here] = 1 + max(shorter, default=0)
     assert len(found) == max(best, default=0)
+
+
+def test_constants_move_rather_than_what_they_are_deferred_behind() -> None:
+    constants_first = [1, 2, 3, 0, 4]
+    light = [True, True, True, False, False]
+    assert longest_rising(constants_first) == {0, 1, 2, 4}
+    assert steady_order(constants_first, light) == {3, 4}
+
+
+@given(st.lists(st.integers(0, 30), unique=True, max_size=12), st.lists(st.booleans(), min_size=12))
+def test_a_steady_order_rises(places: list[int], light: list[bool]) -> None:
+    kept = [places[number] for number in sorted(steady_order(places, light[: len(places)]))]
+    assert kept == sorted(kept)

@@ -55,8 +55,8 @@ ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
 
 def test_what_is_left_without_callers_is_counted(read: Read) -> None:
     change = step(read(_BEFORE), read(_AFTER))
-    assert "1 computation of 3 instructions has no callers after the step." in change.account
-    assert not any("no callers" in line for line in step(read(_AFTER), read(_AFTER)).account)
+    assert "1 computation of 3 instructions has no live callers after the step." in change.account
+    assert not any("no live callers" in line for line in step(read(_AFTER), read(_AFTER)).account)
 
 
 def test_a_fusion_that_two_others_hold_was_merged_into_both(read: Read) -> None:
@@ -68,3 +68,36 @@ def test_a_fusion_that_two_others_hold_was_merged_into_both(read: Read) -> None:
 def test_what_stays_as_it_was_is_no_change(read: Read) -> None:
     changes = step(read(_BEFORE), read(_AFTER)).changes
     assert not [change for change in changes if change.kind is Kind.PART]
+
+
+_ABANDONED = _AFTER.replace(
+    "ENTRY",
+    """%attempt (p.3: f32[8]) -> f32[8] {
+  %p.3 = f32[8]{0} parameter(0)
+  %t.3 = f32[8]{0} tanh(%p.3)
+  ROOT %n.3 = f32[8]{0} negate(%t.3)
+}
+
+ENTRY""",
+)
+
+
+def test_what_a_dead_computation_gains_is_a_leftover_and_no_clone(read: Read) -> None:
+    change = step(read(_BEFORE), read(_ABANDONED))
+    left = [c for c in change.added if c.after and c.after.computation == "attempt"]
+    assert [c.kind for c in left] == [Kind.LEFTOVER] * 3
+    sentence = "Added 3 instructions to a computation without live callers"
+    assert any(line.startswith(sentence) for line in change.account)
+    assert len(change.added) - len(change.removed) == 7 + 3
+
+
+_EXTENDED = _AFTER.replace(
+    "ROOT %n = f32[8]{0} negate(%t)", "%n = f32[8]{0} negate(%t)\n  ROOT %e = f32[8]{0} exp(%n)"
+).replace(" exp(", " exponential(")
+
+
+def test_a_fusion_whose_computation_was_abandoned_goes_on_in_others(read: Read) -> None:
+    change = step(read(_BEFORE), read(_EXTENDED))
+    account = " ".join((change.headline, *change.account))
+    assert "`%shared` in `main` was merged into `%f` and `%g`" in account
+    assert "inlined" not in account

@@ -29,7 +29,7 @@ def test_what_is_bypassed_is_left_without_users(read: Read) -> None:
     after = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
     change = step(read(_BEFORE), read(after), "`bypass`")
     assert change.headline == (
-        "`bypass` left 1 copy without users; `%copy.1` in `main` has no users now: "
+        "`bypass` left 1 copy without live users; `%copy.1` in `main` has no live users now: "
         "`%send` uses `%a` instead."
     )
     assert not change.added

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.contents import Contents, stem
-from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
+from xlareport.analysis.matching.facts import Literal, facts_of, literal_of, live_computations
 from xlareport.analysis.matching.graph import CallSites
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.leftovers import left_over
@@ -94,7 +94,9 @@ def correspond(
 ) -> Correspondence:
     """Find the computations that differ; pair them by name, entry computations, and moved ones.
 
-    Names tell nothing of two programs: each numbers its computations by itself.
+    Names tell nothing of two programs: each numbers its computations by itself. They tell nothing
+    of a computation that lost its callers either: a fusion pass built on it, and used the result
+    elsewhere.
     """
     old = {
         computation.name: computation
@@ -107,7 +109,12 @@ def correspond(
         if before.by_name.get(computation.name) is not computation
     }
     named = old if same_program else ()
-    pairs = {name: name for name in named if name in new and _alike(old[name], new[name])}
+    abandoned = live_computations(before) - live_computations(after)
+    pairs = {
+        name: name
+        for name in named
+        if name in new and name not in abandoned and _alike(old[name], new[name])
+    }
     first, second = before.entry, after.entry
     if first is not None and second is not None and first.name in old and second.name in new:
         pairs.pop(first.name, None)

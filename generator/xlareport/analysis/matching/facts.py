@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.graphs import reachable
 
 TRANSPARENT = frozenset({"call", "fusion"})
 """Opcodes whose result is the root of the called computation, their operands its parameters."""
@@ -65,6 +68,7 @@ class ComputationFacts(Struct, frozen=True):
 
 _KEPT: WeakKeyDictionary[Computation, ComputationFacts] = WeakKeyDictionary()
 _HOLDERS: WeakKeyDictionary[HloModule, Mapping[str, Instruction]] = WeakKeyDictionary()
+_LIVE: WeakKeyDictionary[HloModule, AbstractSet[str]] = WeakKeyDictionary()
 _HOMES: WeakKeyDictionary[HloModule, Mapping[str, str]] = WeakKeyDictionary()
 _CALLED_ONCE: WeakKeyDictionary[HloModule, Collection[str]] = WeakKeyDictionary()
 
@@ -100,6 +104,19 @@ def holders_of(module: HloModule) -> Mapping[str, Instruction]:
             call.callee: call.instruction for call in reversed(calls)
         }
     return instructions
+
+
+def live_computations(module: HloModule) -> AbstractSet[str]:
+    """Return the names of the entry computation and of all that it calls, directly or not; cached.
+
+    All computations are live in a module without an entry.
+    """
+    names = _LIVE.get(module)
+    if names is None:
+        entry = module.entry
+        called = None if entry is None else reachable([entry.name], partial(called_by, module))
+        names = _LIVE[module] = module.by_name.keys() if called is None else frozenset(called)
+    return names
 
 
 def homes_of(module: HloModule) -> Mapping[str, str]:

@@ -1,12 +1,12 @@
 """Explains instructions that are only in the old module."""
 
 from collections import deque
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 
 from xlareport.analysis.matching.elements import loop_given, taken_again
-from xlareport.analysis.matching.facts import TRANSPARENT, called_by
+from xlareport.analysis.matching.facts import TRANSPARENT, live_computations
 from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import (
@@ -24,7 +24,6 @@ from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
-from xlareport.runtime.graphs import reachable
 
 _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
 """Opcodes that pass values on, to a callee or as elements of a tuple."""
@@ -46,14 +45,6 @@ class Gone:
         self._lives: dict[Node, bool] = {}
         for node in reversed(search.before.values.order):
             self._lives[node] = node.partner is not None or self._merged(node)
-
-    @cached_property
-    def _called(self) -> Collection[str]:
-        """The computations that the entry calls, directly or not, and itself."""
-        module = self._search.before.graph.module
-        if module.entry is None:
-            return module.by_name.keys()
-        return {*reachable([module.entry.name], partial(called_by, module))}
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return the explanation for a removed node: its duplicate, replacement or cause."""
@@ -170,7 +161,7 @@ class Gone:
 
     def cause(self, node: Node) -> ChangeCause | None:
         """Return the cause that alone explains the removal; None if there is none."""
-        if node.frame.computation.name not in self._called:
+        if node.frame.computation.name not in live_computations(self._search.before.graph.module):
             return ChangeCause.UNCALLED
         if node.instruction.name in self._dead(node.frame):
             return ChangeCause.UNUSED if self._is_read(node) else ChangeCause.UNREAD
@@ -326,7 +317,7 @@ class Gone:
                 yield f"%{loop.instruction.name} no longer carries it"
 
     def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
-        """Yield the nearest users that have a partner, looking through removed users."""
+        """Yield the nearest users that have a partner, looking through removed users but tuples."""
         waiting = deque(users)
         for _ in range(_FARTHEST):
             if not waiting:
@@ -334,7 +325,7 @@ class Gone:
             user, position = waiting.popleft()
             if user.partner is not None:
                 yield user, position
-            elif not user.kept:
+            elif not user.kept and user.instruction.opcode != "tuple":
                 waiting.extend(self._search.before.users.get(user, ()))
 
 

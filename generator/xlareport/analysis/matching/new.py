@@ -241,6 +241,8 @@ class New:
         for user, position in users:
             if user.partner is not None:
                 yield Grade.MATCHED, self._put_in(node, user, position)
+        if is_root(node) and users and users[0][0].frame is not node.frame:
+            yield Grade.MATCHED, f"the result of %{node.frame.computation.name}"
         if users:
             name = users[0][0].instruction.name
             yield Grade.MATCHED, f"an operand of the new %{name}{self._led_to(users[0][0])}"

@@ -58,6 +58,15 @@ def successors(search: Search) -> None:
         spread.run()
 
 
+_SHARED = (
+    "with this opcode, shape and attributes",
+    "with this opcode and shape",
+    "with this opcode and op_name",
+    "with this sharding",
+)
+"""What users have in common with their counterparts, by the key of `_pair_users`."""
+
+
 class _Spread:
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -88,7 +97,7 @@ class _Spread:
                     continue
                 again = is_done_again(search.before, node, other)
                 if not again and not self._continues_elsewhere(node, other):
-                    self._link(node, other, f"%{before.instruction.name} reads it instead")
+                    self._link(node, other, f"%{after.instruction.name} reads it instead")
         return bool(self._queue)
 
     def _continues_elsewhere(self, node: Node, other: Node) -> bool:
@@ -174,19 +183,18 @@ class _Spread:
         if before.constant and self._search.divided:
             return
         edges = (self._edge,) if self._crosses else ()
+        places = _keep_places(before, after)
         keys = (self._form, self._rough_form, self._origin, *edges)
-        for key_of in keys:
-            ours = self._lone_users(self._search.before, before, key_of)
+        for key_of, shared in zip(keys, _SHARED, strict=False):
+            ours = self._lone_users(self._search.before, before, key_of, places=places)
             if not ours:
                 return
-            theirs = self._lone_users(self._search.after, after, key_of)
+            theirs = self._lone_users(self._search.after, after, key_of, places=places)
             for key, node in ours.items():
                 other = theirs.get(key)
                 if node is not None and other is not None and self._may_be_lone(node, other):
-                    source = before.instruction.name
-                    self._link(
-                        node, other, f"the only such user of %{source}, whose counterpart is known"
-                    )
+                    reason = f"the only unmatched user of {_value_of(before)} {shared}"
+                    self._link(node, other, f"{reason}; the counterpart of that is known")
 
     def _may_be_lone(self, node: Node, other: Node) -> bool:
         """Return whether names, and the depths of matmuls, allow two sole users to be a pair.
@@ -208,13 +216,17 @@ class _Spread:
         return search.before.depths.get(node) == search.after.depths.get(other)
 
     def _lone_users(
-        self, side: Side, node: Node, key_of: Callable[[Node], Hashable]
+        self, side: Side, node: Node, key_of: Callable[[Node], Hashable], *, places: bool
     ) -> dict[Hashable, Node | None]:
-        """Return unpaired users by kind and operand position; None where several share a key."""
+        """Return unpaired users by kind and operand position; None where several share a key.
+
+        With `places`, those of each element of a tuple are apart.
+        """
         nodes: dict[Hashable, Node | None] = {}
         for user, position in side.users.get(node, ()):
             if is_free(user):
-                key = (key_of(user), position)
+                path = side.graph.operands(user)[position][1] if places else ()
+                key = (key_of(user), position, path)
                 nodes[key] = None if key in nodes else user
         return nodes
 
@@ -361,6 +373,21 @@ def _moves_for(node: Node, other: Node) -> bool:
     message = origin(node)
     moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
     return moves and bool(message) and message == origin(other)
+
+
+def _keep_places(node: Node, other: Node) -> bool:
+    """Return whether the elements of two tuples may be the same ones, place by place."""
+    elements, others = node.instruction.shape.elements, other.instruction.shape.elements
+    return 0 < len(elements) == len(others) and all(
+        element.element_type == now.element_type and len(element.dimensions) == len(now.dimensions)
+        for element, now in zip(elements, others, strict=True)
+    )
+
+
+def _value_of(node: Node) -> str:
+    """Return the name of a node, of which users may read elements."""
+    name = f"%{node.instruction.name}"
+    return f"an element of {name}" if node.instruction.shape.elements else name
 
 
 def _opcode(node: Node) -> str:

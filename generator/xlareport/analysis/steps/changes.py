@@ -73,6 +73,7 @@ _INTO_SEVERAL = frozenset({Kind.ABSORBED, Kind.ASYNC, Kind.EXPANDED, Kind.INLINE
 _GONE = frozenset({Kind.REMOVED, Kind.UNTRACED})
 _NEW_OPCODE = frozenset({Kind.ADDED, Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.EXPANDED, Relation.SPLIT})
+_KEEPING = _PARTED | {Relation.CLONED}
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _LOOP_SCOPE = "while/body"
@@ -153,8 +154,8 @@ class _Reader:
                 yield (self._moved if moved else self._further_change)(pairing, before, after)
 
     def _is_kept(self, pairing: Pairing, before: Place | None, after: Place | None) -> bool:
-        """Return whether an instruction that was cloned is itself as it was."""
-        if pairing.relation is not Relation.CLONED or before is None or before != after:
+        """Return whether an instruction that was cloned, combined or split is itself as it was."""
+        if pairing.relation not in _KEEPING or before is None or before != after:
             return False
         same = self._matching.before.find(*before) is self._matching.after.find(*before)
         return same and not self._is_left(before)
@@ -211,7 +212,7 @@ class _Reader:
         before, after = pairing.before[0], pairing.after[0]
         balance = self._ledger.balance(pairing.relation, before, after)
         change = next(self._compared(pairing, balance), None)
-        if change is None and balance:
+        if balance and (change is None or change.numbering):
             kind = Kind.CLONED if balance > 0 else Kind.MERGED
             change = self.change((kind,), before, after, pairing, balance=balance)
         if change is not None:
@@ -374,6 +375,8 @@ def _reordered(matching: Matching) -> Iterator[Change]:
         return
     for alignment in alignments(matching):
         for here, there in alignment.moved:
+            if here == there:
+                continue
             line = alignment.before.instructions[here]
             place = Place(alignment.before.name, line.name)
             pairing = matching.pairing_before(place)

@@ -17,7 +17,7 @@ _HOLDERS = frozenset({Kind.EXPANDED, Kind.FUSED, Kind.INLINED, Kind.OUTLINED})
 _WHOLE = frozenset({Kind.COPIED, Kind.UNIFIED})
 _OF_RESULTS = frozenset({Kind.CLONED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED})
 """Kinds that are counted by what came of them."""
-_OF_COMPUTATIONS = _WHOLE | {Kind.UNCALLED}
+_OF_COMPUTATIONS = _WHOLE | {Kind.LEFTOVER, Kind.UNCALLED}
 """Kinds that are told of computations, not of each instruction."""
 
 
@@ -68,6 +68,8 @@ class ChangeGroup(Struct, frozen=True):
         """Return how many there are of what the example is one of, as the phrase counts them."""
         if self.kind in _WHOLE:
             return len(self.homes if self.kind is Kind.UNIFIED else self.homes_after)
+        if self.kind is Kind.LEFTOVER:
+            return len(self.homes_after)
         if self.kind in _OF_RESULTS:
             return self.count if self.kind is Kind.CLONED else self.results or self.count
         return self.sources or self.results or self.count

@@ -57,7 +57,7 @@ def compare_operands(
         read, reads = _unpaired(matching, read, reads)
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
-    named = [_instead(was, now) for was, now in other[:_NAMED]]
+    named = _first_few([_instead(was, now) for was, now in other])
     kind = _kind(matching, other)
     if kind is Kind.REDIRECTED and old.opcode in _PRODUCTS and _other_types(matching, other):
         kind = Kind.OPERANDS
@@ -115,10 +115,16 @@ def _aligned(
         names = [f"%{_name(was)}" for was in inside]
         more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
         words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
-    words += [_instead(was, now) for was, now in same][:_NAMED]
-    words += [f"without %{_name(was)}" for was in gone if was not in known[0]][:_NAMED]
-    words += [f"also %{_name(now)}" for now in left if now not in known[1]][:_NAMED]
+    words += _first_few([_instead(was, now) for was, now in same])
+    words += _first_few([f"without %{_name(was)}" for was in gone if was not in known[0]])
+    words += _first_few([f"also %{_name(now)}" for now in left if now not in known[1]])
     return ", ".join(words)
+
+
+def _first_few(phrases: list[str]) -> list[str]:
+    """Return the first phrases, and how many more there are."""
+    more = len(phrases) - _NAMED
+    return [*phrases[:_NAMED], f"and {more:,} more"] if more > 0 else phrases
 
 
 def _unpaired(

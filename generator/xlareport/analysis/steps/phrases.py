@@ -217,7 +217,7 @@ def _asynchronous(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _left(groups: Sequence[ChangeGroup]) -> str:
-    return f"left {wording.counted(_counts(groups, _BEFORE))} without users"
+    return f"left {wording.counted(_counts(groups, _BEFORE))} without live users"
 
 
 def _untraced(groups: Sequence[ChangeGroup]) -> str:
@@ -238,6 +238,14 @@ def _uncalled(groups: Sequence[ChangeGroup]) -> str:
     homes = set().union(*(group.homes for group in groups))
     instructions = units.plural(sum(group.count for group in groups), "instruction")
     return f"removed {units.plural(len(homes), 'dead computation')} of {instructions}"
+
+
+def _leftovers(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many instructions were added to computations without live callers."""
+    homes = set().union(*(group.homes_after for group in groups))
+    instructions = units.plural(sum(group.count for group in groups), "instruction")
+    places = "a computation" if len(homes) == 1 else f"{len(homes):,} computations"
+    return f"added {instructions} to {places} without live callers"
 
 
 def _unified(groups: Sequence[ChangeGroup]) -> str:
@@ -266,6 +274,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.HOISTED: _hoisted,
     Kind.INLINED: _inlined,
     Kind.LEFT: _left,
+    Kind.LEFTOVER: _leftovers,
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
     Kind.SHARED: _shared,

@@ -2,12 +2,16 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.hlo.model import Computation
+from xlareport.hlo.model import Computation, Instruction
+
+_LIGHT = frozenset({"constant", "parameter"})
+"""Opcodes that are moved rather than others: they cost no time wherever they stand."""
 
 
 class Alignment(Struct, frozen=True):
@@ -35,13 +39,14 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
     positions = {line.name: number for number, line in enumerate(after.instructions)}
     partners: dict[str, int] = {}  # of duplicates that were merged, one goes on
     for number, line in enumerate(before.instructions):
-        partner = matching.name_after(before.name, line.name, after.name)
+        partner = _name_after(matching, before, line, after)
         if partner is None:
             continue
         if partner not in partners or _goes_on(matching, before, line.name, after, partner):
             partners[partner] = number
     pairs = sorted((number, positions[partner]) for partner, number in partners.items())
-    steady = longest_rising([place for _, place in pairs])
+    light = [before.instructions[number].opcode in _LIGHT for number, _ in pairs]
+    steady = steady_order([place for _, place in pairs], light)
     return Alignment(
         before,
         after,
@@ -50,11 +55,44 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
     )
 
 
+def _name_after(
+    matching: Matching, before: Computation, line: Instruction, after: Computation
+) -> str | None:
+    """Return the name of a line's partner; its own if the line stays beside what replaced it."""
+    if after.by_name.get(line.name) is line:
+        pairing = matching.pairing_before(Place(before.name, line.name))
+        if pairing is not None and Place(after.name, line.name) in pairing.after:
+            return line.name
+    return matching.name_after(before.name, line.name, after.name)
+
+
 def _goes_on(
     matching: Matching, before: Computation, name: str, after: Computation, partner: str
 ) -> bool:
     """Return whether the primary partner of an instruction after is that of a name before."""
     return matching.partner_before(Place(after.name, partner)) == (before.name, name)
+
+
+def steady_order(places: Sequence[int], light: Sequence[bool]) -> set[int]:
+    """Return the positions of a rising subsequence, the longest of those that are not light.
+
+    Light ones are added where they fit between the others.
+    """
+    if all(place < following for place, following in pairwise(places)):
+        return set(range(len(places)))
+    heavy = [number for number, is_light in enumerate(light) if not is_light]
+    steady = [heavy[at] for at in sorted(longest_rising([places[number] for number in heavy]))]
+    result = set(steady)
+    for first, last in pairwise([-1, *steady, len(places)]):
+        low = places[first] if first >= 0 else -1
+        high = places[last] if last < len(places) else len(places) + max(places)
+        inside = [
+            number
+            for number in range(first + 1, last)
+            if light[number] and low < places[number] < high
+        ]
+        result.update(inside[at] for at in longest_rising([places[n] for n in inside]))
+    return result
 
 
 def longest_rising(places: Sequence[int]) -> set[int]:

@@ -112,7 +112,7 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
         return {Kind.SHAPE: f"the same {count:,} elements in another order"}
     pairs = [*zip(old.elements, new.elements, strict=True)]
     moved = [(was, now) for was, now in pairs if was.text != now.text]
-    if all(without_layout(was.text) == without_layout(now.text) for was, now in pairs):
+    if all(map(_stands, *zip(*pairs, strict=True))):
         changed = len(moved)  # what each element is says that they stand where they stood
     order = _OTHER_ORDER if changed < len(moved) else ""
     if order:
@@ -125,6 +125,22 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
     if isinstance(text, str):
         return {kind: f"{lead}{text}{order}"}
     return {kind: replace(text, lead=f"{lead}{text.lead}", tail=f"{text.tail}{order}")}
+
+
+def _stands(old: Shape, new: Shape) -> bool:
+    """Return whether two elements are one array: in another layout, divided or put together."""
+    if without_layout(old.text) == without_layout(new.text):
+        return True
+    if old.elements or new.elements or old.element_type != new.element_type:
+        return False
+    sizes, others = old.dimensions, new.dimensions
+    return len(sizes) == len(others) and (
+        all(map(_divides, sizes, others)) or all(map(_divides, others, sizes))
+    )
+
+
+def _divides(size: int | None, part: int | None) -> bool:
+    return size == part or bool(size and part and not size % part)
 
 
 _TAKEN_APART = " without an inner tuple"

@@ -16,7 +16,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
 from xlareport.analysis.steps.telling import Telling, describe_step, weight
-from xlareport.analysis.steps.uncalled import count_uncalled
+from xlareport.analysis.steps.uncalled import count_uncalled, with_leftovers
 from xlareport.analysis.steps.whole_computations import with_whole_computations
 from xlareport.hlo.model import HloModule
 
@@ -58,6 +58,11 @@ class StepChange(Struct, frozen=True):
     matching: Matching | None
     """None where both are identical."""
 
+    @property
+    def modified_count(self) -> int:
+        """Return how many instructions are in `modified`; one can be there twice."""
+        return len({change.before or change.after for change in self.modified})
+
     def __repr__(self) -> str:
         return f"<StepChange: {self.headline or 'no difference'}>"
 
@@ -90,7 +95,7 @@ def step(
         matching = Matching(before, after, *(matched if matched and not same else ({}, ())))
     else:
         matching = match(before, after, same_program=same_program)
-    result = with_whole_computations(matching, changes(matching))
+    result = with_whole_computations(matching, with_leftovers(matching, changes(matching)))
     groups = grouped(result)
     sentences = describe_step(_telling(actor, matching, header, result, groups))
     return StepChange(

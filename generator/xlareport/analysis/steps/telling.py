@@ -139,6 +139,7 @@ _IMPORTANCE = {
     Kind.CLONED: 4.0,
     Kind.COPIED: 20.0,
     Kind.LEFT: 2.5,
+    Kind.LEFTOVER: 0.0,
     Kind.REBUILT: 3.0,
     Kind.ADDED: 3.0,
     Kind.UNTRACED: 2.5,
@@ -164,7 +165,7 @@ def weight(groups: Iterable[ChangeGroup]) -> float:
     return sum(_group_weight(group) for group in groups if group.kind not in _NO_EFFECT)
 
 
-_NO_EFFECT = frozenset({Kind.METADATA, Kind.RENAMED})
+_NO_EFFECT = frozenset({Kind.LEFTOVER, Kind.METADATA, Kind.RENAMED})
 """Kinds that count for nothing, however many lines they touch."""
 
 
@@ -254,9 +255,8 @@ def _uncalled(uncalled: UncalledComputations) -> str:
     several = uncalled.computations > 1
     count = units.plural(uncalled.computations, "computation")
     instructions = units.plural(uncalled.instructions, "instruction")
-    clones = f", {uncalled.clones:,} of the clones among them," if uncalled.clones else ""
     has = "have" if several else "has"
-    return f"{count} of {instructions}{clones} {has} no callers after the step."
+    return f"{count} of {instructions} {has} no live callers after the step."
 
 
 def _sentence(words: str) -> str:

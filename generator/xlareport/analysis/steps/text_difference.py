@@ -162,7 +162,7 @@ def _moved(matching: Matching, alignment: Alignment, before: int, after: int) ->
     old, new = alignment.before, alignment.after
     first, second = old.instructions[before], new.instructions[after]
     line = _pair(matching, (old.name, first), (new.name, second))
-    if not matching.before.is_scheduled or not matching.after.is_scheduled:
+    if before == after or not (matching.before.is_scheduled and matching.after.is_scheduled):
         return line
     sign = "<" if after < before else ">"
     return DiffLine(sign, line.text, line.other, places=(before, after))

@@ -1,40 +1,67 @@
-"""Computations that a step leaves without callers, as XLA's fusion passes do; DCE removes them."""
+"""Computations that a step leaves without live callers, as fusion passes do; DCE removes them.
 
-from collections.abc import Iterable
+What a step adds to them has no effect: it is reported as leftovers, not as clones or fusions.
+"""
+
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.facts import live_computations
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.knowledge.grades import Grade
 
 
 class UncalledComputations(Struct, frozen=True):
-    """Computations that have no callers after a step, and are new or had callers before it."""
+    """Computations that lost their live callers in a step, apart from those it added to."""
 
     computations: int = 0
     instructions: int = 0
-    clones: int = 0
-    """How many of the step's clones are in them."""
 
 
 def count_uncalled(matching: Matching, changes: Iterable[Change]) -> UncalledComputations:
-    """Count the computations that a step leaves without callers."""
-    before, after = matching.before, matching.after
-    called, was_called = holders_of(after), holders_of(before)
-    names = {
-        computation.name: len(computation.instructions)
-        for computation in after.computations
-        if computation is not after.entry
-        and computation.name not in called
-        and (computation.name not in before.by_name or computation.name in was_called)
+    """Count the computations that lost their live callers, apart from those with leftovers."""
+    lost = live_computations(matching.before) - live_computations(matching.after)
+    if not lost:
+        return UncalledComputations()
+    extended = {
+        change.after.computation
+        for change in changes
+        if change.after and change.kind is Kind.LEFTOVER
     }
-    clones = sum(
-        change.kind in _CLONES and change.after is not None and change.after.computation in names
-        for change in (changes if names else ())
+    sizes = [
+        len(computation.instructions)
+        for computation in matching.after.computations
+        if computation.name in lost - extended
+    ]
+    return UncalledComputations(len(sizes), sum(sizes))
+
+
+def with_leftovers(matching: Matching, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes; what was added to computations without live callers is a leftover."""
+    live = live_computations(matching.after)
+    if len(live) == len(matching.after.computations):
+        return list(changes)
+    return [_leftover(change) if _is_leftover(change, live) else change for change in changes]
+
+
+def _is_leftover(change: Change, live: Collection[str]) -> bool:
+    return change.balance > 0 and change.after is not None and change.after.computation not in live
+
+
+def _leftover(change: Change) -> Change:
+    return replace(
+        change,
+        kind=Kind.LEFTOVER,
+        kinds=(Kind.LEFTOVER,),
+        before=None,
+        grade=Grade.EXACT,
+        reason="no live computation calls its computation",
+        opcodes=("", change.opcodes[1]),
+        details=(),
+        numbering=False,
+        members=(),
     )
-    return UncalledComputations(len(names), sum(names.values()), clones)
-
-
-_CLONES = frozenset({Kind.CLONED, Kind.COPIED})

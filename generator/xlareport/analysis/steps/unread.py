@@ -8,7 +8,7 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation
 from xlareport.knowledge.grades import Grade
 
-_REASON = "nothing uses it now"
+_REASON = "no live instruction uses it now"
 
 
 def left_unread(matching: Matching) -> Iterator[Pairing]:

@@ -183,7 +183,7 @@ def _row(id_: str, label: str, change: StepChange) -> ContrastRecord:
         headline=change.headline,
         added=len(change.added),
         removed=len(change.removed),
-        modified=len(change.modified),
+        modified=change.modified_count,
         layouts=sum(part.kind is Kind.LAYOUT for part in change.changes),
     )
 

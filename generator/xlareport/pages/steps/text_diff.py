@@ -160,4 +160,4 @@ def _note(renumbered: int) -> str:
         return ""
     differ = plural(renumbered, "line differs", "lines differ")
     count = "counts" if renumbered == 1 else "count"
-    return f"{differ} only in the numbers of names and {count} as equal."
+    return f"{differ} only in the names of paired instructions and {count} as equal."
