@@ -542,3 +542,27 @@ ENTRY %main (a: s32[2,8]) -> pred[2,8] {
     pairing = match(read(before), read(after)).pairing_before(Place("main", "iota.1"))
     assert pairing is not None
     assert pairing.reason == "its user %wide.1 became %iota.2, which has no operands"
+
+
+_PACKED = """
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %c = f32[8]{0} cosine(%b)
+  %pack = (f32[8]{0}, f32[8]{0}) tuple(%a, %c)
+  %first = f32[8]{0} get-tuple-element(%pack), index=0
+  ROOT %out = f32[8]{0} negate(%first)
+}
+"""
+
+
+def test_a_tuple_does_not_lead_from_an_element_to_who_takes_another(read: Read) -> None:
+    text = "\n".join(
+        line
+        for line in _PACKED.replace("negate(%first)", "negate(%a)").splitlines()
+        if not line.startswith(("  %c", "  %pack", "  %first"))
+    )
+    after = read(text)
+    pairing = match(read(_PACKED), after).pairing_before(Place("main", "c"))
+    assert pairing is not None
+    assert "%out" not in pairing.reason

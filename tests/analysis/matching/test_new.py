@@ -372,3 +372,32 @@ def test_a_copy_for_the_start_of_a_loop_says_so(read: Read) -> None:
         Relation.ADDED,
         "a copy of %zero for the start of %while.1",
     )
+
+
+_HELD = """
+%held (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %t = f32[8]{0} tanh(%p)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %f = f32[8]{0} fusion(%a), kind=kLoop, calls=%held
+  ROOT %n = f32[8]{0} negate(%f)
+}
+"""
+_HELD_TWICE = (
+    _HELD.replace("-> f32[8] {\n  %p", "-> (f32[8], f32[8]) {\n  %p", 1)
+    .replace("ROOT %t = f32[8]{0} tanh(%p)\n",
+             "%t = f32[8]{0} tanh(%p)\n  %s = f32[8]{0} sine(%p)\n"
+             "  ROOT %both = (f32[8]{0}, f32[8]{0}) tuple(%t, %s)\n")
+    .replace("%f = f32[8]{0} fusion", "%f = (f32[8]{0}, f32[8]{0}) fusion")
+    .replace("ROOT %n = f32[8]{0} negate(%f)", "%e = f32[8]{0} get-tuple-element(%f), index=1\n"
+             "  %g = f32[8]{0} get-tuple-element(%f), index=0\n  ROOT %n = f32[8]{0} add(%g, %e)")
+)  # fmt: skip
+
+
+def test_a_new_root_is_the_result_of_its_computation(read: Read) -> None:
+    pairing = match(read(_HELD), read(_HELD_TWICE)).pairing_after(Place("held", "both"))
+    assert pairing is not None
+    assert pairing.reason == "the result of %held"

@@ -387,3 +387,42 @@ ENTRY %main (a: f32[4,8]) -> (f32[4,8,2], f32[4,8,1]) {
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "root.1")) == Place("main", "root.2")
     assert matching.partner_after(Place("main", "flat")) is None
+
+
+def _stacked(size: int, other: int, tail: str) -> str:
+    state = f"(f32[3,{size}], f32[3,{other}], s32[])"
+    return f"""
+HloModule step
+%body{tail} (p{tail}: {state}) -> {state} {{
+  %p{tail} = {state} parameter(0)
+  %a{tail} = f32[3,{size}] get-tuple-element(%p{tail}), index=0
+  %b{tail} = f32[3,{other}] get-tuple-element(%p{tail}), index=1
+  %i{tail} = s32[] get-tuple-element(%p{tail}), index=2
+  %z{tail} = s32[] constant(0)
+  %s{tail} = f32[1,{size}] dynamic-slice(%a{tail}, %i{tail}, %z{tail}), dynamic_slice_sizes={{1,{size}}}, metadata={{op_name="slice"}}
+  %t{tail} = f32[1,{other}] dynamic-slice(%b{tail}, %i{tail}, %z{tail}), dynamic_slice_sizes={{1,{other}}}, metadata={{op_name="slice"}}
+  %u{tail} = f32[3,{size}] dynamic-update-slice(%a{tail}, %s{tail}, %z{tail}, %z{tail})
+  %v{tail} = f32[3,{other}] dynamic-update-slice(%b{tail}, %t{tail}, %z{tail}, %z{tail})
+  %k{tail} = s32[] add(%i{tail}, %z{tail})
+  ROOT %r{tail} = {state} tuple(%u{tail}, %v{tail}, %k{tail})
+}}
+%more{tail} (q{tail}: {state}) -> pred[] {{
+  %q{tail} = {state} parameter(0)
+  %j{tail} = s32[] get-tuple-element(%q{tail}), index=2
+  %n{tail} = s32[] constant(3)
+  ROOT %l{tail} = pred[] compare(%j{tail}, %n{tail}), direction=LT
+}}
+ENTRY %main (x: f32[3,{size}], y: f32[3,{other}]) -> {state} {{
+  %x = f32[3,{size}] parameter(0)
+  %y = f32[3,{other}] parameter(1)
+  %o = s32[] constant(0)
+  %first{tail} = {state} tuple(%x, %y, %o)
+  ROOT %w{tail} = {state} while(%first{tail}), condition=%more{tail}, body=%body{tail}
+}}
+"""  # noqa: E501, lines of HLO
+
+
+def test_a_shard_with_the_shape_of_another_array_is_not_paired_with_that(read: Read) -> None:
+    matching = match(read(_stacked(8, 4, "")), read(_stacked(4, 2, ".1")))
+    for name in ("s", "t", "u", "v"):
+        assert matching.partner_after(Place("body", name)) == Place("body.1", f"{name}.1")

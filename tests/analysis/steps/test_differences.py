@@ -122,3 +122,11 @@ def test_leaving_a_loop_weighs_more_than_another_channel() -> None:
     kinds = [Kind.ATTRIBUTES, Kind.HOISTED, Kind.SHAPE]
     assert by_weight(kinds, "all-reduce")[0] is Kind.HOISTED
     assert by_weight(kinds, "multiply")[0] is Kind.SHAPE
+
+
+def test_the_elements_of_a_partitioned_tuple_stay_where_they_are(read: Read) -> None:
+    before = line(read, "%a = (f32[8,4]{1,0}, f32[4,4]{1,0}, s32[]) tuple(%x, %y, %z)")
+    after = line(read, "%a = (f32[4,4]{1,0}, f32[2,4]{1,0}, s32[]) tuple(%x, %y, %z)")
+    lead = "2 of 3 elements, such as "
+    shapes = ShapeChange("f32[8,4]{1,0}", "f32[4,4]{1,0}", lead=lead)
+    assert compare(before, after, {}) == {Kind.SHAPE: shapes}

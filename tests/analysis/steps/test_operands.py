@@ -249,3 +249,16 @@ def test_other_numbers_of_operands_say_nothing_of_which_replaces_which(read: Rea
     [change] = [change for change in step(before, after).changes if Kind.OPERANDS in change.kinds]
     words = "uses 3 operands instead of 2, without %a, also %log, also %add"
     assert change.details[-1] == words
+
+
+def test_operands_beyond_the_first_four_are_counted(read: Read) -> None:
+    names = [f"%p.{number}" for number in range(7)]
+    parameters = "".join(
+        f"  {name} = f32[8]{{0}} parameter({number})\n" for number, name in enumerate(names)
+    )
+    shape = f"({', '.join(['f32[8]{0}'] * 6)})"
+    text = f"ENTRY %main () -> {shape} {{\n{parameters}  ROOT %out = {shape} tuple(ALL)\n}}\n"
+    read_first = text.replace("ALL", ", ".join(names[:6]))
+    read_last = text.replace("ALL", ", ".join(names[1:]))
+    [change] = step(read(read_first), read(read_last)).modified
+    assert str(change.details[0]).endswith("%p.4 instead of %p.3, and 2 more")

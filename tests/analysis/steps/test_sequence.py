@@ -24,14 +24,24 @@ def test_it_rises_and_none_is_longer(places: list[int]) -> None:
     assert len(found) == max(best, default=0)
 
 
-def test_constants_move_rather_than_what_they_are_deferred_behind() -> None:
+def test_light_ones_move_rather_than_what_they_are_deferred_behind() -> None:
     constants_first = [1, 2, 3, 0, 4]
-    light = [True, True, True, False, False]
     assert longest_rising(constants_first) == {0, 1, 2, 4}
-    assert steady_order(constants_first, light) == {3, 4}
+    assert steady_order(constants_first, [2, 2, 2, 0, 0]) == {3, 4}
+    assert steady_order(constants_first, [2, 2, 2, 1, 1]) == {3, 4}
+    assert steady_order(constants_first, [0, 0, 0, 2, 0]) == {0, 1, 2, 4}
 
 
-@given(st.lists(st.integers(0, 30), unique=True, max_size=12), st.lists(st.booleans(), min_size=12))
-def test_a_steady_order_rises(places: list[int], light: list[bool]) -> None:
-    kept = [places[number] for number in sorted(steady_order(places, light[: len(places)]))]
+@given(
+    st.lists(st.integers(0, 30), unique=True, max_size=12),
+    st.lists(st.integers(0, 2), min_size=12, max_size=12),
+)
+def test_a_steady_order_rises_and_nothing_fits_between(
+    places: list[int], lightness: list[int]
+) -> None:
+    steady = sorted(steady_order(places, lightness[: len(places)]))
+    kept = [places[number] for number in steady]
     assert kept == sorted(kept)
+    for number in set(range(len(places))) - set(steady):
+        longer = [places[place] for place in sorted({*steady, number})]
+        assert longer != sorted(longer)

@@ -202,7 +202,7 @@ class _Spread:
         A pass that swaps the operands of one dot makes it look like another user.
         """
         others = only_gathers(node, other) or are_other_fills(node, other)
-        if others or self._goes_by_name(node, other):
+        if others or self._goes_by_name(node, other) or self._reads_another_element(node, other):
             return False
         if not origin(other) and self._is_left_elsewhere(node, other):
             return False
@@ -214,6 +214,14 @@ class _Spread:
         if search.parted is not None:
             return True
         return search.before.depths.get(node) == search.after.depths.get(other)
+
+    def _reads_another_element(self, node: Node, other: Node) -> bool:
+        """Return whether two nodes read different elements of a tuple and of its counterpart."""
+        ours, theirs = self._operands(node, other)
+        return any(
+            operand.partner is read and path != there and bool(path) and _keep_places(operand, read)
+            for (operand, path), (read, there) in zip(ours, theirs, strict=False)
+        )
 
     def _lone_users(
         self, side: Side, node: Node, key_of: Callable[[Node], Hashable], *, places: bool
@@ -327,7 +335,7 @@ class _Spread:
                 elif path == other_path and self._could_replace(node, other):
                     yield self._behind_moves(node, other)
                 elif (path and was_evaluated(node, other)) or (
-                    _opcode(node) == "broadcast" and self._is_same_of_same(node, other)
+                    _may_be_resized(node, other) and self._is_same_of_same(node, other)
                 ):
                     yield node, other
         open_ours = [number for number, (node, _) in enumerate(ours) if is_free(node)]
@@ -373,6 +381,13 @@ def _moves_for(node: Node, other: Node) -> bool:
     message = origin(node)
     moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
     return moves and bool(message) and message == origin(other)
+
+
+def _may_be_resized(node: Node, other: Node) -> bool:
+    """Return whether the results of two like operations on like operands may be one value."""
+    shape, now = node.instruction.shape, other.instruction.shape
+    ranks = len(shape.dimensions) == len(now.dimensions)
+    return _opcode(node) == "broadcast" or (ranks and shape.element_type == now.element_type)
 
 
 def _keep_places(node: Node, other: Node) -> bool:

@@ -10,7 +10,7 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation, Instruction
 
-_LIGHT = frozenset({"constant", "parameter"})
+_LIGHTNESS = {"parameter": 1, "constant": 2}
 """Opcodes that are moved rather than others: they cost no time wherever they stand."""
 
 
@@ -45,8 +45,8 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
         if partner not in partners or _goes_on(matching, before, line.name, after, partner):
             partners[partner] = number
     pairs = sorted((number, positions[partner]) for partner, number in partners.items())
-    light = [before.instructions[number].opcode in _LIGHT for number, _ in pairs]
-    steady = steady_order([place for _, place in pairs], light)
+    lightness = [_LIGHTNESS.get(before.instructions[number].opcode, 0) for number, _ in pairs]
+    steady = steady_order([place for _, place in pairs], lightness)
     return Alignment(
         before,
         after,
@@ -73,25 +73,25 @@ def _goes_on(
     return matching.partner_before(Place(after.name, partner)) == (before.name, name)
 
 
-def steady_order(places: Sequence[int], light: Sequence[bool]) -> set[int]:
-    """Return the positions of a rising subsequence, the longest of those that are not light.
+def steady_order(places: Sequence[int], lightness: Sequence[int]) -> set[int]:
+    """Return the positions of a rising subsequence, the longest of those of lightness 0.
 
-    Light ones are added where they fit between the others.
+    Lighter ones are added where they fit between the others, the less light first.
     """
     if all(place < following for place, following in pairwise(places)):
         return set(range(len(places)))
-    heavy = [number for number, is_light in enumerate(light) if not is_light]
-    steady = [heavy[at] for at in sorted(longest_rising([places[number] for number in heavy]))]
-    result = set(steady)
-    for first, last in pairwise([-1, *steady, len(places)]):
-        low = places[first] if first >= 0 else -1
-        high = places[last] if last < len(places) else len(places) + max(places)
-        inside = [
-            number
-            for number in range(first + 1, last)
-            if light[number] and low < places[number] < high
-        ]
-        result.update(inside[at] for at in longest_rising([places[n] for n in inside]))
+    result: set[int] = set()
+    for level in sorted(set(lightness)):
+        fences = [-1, *sorted(result), len(places)]
+        bounded = [-1, *places, max(places) + 1]
+        for first, last in pairwise(fences):
+            low, high = bounded[first + 1], bounded[last + 1]
+            inside = [
+                number
+                for number in range(first + 1, last)
+                if lightness[number] == level and low < places[number] < high
+            ]
+            result.update(inside[at] for at in longest_rising([places[n] for n in inside]))
     return result
 
 
