@@ -9,6 +9,7 @@ from fingerprints import fingerprint
 from heavy import kind
 from holding import holding_failures
 from op_names import resolved
+from reasons import reason_failures
 
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
@@ -32,7 +33,8 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
 
     The change of the count of instructions is what was added less what was removed; "changed
     nothing" is said only where both modules are the same but for names, metadata and free order;
-    and what a new fusion is exactly made of is what its computations hold.
+    the uses that reasons name are in the texts; and what a new fusion is exactly made of is what
+    its computations hold.
     """
     difference = after.instruction_count - before.instruction_count
     balance = len(step.added) - len(step.removed)
@@ -41,6 +43,7 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
         yield Failure("count", f"{difference:+} instructions, balance {balance:+}: {counts}")
     if _NOTHING.search(step.headline) and fingerprint(before) != fingerprint(after):
         yield Failure("nothing", step.headline)
+    yield from (Failure("reasons", words) for words in reason_failures(before, after, step))
     if step.matching is not None:
         yield from (Failure("holds", words) for words in holding_failures(step.matching))
 

@@ -36,6 +36,7 @@ _STEPS = {
     "histories": "Modules with histories",
     "gone": "Heavy instructions reported as removed though the final snapshot has their op_name",
     "made": "Heavy instructions attributed to the program that the first snapshot does not have",
+    "reasons": "Changes whose reason names a use that is not in the snapshots",
     "holds": "Fusions graded exact with a wrong or an incomplete list of sources",
 }
 

@@ -28,6 +28,7 @@ _TITLES = {
     "count": "  count of instructions is not what was added less what was removed",
     "nothing": "  said to change nothing, and do",
     "gone": "  heavy instructions gone though the last snapshot has their op_name",
+    "reasons": "  reasons that name a use which is not in the texts",
     "holds": "  fusions told as exact whose sources are not what they hold",
     "made": "  said to be the program's, and not in the first snapshot",
 }

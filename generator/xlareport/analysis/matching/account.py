@@ -16,6 +16,7 @@ from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.new import New
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.order import in_order
+from xlareport.analysis.matching.paired_lines import pair_lines
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.search import NodePair, Search
@@ -247,17 +248,13 @@ class _Account:
         for new, old, grade in list_copies(self._search):
             root = after[new].root
             is_told = root is not None and Place(new, root.name) in self._told_after
-            if not (
-                is_told and grade is Grade.GUESSED
-            ):  # its result is known to come from elsewhere
+            # A told result is known to come from elsewhere.
+            if not (is_told and grade is Grade.GUESSED):
                 self._account_for_copy(old, new, grade)
         for old, new, grade in copies_merged(self._search):
             reason = f"%{old} held the same as %{new}"
-            lines = zip(before[old].instructions, after[new].instructions, strict=False)
-            for this_instruction, other in lines:
-                self._duplicate(
-                    Place(old, this_instruction.name), Place(new, other.name), grade, reason
-                )
+            for name, other in pair_lines(before[old], after[new]).items():
+                self._duplicate(Place(old, name), Place(new, other.name), grade, reason)
         for line in changed_copies(self._search):
             if line.after not in self._told_after:
                 reason = f"%{line.after.computation} is made of %{line.before.computation}"
@@ -269,11 +266,13 @@ class _Account:
         after = self._search.after.graph.module.by_name
         waiting = [(old, new)]
         for name, copy in waiting:
-            lines = [*zip(before[name].instructions, after[copy].instructions, strict=False)]
-            for instruction, other in lines:
-                places = Place(name, instruction.name), Place(copy, other.name)
-                self._copy(*places, grade, f"%{copy} is a copy of %{name}")
-                waiting += self._called_copies(instruction, other)
+            pairs = pair_lines(before[name], after[copy])
+            for instruction in before[name].instructions:
+                other = pairs.get(instruction.name)
+                if other is not None:
+                    places = Place(name, instruction.name), Place(copy, other.name)
+                    self._copy(*places, grade, f"%{copy} is a copy of %{name}")
+                    waiting += self._called_copies(instruction, other)
 
     def _called_copies(
         self, instruction: Instruction, other: Instruction

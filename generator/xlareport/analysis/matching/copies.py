@@ -10,6 +10,7 @@ from xlareport.analysis.matching.computations import unpaired
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.facts import Call
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.paired_lines import pair_lines
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
@@ -58,8 +59,8 @@ class _Copies:
         self._grades: dict[str, Grade] = {}
         self._link_grades = grades
         self._are_new = are_new
-        self._numbers: dict[str, dict[str, int]] = {}
-        """Numbers of the lines of copies, by their names."""
+        self._pairs: dict[str, Mapping[str, Instruction]] = {}
+        """The lines of the originals, by the names of copies and of their lines."""
 
     def of(self, names: Sequence[str]) -> Iterator[Copy]:
         """Yield the computations that have an original."""
@@ -117,17 +118,11 @@ class _Copies:
         original = self._known.get(computation.name)
         if original is None:
             return None
-        number = self._number(computation, line.name)
-        return self._there.graph.module.by_name[original].instructions[number]
-
-    def _number(self, computation: Computation, name: str) -> int:
-        result = self._numbers.get(computation.name)
-        if result is None:
-            lines = enumerate(computation.instructions)
-            result = self._numbers[computation.name] = {
-                instruction.name: place for place, instruction in lines
-            }
-        return result[name]
+        pairs = self._pairs.get(computation.name)
+        if pairs is None:
+            there = self._there.graph.module.by_name[original]
+            pairs = self._pairs[computation.name] = pair_lines(computation, there)
+        return pairs.get(line.name)
 
     def _alike(self, name: str, other: str) -> bool:
         """Return whether two computations have equal contents and as many instructions."""

@@ -13,6 +13,7 @@ from xlareport.analysis.matching.nodes import (
     PairVerdict,
     equal_element_read,
     is_root,
+    is_written_operand,
     paired_users,
     read_at,
     same_fill,
@@ -278,9 +279,16 @@ class Gone:
         yield from self._reads_of(node, known, near=True)
         farther = self._reads_of(node, self._living_users(users), near=False)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
-            removed = f"its user {self._former(users[0][0])} was removed"
+            removed = self._removed(users[0][0], node)
             yield ", and ".join((removed, *islice(farther, 1)))
         yield from farther
+
+    def _removed(self, user: Node, node: Node) -> str:
+        """Return a sentence about a removed user of a node, or of its value behind a call."""
+        former = self._former(user)
+        if is_written_operand(user, node):
+            return f"its user {former} was removed"
+        return f"{former} used its value and was removed"
 
     def _former(self, user: Node) -> str:
         """Return a removed instruction's name, with a note if another instruction has it now."""
@@ -338,10 +346,11 @@ def _has_other_operands(reader: Node, partner: Node) -> bool:
 def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:
     """Return a sentence about what a user reads now; the new operand may have the old name."""
     name = _as_written(reader, position, read)
+    behind = "" if name in reader.instruction.operand_names else "the value of "
     if not near:
-        return f"%{reader.instruction.name} uses %{name} now"
+        return f"%{reader.instruction.name} uses {behind}%{name} now"
     another = "another " if name == node.instruction.name else ""
-    return f"%{reader.instruction.name} uses {another}%{name} instead"
+    return f"%{reader.instruction.name} uses {behind}{another}%{name} instead"
 
 
 def _as_written(reader: Node, position: int, read: Node) -> str:

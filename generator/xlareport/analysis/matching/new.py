@@ -6,7 +6,13 @@ from functools import cached_property
 from xlareport.analysis.matching.facts import literal_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.leftovers import is_dead_copy, is_idle
-from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
+from xlareport.analysis.matching.nodes import (
+    PairVerdict,
+    is_root,
+    is_written_operand,
+    origin,
+    read_at,
+)
 from xlareport.analysis.matching.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
@@ -136,9 +142,11 @@ class New:
         return fills and read is not None and now is not None and self._are_equal(read, now)
 
     def _find_source(self, node: Node) -> Node | None:
-        source = self._equal(node)
-        beside = source is not None and source.frame.number == node.frame.number
-        return None if beside and node.instruction.opcode in _MOVES else source
+        source, opcode = self._equal(node), node.instruction.opcode
+        if source is None or source.instruction.opcode != opcode:
+            return None
+        beside = source.frame.number == node.frame.number
+        return None if beside and opcode in _MOVES else source
 
     def _equal(self, node: Node) -> Node | None:
         """Return the instruction before that computes the same."""
@@ -244,8 +252,10 @@ class New:
         if is_root(node) and users and users[0][0].frame is not node.frame:
             yield Grade.MATCHED, f"the result of %{node.frame.computation.name}"
         if users:
-            name = users[0][0].instruction.name
-            yield Grade.MATCHED, f"an operand of the new %{name}{self._led_to(users[0][0])}"
+            user = users[0][0]
+            link = "an operand of" if is_written_operand(user, node) else "its value is used by"
+            name = f"the new %{user.instruction.name}"
+            yield Grade.MATCHED, f"{link} {name}{self._led_to(user)}"
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
@@ -296,17 +306,20 @@ class New:
 
     def _put_in(self, node: Node, user: Node, position: int) -> str:
         """Return text on how a node came between a known user and the operand it read before."""
-        name = _reader_beside(node, user).instruction.name
+        reader = _reader_beside(node, user)
+        name = reader.instruction.name
+        if not is_written_operand(reader, node):
+            return f"its value is used by %{name}"
         read = None
         if user.partner is not None:
             read = read_at(self._search.before, user.partner, position)
         sources = [operand for operand, _ in self._search.after.graph.operands(node)]
         between = None if read is None else self._itself_after(read)
         if between is not None and between in sources:
-            names = list(node.instruction.operand_names)
             number = sources.index(between)
-            source = names[number] if number < len(names) else between.instruction.name
-            return f"inserted between %{source} and %{name}"
+            names = list(node.instruction.operand_names)[number : number + 1]
+            if names:
+                return f"inserted between %{names[0]} and %{name}"
         return f"used by %{name}"
 
     def _itself_after(self, node: Node) -> Node | None:

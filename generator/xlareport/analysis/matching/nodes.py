@@ -189,6 +189,11 @@ def is_root(node: Node) -> bool:
     return node.instruction is node.frame.computation.root
 
 
+def is_written_operand(reader: Node, node: Node) -> bool:
+    """Return whether a line names an instruction, and does not read it behind a call or a tuple."""
+    return reader.frame is node.frame and node.instruction.name in reader.instruction.operand_names
+
+
 def read_at(side: Side, node: Node, position: int) -> Node | None:
     """Return the operand of a node at a position; None if there is none."""
     operands = side.graph.operands(node)

@@ -14,6 +14,7 @@ from xlareport.analysis.matching.nodes import (
     are_tuples,
     is_array_call,
     is_free,
+    is_written_operand,
     origin,
     read_at,
     same_count,
@@ -146,14 +147,11 @@ class _Spread:
         ours, theirs = self._operands(before, after)
         if len(ours) != len(theirs) or _are_reordered(before, after):
             return
-        for number, ((node, path), (other, other_path)) in enumerate(
-            zip(ours, theirs, strict=True)
-        ):
+        for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
             if path == other_path and (
                 self._could_be(node, other) or _start_loops(before, (node, other))
             ):
-                user = before.instruction.name
-                self._link(node, other, f"operand {number} of %{user}, whose counterpart is known")
+                self._link(node, other, f"{_use(before, node)}, whose counterpart is known")
 
     def _operands(
         self, before: Node, after: Node
@@ -193,7 +191,7 @@ class _Spread:
             for key, node in ours.items():
                 other = theirs.get(key)
                 if node is not None and other is not None and self._may_be_lone(node, other):
-                    reason = f"the only unmatched user of {_value_of(before)} {shared}"
+                    reason = f"the only unmatched user of {_value_of(before, node)} {shared}"
                     self._link(node, other, f"{reason}; the counterpart of that is known")
 
     def _may_be_lone(self, node: Node, other: Node) -> bool:
@@ -399,10 +397,20 @@ def _keep_places(node: Node, other: Node) -> bool:
     )
 
 
-def _value_of(node: Node) -> str:
-    """Return the name of a node, of which users may read elements."""
+def _use(user: Node, node: Node) -> str:
+    """Return how a node is used: `operand 1 of %add`, or its value, behind a call or a tuple."""
+    names = [*user.instruction.operand_names]
+    if is_written_operand(user, node):
+        return f"operand {names.index(node.instruction.name)} of %{user.instruction.name}"
+    return f"its value is used by %{user.instruction.name}"
+
+
+def _value_of(node: Node, user: Node) -> str:
+    """Return what a user reads of a node: itself, an element, or its value behind a call."""
     name = f"%{node.instruction.name}"
-    return f"an element of {name}" if node.instruction.shape.elements else name
+    if is_written_operand(user, node):
+        return name
+    return f"{'an element' if node.instruction.shape.elements else 'the value'} of {name}"
 
 
 def _opcode(node: Node) -> str:

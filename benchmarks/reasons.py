@@ -1,0 +1,61 @@
+"""What the reasons of changes say of uses, held against the lines of both snapshots."""
+
+import re
+from collections.abc import Iterator
+
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.step import StepChange
+from xlareport.hlo.model import HloModule
+
+_NAME = r"%([\w.\-]+)"
+_INSTEAD = re.compile(rf"{_NAME} uses (?:another )?{_NAME}(?:#\d+)? (?:instead|now)\b")
+_REMOVED_USER = re.compile(rf"^its user {_NAME} was removed")
+_NEW_USE = re.compile(rf"^(?:an operand of the new|gives a value to|used by) {_NAME}")
+_BETWEEN = re.compile(rf"^inserted between {_NAME} and {_NAME}")
+_OPERAND = re.compile(rf"^operand (\d+) of {_NAME}, whose")
+_FORMER_USER = re.compile(rf"^the only unmatched user of {_NAME} ")
+
+
+def reason_failures(before: HloModule, after: HloModule, step: StepChange) -> Iterator[str]:
+    """Yield the changes whose reasons or details name a use that is not in the texts."""
+    for change in step.changes:
+        for text in (change.reason, *map(str, change.details)):
+            if not all(_uses_that_hold(before, after, change, text)):
+                yield f"{change.kind} {change.before or change.after}: {text}"
+        if change.kind in _OF_ONE_OPCODE and change.opcodes[0] != change.opcodes[1]:
+            yield f"{change.kind} {change.before}: {' to '.join(change.opcodes)}"
+
+
+_OF_ONE_OPCODE = frozenset({Kind.CLONED, Kind.COPIED, Kind.MERGED, Kind.UNIFIED})
+
+
+def _uses_that_hold(
+    before: HloModule, after: HloModule, change: Change, text: str
+) -> Iterator[bool]:
+    """Yield for each use that a text names whether it is in the lines."""
+    for user, read in _INSTEAD.findall(text):
+        yield _reads(after, user, read)
+    if change.before is not None:
+        old = change.before.instruction
+        for user in _REMOVED_USER.findall(text):
+            yield _reads(before, user, old)
+        for number, user in _OPERAND.findall(text):
+            yield _reads(before, user, old, int(number))
+        for source in _FORMER_USER.findall(text):
+            yield _reads(before, old, source)
+    if change.after is not None:
+        new = change.after.instruction
+        for user in _NEW_USE.findall(text):
+            yield _reads(after, user, new)
+        for source, user in _BETWEEN.findall(text):
+            yield _reads(after, user, new) and _reads(after, new, source)
+
+
+def _reads(module: HloModule, user: str, name: str, number: int | None = None) -> bool:
+    """Return whether an instruction of any computation reads another, as an operand of a number."""
+    readers = (computation.by_name.get(user) for computation in module.computations)
+    read = ([*reader.operand_names] for reader in readers if reader is not None)
+    if number is None:
+        return any(name in names for names in read)
+    return any(names[number : number + 1] == [name] for names in read)
