@@ -194,6 +194,22 @@ def is_written_operand(reader: Node, node: Node) -> bool:
     return reader.frame is node.frame and node.instruction.name in reader.instruction.operand_names
 
 
+def name_use(user: Node, node: Node) -> str:
+    """Return how a node is used: `operand 1 of %add`, or its value, behind a call or a tuple."""
+    names = [*user.instruction.operand_names]
+    if is_written_operand(user, node):
+        return f"operand {names.index(node.instruction.name)} of %{user.instruction.name}"
+    return f"its value is used by %{user.instruction.name}"
+
+
+def name_value(node: Node, user: Node) -> str:
+    """Return what a user reads of a node: itself, an element, or its value behind a call."""
+    name = f"%{node.instruction.name}"
+    if is_written_operand(user, node):
+        return name
+    return f"{'an element' if node.instruction.shape.elements else 'the value'} of {name}"
+
+
 def read_at(side: Side, node: Node, position: int) -> Node | None:
     """Return the operand of a node at a position; None if there is none."""
     operands = side.graph.operands(node)

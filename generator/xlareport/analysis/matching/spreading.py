@@ -14,7 +14,8 @@ from xlareport.analysis.matching.nodes import (
     are_tuples,
     is_array_call,
     is_free,
-    is_written_operand,
+    name_use,
+    name_value,
     origin,
     read_at,
     same_count,
@@ -38,6 +39,8 @@ from xlareport.analysis.matching.stand_ins import (
     is_masked_part,
     is_moved_by_copy,
     is_work_behind,
+    keep_places,
+    may_be_resized,
     only_gathers,
     was_evaluated,
 )
@@ -151,7 +154,7 @@ class _Spread:
             if path == other_path and (
                 self._could_be(node, other) or _start_loops(before, (node, other))
             ):
-                self._link(node, other, f"{_use(before, node)}, whose counterpart is known")
+                self._link(node, other, f"{name_use(before, node)}, whose counterpart is known")
 
     def _operands(
         self, before: Node, after: Node
@@ -181,7 +184,7 @@ class _Spread:
         if before.constant and self._search.divided:
             return
         edges = (self._edge,) if self._crosses else ()
-        places = _keep_places(before, after)
+        places = keep_places(before, after)
         keys = (self._form, self._rough_form, self._origin, *edges)
         for key_of, shared in zip(keys, _SHARED, strict=False):
             ours = self._lone_users(self._search.before, before, key_of, places=places)
@@ -191,7 +194,7 @@ class _Spread:
             for key, node in ours.items():
                 other = theirs.get(key)
                 if node is not None and other is not None and self._may_be_lone(node, other):
-                    reason = f"the only unmatched user of {_value_of(before, node)} {shared}"
+                    reason = f"the only unmatched user of {name_value(before, node)} {shared}"
                     self._link(node, other, f"{reason}; the counterpart of that is known")
 
     def _may_be_lone(self, node: Node, other: Node) -> bool:
@@ -217,7 +220,7 @@ class _Spread:
         """Return whether two nodes read different elements of a tuple and of its counterpart."""
         ours, theirs = self._operands(node, other)
         return any(
-            operand.partner is read and path != there and bool(path) and _keep_places(operand, read)
+            operand.partner is read and path != there and bool(path) and keep_places(operand, read)
             for (operand, path), (read, there) in zip(ours, theirs, strict=False)
         )
 
@@ -333,7 +336,7 @@ class _Spread:
                 elif path == other_path and self._could_replace(node, other):
                     yield self._behind_moves(node, other)
                 elif (path and was_evaluated(node, other)) or (
-                    _may_be_resized(node, other) and self._is_same_of_same(node, other)
+                    may_be_resized(node, other) and self._is_same_of_same(node, other)
                 ):
                     yield node, other
         open_ours = [number for number, (node, _) in enumerate(ours) if is_free(node)]
@@ -379,38 +382,6 @@ def _moves_for(node: Node, other: Node) -> bool:
     message = origin(node)
     moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
     return moves and bool(message) and message == origin(other)
-
-
-def _may_be_resized(node: Node, other: Node) -> bool:
-    """Return whether the results of two like operations on like operands may be one value."""
-    shape, now = node.instruction.shape, other.instruction.shape
-    ranks = len(shape.dimensions) == len(now.dimensions)
-    return _opcode(node) == "broadcast" or (ranks and shape.element_type == now.element_type)
-
-
-def _keep_places(node: Node, other: Node) -> bool:
-    """Return whether the elements of two tuples may be the same ones, place by place."""
-    elements, others = node.instruction.shape.elements, other.instruction.shape.elements
-    return 0 < len(elements) == len(others) and all(
-        element.element_type == now.element_type and len(element.dimensions) == len(now.dimensions)
-        for element, now in zip(elements, others, strict=True)
-    )
-
-
-def _use(user: Node, node: Node) -> str:
-    """Return how a node is used: `operand 1 of %add`, or its value, behind a call or a tuple."""
-    names = [*user.instruction.operand_names]
-    if is_written_operand(user, node):
-        return f"operand {names.index(node.instruction.name)} of %{user.instruction.name}"
-    return f"its value is used by %{user.instruction.name}"
-
-
-def _value_of(node: Node, user: Node) -> str:
-    """Return what a user reads of a node: itself, an element, or its value behind a call."""
-    name = f"%{node.instruction.name}"
-    if is_written_operand(user, node):
-        return name
-    return f"{'an element' if node.instruction.shape.elements else 'the value'} of {name}"
 
 
 def _opcode(node: Node) -> str:

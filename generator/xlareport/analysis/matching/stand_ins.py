@@ -104,3 +104,21 @@ def is_masked_part(node: Node, other: Node) -> bool:
 
 def _opcode(node: Node) -> str:
     return node.instruction.opcode
+
+
+def may_be_resized(node: Node, other: Node) -> bool:
+    """Return whether the results of two like operations on like operands may be one value."""
+    shape, now = node.instruction.shape, other.instruction.shape
+    ranks = len(shape.dimensions) == len(now.dimensions)
+    return node.instruction.opcode == "broadcast" or (
+        ranks and shape.element_type == now.element_type
+    )
+
+
+def keep_places(node: Node, other: Node) -> bool:
+    """Return whether the elements of two tuples may be the same ones, place by place."""
+    elements, others = node.instruction.shape.elements, other.instruction.shape.elements
+    return 0 < len(elements) == len(others) and all(
+        element.element_type == now.element_type and len(element.dimensions) == len(now.dimensions)
+        for element, now in zip(elements, others, strict=True)
+    )
