@@ -15,6 +15,7 @@ from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
+from xlareport.analysis.steps.removed_duplicates import with_removed_duplicates
 from xlareport.analysis.steps.telling import Telling, describe_step, weight
 from xlareport.analysis.steps.uncalled import count_uncalled, with_leftovers
 from xlareport.analysis.steps.whole_computations import with_whole_computations
@@ -95,7 +96,8 @@ def step(
         matching = Matching(before, after, *(matched if matched and not same else ({}, ())))
     else:
         matching = match(before, after, same_program=same_program)
-    result = with_whole_computations(matching, with_leftovers(matching, changes(matching)))
+    rows = with_removed_duplicates(matching, with_leftovers(matching, changes(matching)))
+    result = with_whole_computations(matching, rows)
     groups = grouped(result)
     sentences = describe_step(_telling(actor, matching, header, result, groups))
     return StepChange(
