@@ -190,9 +190,10 @@ def test_every_large_dump_is_the_same_as_itself(dumps: Path) -> None:
 
 LARGE = {
     "pair-base-again": None,
-    "pair-flag-nofusion": "option",
+    "pair-flag-nofusion": "disabled pass",
     "pair-jaxlib-0.6.2": "compiler",
-    "pair-model-relu": "program",
+    "pair-model-bf16": "dtype",
+    "pair-model-relu": "operations",
 }
 
 

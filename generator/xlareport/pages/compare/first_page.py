@@ -339,19 +339,20 @@ def _shown_at(cause: Cause, member: ComparedRecord) -> str:
 
 
 def effect_words(effect: Effect) -> str:
-    """Return the effect of a cause on a run of the main program, the largest figure first."""
+    """Return the effect of a cause on a run of the main program, time first."""
     figures = list(_effects(effect))
-    of = f", of opcode {effect.opcode}" if effect.opcode and figures else ""
-    return ", ".join(figures) + of
+    of = f", in all {effect.opcode} instructions" if effect.opcode and figures else ""
+    rest = ", the rest of the change" if effect.is_rest and figures else ""
+    return ", ".join(figures) + of + rest
 
 
 def _effects(effect: Effect) -> Iterator[str]:
-    if effect.accessed_bytes:
-        yield f"{_signed(effect.accessed_bytes, units.byte_size)} bytes accessed"
     if effect.seconds:
         yield f"{_signed(effect.seconds, units.seconds)} estimated time"
     if effect.memory_bytes:
         yield f"{_signed(effect.memory_bytes, units.byte_size)} memory"
+    if effect.accessed_bytes:
+        yield f"{_signed(effect.accessed_bytes, units.byte_size)} bytes accessed"
     if effect.sent_bytes:
         yield f"{_signed(effect.sent_bytes, units.byte_size)} sent to other devices"
     if effect.kernels:
