@@ -66,7 +66,8 @@ ENDS = """() => [...document.querySelectorAll('.xr-begin')].map(begin => {
     range.selectNodeContents(begin.nextSibling);
     const cell = begin.closest('td').getBoundingClientRect();
     const is_cut = begin.scrollWidth > begin.clientWidth;
-    return [begin.nextSibling.textContent, is_cut, range.getBoundingClientRect().right <= cell.right];
+    const is_in_sight = range.getBoundingClientRect().right <= cell.right;
+    return [begin.nextSibling.textContent, is_cut, is_in_sight];
 })"""
 
 
