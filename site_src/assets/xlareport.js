@@ -4407,7 +4407,17 @@ var xlareport = (() => {
 
   // src/tables/cells.js
   var SHORT = 12;
+  var END = 10;
   var breakable = (name) => name.split(/(?<=[._/])(?=.)/).flatMap((part2, place) => place ? [element("wbr"), part2] : [part2]);
+  function cutInside(name) {
+    const number = name.slice(-END).search(/[._:-]\d/);
+    const isSentence = /\s/.test(name) && !/:\d+$/.test(name);
+    if (name.length <= SHORT || number < 0 || isSentence) return [name];
+    const end = name.slice(number - END);
+    const begin = element("span.xr-begin", null, name.slice(0, number - END));
+    begin.style.maxWidth = `calc(100% - ${end.length + 0.5}ch)`;
+    return [begin, end];
+  }
   function takenApart([name, parts], { meanings, whole: whole2 }) {
     const pieces5 = (
       /** @type {Node[]} */
@@ -4455,16 +4465,17 @@ var xlareport = (() => {
     const text = formatted(column, cell);
     if (column.kind === "link" && Array.isArray(cell) && typeof cell[1] === "string") {
       const word2 = column.of ? `${column.of}:${text}` : null;
-      return element("a", { href: insideReport(cell[1]), "data-word": word2 }, text);
+      return element("a", { href: insideReport(cell[1]), "data-word": word2 }, ...cutInside(text));
     }
     const shown = look2.layouts || look2.whole ? text : bareShape(text, column);
-    const pieces5 = look2.whole ? breakable(shown) : [shown];
+    const pieces5 = look2.whole ? breakable(shown) : cutInside(shown);
     const inside = column.kind === "code" ? [element("code", null, ...pieces5)] : pieces5;
     if (column.of) return nameLink(column.of, text, ...inside);
     if (column.kind === "chip") {
       const kind = Array.isArray(cell) && typeof cell[1] === "string" && /^[a-z-]+$/.test(cell[1]) ? `.${cell[1]}` : "";
       return element(`span.xr-chip${kind}`, null, shown);
     }
+    if (inside.length > 1) return element("span", null, ...inside);
     return inside[0] instanceof Node ? inside[0] : document.createTextNode(shown);
   }
   function tableCell(column, cell, look2) {

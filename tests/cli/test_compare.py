@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from xlareport.cli.compare import command
 from xlareport.compare import compare
+from xlareport.pages.compare.first_page import compare_page
 from xlareport.records.budgets import BudgetError
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError, XlareportError
@@ -190,9 +191,10 @@ def test_every_large_dump_is_the_same_as_itself(dumps: Path) -> None:
 
 LARGE = {
     "pair-base-again": None,
-    "pair-flag-nofusion": "option",
+    "pair-flag-nofusion": "disabled pass",
     "pair-jaxlib-0.6.2": "compiler",
-    "pair-model-relu": "program",
+    "pair-model-bf16": "dtype",
+    "pair-model-relu": "operations",
 }
 
 
@@ -202,6 +204,8 @@ def test_what_the_pairs_differ_in(name: str, dumps: Path) -> None:
     view = compare(*pair, BuildOptions(jobs=2), site=False).view
 
     assert next((cause.kind for cause in view.causes), None) == LARGE[name]
+    if name == "pair-base-again":
+        assert compare_page(view).regression.startswith("No: as fast (the same code)")
 
 
 def test_a_broken_budget_ends_with_1(

@@ -13,7 +13,12 @@ from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
-from xlareport.records.findings import device_bytes, finding_records, rate_finding
+from xlareport.records.findings import (
+    candidate_records,
+    device_bytes,
+    finding_records,
+    rate_finding,
+)
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +91,18 @@ def test_findings_are_ranked_by_what_each_can_save(
     assert ranked[0].title == "Other"
     gains = [finding_record.seconds or 0.0 for finding_record in ranked]
     assert gains == sorted(gains, reverse=True)
+
+
+def test_candidates_of_a_program_are_low_the_largest_first(cost: CostReport) -> None:
+    assert cost.seconds is not None
+    shares = (0.2, 0.9)
+    candidates = tuple(replace(FINDING, seconds=share * cost.seconds) for share in shares)
+    small = replace(cost, findings=(), candidates=candidates)
+    records = candidate_records(module("main"), small)
+    assert [record.severity for record in records] == ["low", "low"]
+    assert [record.seconds for record in records] == [0.9 * cost.seconds, 0.2 * cost.seconds]
+    assert candidate_records(module("cast or transfer"), small) == ()
+    assert candidate_records(module("main"), None) == ()
 
 
 def test_an_initialization_is_not_told_to_make_fewer_random_numbers(cost: CostReport) -> None:

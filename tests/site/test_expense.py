@@ -1,5 +1,6 @@
 """The pages on cost, memory and source in a real browser, with hostile names in the dump."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.accessibility import narrow_width, violations_by_scheme
+from tests.fixtures.browser import SIZE
 from tests.walks import LONG_WALKS
 
 from xlareport.report import BuildOptions, build
@@ -39,7 +41,7 @@ def site(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFacto
 def opened(still: Any, site: Path) -> Callable[[str], Any]:
     def open_page(name: str) -> Any:
         page = still.look(f"{site.as_uri()}/m/module_0001.jit_train_step.html?{name}")
-        expect(page.locator("table.xr-data").first).to_be_visible()
+        expect(page.locator("table.xr-data" if name else ".xr-figures").first).to_be_visible()
         return page
 
     return open_page
@@ -54,9 +56,29 @@ def test_hostile_names_are_shown_as_they_are(opened: Any) -> None:
     expect(opened("source").locator("article")).to_contain_text("<script>hacked=3</script>")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", ["", *PAGES])
 def test_every_page_fits_a_narrow_screen(opened: Any, name: str) -> None:
     assert narrow_width(opened(name)) <= 400
+
+
+ENDS = """() => [...document.querySelectorAll('.xr-begin')].map(begin => {
+    const range = document.createRange();
+    range.selectNodeContents(begin.nextSibling);
+    const cell = begin.closest('td').getBoundingClientRect();
+    const is_cut = begin.scrollWidth > begin.clientWidth;
+    const is_in_sight = range.getBoundingClientRect().right <= cell.right;
+    return [begin.nextSibling.textContent, is_cut, is_in_sight];
+})"""
+
+
+@pytest.mark.parametrize(("name", "end"), [("source", r":\d+"), ("cost", r"\.\d+")])
+def test_a_name_that_is_cut_keeps_its_number_in_sight(opened: Any, name: str, end: str) -> None:
+    page = opened(name)
+    page.set_viewport_size({"width": 400, "height": 800})
+    ends = page.evaluate(ENDS)
+    page.set_viewport_size(SIZE)
+    assert any(is_cut and re.fullmatch(end, text) for text, is_cut, _ in ends)
+    assert all(is_in_sight for _, _, is_in_sight in ends)
 
 
 @pytest.mark.parametrize("name", PAGES if LONG_WALKS else ("source",))

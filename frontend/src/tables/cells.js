@@ -10,6 +10,9 @@ import { NUMBERS, bareShape, cellText, formatted } from "./rows.js";
 /** Characters up to which a text is never cut. */
 const SHORT = 12;
 
+/** Characters at the end of a name, among which its number stays in sight. */
+const END = 10;
+
 /** @typedef {import("./rows.js").Column} Column */
 /** @typedef {import("./rows.js").Name} Name */
 /** @typedef {import("./rows.js").Meaning} Meaning */
@@ -22,6 +25,22 @@ const SHORT = 12;
  */
 const breakable = (name) =>
   name.split(/(?<=[._/])(?=.)/).flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
+
+/**
+ * Returns a name in two parts if it ends in a number, as that of a line: the cell cuts the first part. Sentences stay
+ * whole; a path may have blanks.
+ * @param {string} name
+ * @returns {(Node | string)[]}
+ */
+function cutInside(name) {
+  const number = name.slice(-END).search(/[._:-]\d/);
+  const isSentence = /\s/.test(name) && !/:\d+$/.test(name);
+  if (name.length <= SHORT || number < 0 || isSentence) return [name];
+  const end = name.slice(number - END);
+  const begin = element("span.xr-begin", null, name.slice(0, number - END));
+  begin.style.maxWidth = `calc(100% - ${end.length + 0.5}ch)`;
+  return [begin, end];
+}
 
 /**
  * Writes a name so that each of its parts says what it means when pointed at or moved to. The
@@ -77,16 +96,17 @@ export function cellContent(column, cell, look) {
   const text = formatted(column, cell);
   if (column.kind === "link" && Array.isArray(cell) && typeof cell[1] === "string") {
     const word = column.of ? `${column.of}:${text}` : null;
-    return element("a", { href: insideReport(cell[1]), "data-word": word }, text);
+    return element("a", { href: insideReport(cell[1]), "data-word": word }, ...cutInside(text));
   }
   const shown = look.layouts || look.whole ? text : bareShape(text, column);
-  const pieces = look.whole ? breakable(shown) : [shown];
+  const pieces = look.whole ? breakable(shown) : cutInside(shown);
   const inside = column.kind === "code" ? [element("code", null, ...pieces)] : pieces;
   if (column.of) return nameLink(column.of, text, ...inside);
   if (column.kind === "chip") {
     const kind = Array.isArray(cell) && typeof cell[1] === "string" && /^[a-z-]+$/.test(cell[1]) ? `.${cell[1]}` : "";
     return element(`span.xr-chip${kind}`, null, shown);
   }
+  if (inside.length > 1) return element("span", null, ...inside);
   return inside[0] instanceof Node ? inside[0] : document.createTextNode(shown);
 }
 

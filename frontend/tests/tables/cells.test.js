@@ -55,6 +55,22 @@ test("arrow keys go from part to part", () => {
   assert.ok(!press(first, "ArrowLeft") && !press(first, "x"));
 });
 
+test("a cell cuts a long name before its number, nothing else", () => {
+  const cut = (begin, end) =>
+    `<span style="max-width:calc(100% - ${end.length + 0.5}ch)" class="xr-begin">${begin}</span>${end}`;
+  const name = "loop_multiply_reduce_fusion.31";
+  const shown = cut("loop_multiply_reduce_fusion", ".31");
+  assert.equal(markup("link", [name, "m/x.html"]).replace(/<a [^>]*>/, ""), `${shown}</a>`);
+  assert.equal(markup("code", name), `<code>${shown}</code>`);
+  assert.equal(markup("text", "deep/model.py:1234"), `<span>${cut("deep/model.py", ":1234")}</span>`);
+  assert.equal(markup("text", "all_reduce_start_1_fusion"), `<span>${cut("all_reduce_start", "_1_fusion")}</span>`);
+  for (const text of ["model.py:123", "a sentence with number.1", "f32[1024,1024,1024]", "transpose_copy_fusion"]) {
+    assert.equal(markup("text", text), text);
+  }
+  assert.equal(markup("text", "my model.py:1234"), `<span>${cut("my model.py", ":1234")}</span>`);
+  assert.ok(!markup("code", name, { whole: true }).includes("xr-begin"));
+});
+
 test("layouts of shapes show where they are asked for", () => {
   const shape = "f32[8]{0:T(128)}";
   assert.match(markup("code", shape, {}, "shape"), />f32\[8\]</);

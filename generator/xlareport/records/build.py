@@ -28,7 +28,7 @@ from xlareport.records import sentences
 from xlareport.records.collectives import collective_records
 from xlareport.records.cost import cost_record
 from xlareport.records.file_list import list_files
-from xlareport.records.findings import finding_records
+from xlareport.records.findings import candidate_records, finding_records
 from xlareport.records.outline import ModuleOutline, SnapshotRecord
 from xlareport.records.profile import profile_record
 from xlareport.records.report import (
@@ -125,6 +125,7 @@ def _with_parts(
             lambda: finding_records(record, cost, again),
             (),
         ),
+        candidates=attempt(f"The candidates {of}", lambda: candidate_records(record, cost), ()),
         collectives=attempt(
             f"The collectives {of}", lambda: collective_records(module.collectives), ()
         ),

@@ -17,6 +17,11 @@ from xlareport.analysis.compare.comparison import (
     compare_figure,
 )
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
+from xlareport.analysis.compare.memory_spaces import (
+    SpaceChange,
+    compare_spaces,
+    name_device_memory,
+)
 from xlareport.analysis.compare.operations import OperationChange, align_operations
 from xlareport.analysis.compare.parting import parting
 from xlareport.analysis.compare.time_changes import ComparedTimes
@@ -92,6 +97,10 @@ class ComparedRecord(Struct, frozen=True):
     """The operations whose estimate or bytes changed, what changed most first."""
     tpu_programs: tuple[TpuProgramChange, ...] = ()
     """HLO instructions whose programs on a TPU differ."""
+    device_memory: str = ""
+    """The memory of the memory figures, as `HBM`; empty where the head uses no other."""
+    memory_spaces: tuple[SpaceChange, ...] = ()
+    """The other memory spaces that differ, by number."""
     precisions: tuple[tuple[str, int, int], ...] = ()
     """FLOPs of products by their precision: base, head."""
     counts: tuple[tuple[str, int | None, int | None], ...] = ()
@@ -236,6 +245,8 @@ def _compared(
         contrasts=contrasts,
         operations=tuple(_operations(comparison)),
         tpu_programs=_tpu_programs(comparison),
+        device_memory=name_device_memory(comparison.present.facts.spaces),
+        memory_spaces=tuple(_memory_spaces(comparison)),
         precisions=tuple(_precisions(comparison)),
         counts=tuple(_counts(comparison)),
         not_optimized=tuple(_not_optimized(comparison)),
@@ -259,6 +270,11 @@ def _tpu_programs(comparison: Comparison) -> tuple[TpuProgramChange, ...]:
     if comparison.base is None or comparison.head is None:
         return ()
     return align_programs(comparison.base.facts.tpu, comparison.head.facts.tpu)
+
+
+def _memory_spaces(comparison: Comparison) -> Iterator[SpaceChange]:
+    if comparison.base is not None and comparison.head is not None:
+        yield from compare_spaces(comparison.base.facts.spaces, comparison.head.facts.spaces)
 
 
 def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:

@@ -40,6 +40,14 @@ def finding_records(
     return tuple(sorted(rated, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
+def candidate_records(record: ModuleRecord, cost: CostReport | None) -> tuple[Finding, ...]:
+    """Return the savings of a small program that are too little for a finding, as low ones."""
+    if cost is None or record.role in (*PIECES, *HELPERS):
+        return ()
+    ranked = sorted(cost.candidates, key=lambda finding: -_share(finding, cost))
+    return tuple(replace(rate_finding(finding, cost), severity="low") for finding in ranked)
+
+
 def rate_finding(finding: Finding, cost: CostReport) -> Finding:
     """Return a finding with its severity in a module of such cost, as report.json has it."""
     return replace(

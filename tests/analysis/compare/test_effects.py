@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from xlareport.analysis.compare.effects import UNKNOWN, Effect
+from xlareport.analysis.compare.comparison import Comparison, compare_figure
+from xlareport.analysis.compare.effects import UNKNOWN, Effect, rank_effect, rest_effect
 from xlareport.compare import compare
 from xlareport.pages.compare.first_page import effect_words
 from xlareport.records.compare import ComparisonRecord
@@ -36,6 +39,18 @@ def test_an_only_cause_has_the_whole_change(pairs: Path) -> None:
     assert view.causes[0].why.startswith("`fusion`: Merges producers into their consumers")
 
 
+def test_one_cause_without_figures_has_the_rest_and_the_largest_comes_first(pairs: Path) -> None:
+    view = compared(pairs / "cpu-conv-donated", pairs / "cpu-conv-dtype")
+    figures = {figure.name: figure for figure in view.modules[0].figures}
+    whole = figures["allocated_bytes"]
+    dtype, donation, *_ = view.causes
+    assert (dtype.kind, donation.kind) == ("dtype", "donation")
+    memory = (dtype.effect.memory_bytes or 0) + (donation.effect.memory_bytes or 0)
+    assert memory == (whole.head or 0) - (whole.base or 0)
+    assert dtype.effect.accessed_bytes is None
+    assert effect_words(dtype.effect).endswith("MiB memory, the rest of the change")
+
+
 def test_a_flag_of_libtpu_is_an_option_and_no_other_compiler(pairs: Path) -> None:
     view = compared(pairs / "tpu-scan-base", pairs / "tpu-scan-limit")
     first = view.causes[0]
@@ -64,11 +79,29 @@ def test_words_of_an_effect() -> None:
     assert effect_words(UNKNOWN) == ""
     effect = Effect(-2e-6, 3 << 20, 0, 4, "convert")
     assert effect_words(effect) == (
-        "+3.0 MiB bytes accessed, \N{MINUS SIGN}2 µs estimated time, "
-        "+4 instructions outside fusions, of opcode convert"
+        "\N{MINUS SIGN}2 µs estimated time, +3.0 MiB bytes accessed, "
+        "+4 instructions outside fusions, in all convert instructions"
     )
     assert effect_words(Effect(sent_bytes=-(168 << 20))) == (
         "\N{MINUS SIGN}168 MiB sent to other devices"
     )
-    assert not UNKNOWN.is_known
-    assert effect.is_known
+
+
+def test_the_largest_share_of_the_program_comes_first() -> None:
+    base = {"least_nanoseconds": 1_000_000, "occupied_peak_bytes": 1000, "bytes_accessed": 1000}
+    quantities = tuple(compare_figure(name, value, value) for name, value in base.items())
+    main = cast("Comparison", SimpleNamespace(quantities=quantities))
+    ordered = (
+        Effect(memory_bytes=-500),
+        Effect(seconds=1e-4),
+        Effect(accessed_bytes=900),
+        Effect(kernels=3),
+        Effect(seconds=9e-4, opcode="fusion"),
+        Effect(seconds=1e-5, opcode="convert"),
+        Effect(seconds=0.0, memory_bytes=0, opcode="copy"),
+    )
+    others = (*ordered[3:], *ordered[:3])
+    assert tuple(sorted(others, key=lambda effect: rank_effect(effect, main))) == ordered
+    assert effect_words(rest_effect(UNKNOWN, [])) == ""
+    assert rank_effect(UNKNOWN, main) == rank_effect(ordered[-1], None)
+    assert rank_effect(UNKNOWN, None) > rank_effect(Effect(seconds=1e-9), None)

@@ -23,6 +23,8 @@ ENTRY %main (a: f32[8], b: bf16[8], n: s32[8]) -> (f32[8], bf16[8]) {
   %a = f32[8]{0} parameter(0)
   %b = bf16[8]{0} parameter(1)
   %n = s32[8]{0} parameter(2)
+  %loss = f32[] constant(0)
+  %mean = f32[] all-reduce(%loss), replica_groups={}, to_apply=%add
   %r = f32[8]{0} all-reduce(%a), replica_groups={}, to_apply=%add
   %t = (f32[8]{0}, bf16[8]{0}) all-to-all(%a, %b), replica_groups={{0,1}}
   %g = bf16[16]{0} all-gather(%b), replica_groups={{0,1}}, dimensions={0}
@@ -30,6 +32,23 @@ ENTRY %main (a: f32[8], b: bf16[8], n: s32[8]) -> (f32[8], bf16[8]) {
   ROOT %out = (f32[8]{0}, bf16[8]{0}) tuple(%r, %b)
 }
 """
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "words"),
+    [
+        ("0", "7", "jax.checkpoint recomputes 7 instructions of the program, none in the base."),
+        (
+            "7",
+            "0",
+            "jax.checkpoint recomputed 7 instructions of the program in the base, now none.",
+        ),
+        ("7", "9", "jax.checkpoint recomputes 9 instructions of the program instead of 7."),
+    ],
+)
+def test_nothing_is_recomputed_zero_times(base: str, head: str, words: str) -> None:
+    change = ProgramChange(ChangeKind.RECOMPUTATION, base, head)
+    assert cause_words.program(change, cast("Any", None)) == words
 
 
 def test_collectives_are_counted_by_the_floating_point_types_they_send() -> None:

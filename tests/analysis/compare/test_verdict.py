@@ -31,5 +31,28 @@ def test_memory_is_judged_by_what_changed(
     assert (memory.direction, memory.basis) == (direction, basis)
 
 
+KIB = 1024
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "head", "direction", "floor"),
+    [
+        ("occupied_peak_bytes", 4 * KIB, 6 * KIB, Direction.SAME, 16 * KIB),
+        ("occupied_peak_bytes", 0, 6 * KIB, Direction.SAME, 16 * KIB),
+        ("occupied_peak_bytes", 4 * KIB, 20 * KIB, Direction.MORE, 0),
+        ("occupied_peak_bytes", 4096 * KIB, 4097 * KIB, Direction.SAME, 0),
+        ("least_nanoseconds", 80, 160, Direction.SAME, 100),
+        ("least_nanoseconds", 160, 80, Direction.SAME, 100),
+        ("least_nanoseconds", 80, 180, Direction.MORE, 0),
+    ],
+)
+def test_a_change_of_no_weight_is_none(
+    name: str, base: int, head: int, direction: Direction, floor: int
+) -> None:
+    verdict = judge_figures({name: base}, {name: head})
+    judged = verdict.memory if name.endswith("bytes") else verdict.time
+    assert (judged.direction, judged.floor, judged.is_resolved) == (direction, floor, True)
+
+
 def test_without_figures_memory_is_not_judged() -> None:
     assert judge_figures({}, {}).memory.direction is Direction.UNKNOWN

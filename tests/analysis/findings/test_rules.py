@@ -12,14 +12,21 @@ import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.cases import make_case as case_of_module
-from xlareport.analysis.findings.finding import Case, Finding
+from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.refused_fusions import refused_fusions
-from xlareport.analysis.findings.rules import RULES, find_findings, merge_findings, rule_id
+from xlareport.analysis.findings.rules import (
+    RULES,
+    find_candidates,
+    find_findings,
+    merge_findings,
+    rule_id,
+)
 from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
@@ -766,6 +773,36 @@ def test_small_well_made_programs_give_no_finding(
         module = TextReader().read(path.read_bytes(), path.name)
         assert module is not None
         assert find_findings(Case(module, count_cost(module), nominal_device(backend))) == ()
+
+
+SMALL = (
+    "HloModule m, is_scheduled=true\n\nENTRY e {\n  a = f32[64,8] parameter(0)\n"
+    "  c = f32[64,8]{0,1} copy(a)\n  ROOT b = f32[64,8]{0,1} negate(c)\n}\n"
+)
+
+
+def test_savings_that_are_too_little_for_a_finding_are_candidates(case_of: MakeCase) -> None:
+    case = case_of(SMALL)
+    assert find_findings(case) == ()
+    candidates = find_candidates(case)
+    assert {finding.rule for finding in candidates} == {"layout-copies"}
+    assert (candidates[0].seconds or 0.0) < SHORTEST
+    large = replace(case, device=replace(case.device, bandwidth=1.0))
+    assert not large.is_small
+    assert find_candidates(large) == ()
+
+
+@pytest.mark.parametrize(
+    ("held", "size", "findings", "candidates"),
+    [(4096, 4096, False, True), (1 << 20, 4096, False, False), (1 << 30, 1 << 20, True, True)],
+)
+def test_bytes_are_large_by_themselves_or_as_a_share_of_a_small_program(
+    case_of: MakeCase, held: int, size: int, *, findings: bool, candidates: bool
+) -> None:
+    memory = MemoryFigures(None, None, None, (), {}, HeldMemory(held, 0, 0, 0, 0))
+    case = replace(case_of(SMALL), memory=memory)
+    assert case.is_large(size) is findings
+    assert replace(case, with_candidates=True).is_large(size) is candidates
 
 
 def test_a_weight_whose_gradient_is_returned_is_not_to_be_donated(case_of: MakeCase) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 from xlareport.analysis.compare.causes import Cause
 from xlareport.compare import compare
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.compare.first_page import changed_words, compared_table
-from xlareport.report import BuildOptions
+from xlareport.pages.compare.first_page import changed_words, compare_page, compared_table
+from xlareport.report import BuildOptions, build
 
 HLO = """HloModule jit_{name}
 
@@ -32,6 +32,16 @@ def test_what_differs_comes_first(tmp_path: Path) -> None:
     table = compared_table(view.modules)
     results = [row[1][0] for row in table.rows if isinstance(row[1], list)]
     assert results == ["differs", "new", "gone", "identical"]
+
+
+def test_two_reports_of_a_dump_show_no_regression(tmp_path: Path) -> None:
+    dump = write(tmp_path / "dump", alike="tanh")
+    for name in ("first", "second"):
+        build(dump, BuildOptions(out=tmp_path / name, jobs=1, html=False))
+    sides = tmp_path / "first", tmp_path / "second"
+    page = compare_page(compare(*sides, BuildOptions(jobs=1), site=False).view)
+    assert page.regression.startswith("No: as fast (the same code); the same memory")
+    assert page.causes == ()
 
 
 def test_what_changed_is_the_program_its_options_or_the_compiler() -> None:

@@ -43,6 +43,23 @@ def test_what_more_than_doubled_is_a_factor() -> None:
     assert time_row(slower(2000, Basis.ROOFLINE, Grade.MATCHED)).headline == "100.0% slower"
 
 
+def test_a_change_of_no_weight_is_no_regression() -> None:
+    time = replace(GUESSED, direction=Direction.SAME, floor=100)
+    memory = replace(MORE_MEMORY, direction=Direction.SAME, floor=16 << 10)
+    verdict = Verdict(time, memory)
+    assert (
+        verdict_sentence(verdict) == "As fast to within 100 ns, the same memory to within 16 KiB."
+    )
+    assert regression_sentence(verdict, "").startswith("No: as fast to within 100 ns (roofline")
+    assert memory_row(memory).figures == "200 B to 220 B"
+
+
+def test_what_an_estimate_cannot_resolve_is_said_to_be_within_its_error() -> None:
+    assert verdict_sentence(Verdict(GUESSED, LESS_MEMORY)) == (
+        "3.4% slower (within the error of the estimate), 10.0% less memory."
+    )
+
+
 def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
     said = regression_sentence(Verdict(GUESSED, LESS_MEMORY), "the program was changed")
     assert said == (

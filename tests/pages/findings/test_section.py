@@ -83,6 +83,25 @@ def test_an_empty_ptx_says_so_and_belongs_to_the_module(gpu: Path) -> None:
     assert (empty["instruction"], empty["grade"]) == (None, "matched")
 
 
+def test_a_small_program_says_why_it_has_no_finding(tmp_path: Path) -> None:
+    folder, text = tmp_path / "dump", "module_0000.jit_f.cpu_after_optimizations.txt"
+    folder.mkdir()
+    (folder / text).write_text(
+        "HloModule jit_f, is_scheduled=true\n\nENTRY e {\n  a = f32[64,8]{1,0} parameter(0)\n"
+        "  c = f32[64,8]{0,1} copy(a)\n  ROOT b = f32[64,8]{0,1} negate(c)\n}\n"
+    )
+    out = tmp_path / "out"
+    build(folder, BuildOptions(out=out, jobs=1, html=False))
+    home = unescape((out / "site_src/index.md").read_text())
+    cost = unescape(part(out / "site_src", "m/module_0000.jit_f.html?cost"))
+    for page in (home, cost):
+        assert "No finding. Savings are reported from 2 µs or 1 MiB. One execution takes" in page
+        assert "Largest savings below that:" in page
+        assert page.count('class="xr-finding xr-low"') == 1
+    (module,) = report(out)["modules"]
+    assert (module["findings"], len(module["candidates"])) == ([], 1)
+
+
 def test_a_saved_latency_is_a_guess() -> None:
     finding: Any = SimpleNamespace(seconds=None, latency_seconds=136e-6, bytes=None)
     assert _gain(finding, None) == "up to 136 µs of latency (a guess), not in roofline time"

@@ -125,7 +125,7 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
     """Return a sentence on a change in the program."""
     names = f": {listed(change.names, change.count)}" if change.names else ""
     at = _at(change.lines)
-    what = _WORDS[change.kind].format(
+    what = (_recomputed(change) or _WORDS[change.kind]).format(
         base=change.base,
         head=change.head,
         arguments=units.plural(change.count, "argument"),
@@ -146,6 +146,15 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
             return f"{what}: {'; '.join(_operations(change))}."
         case _:
             return f"{what}{names}{at}."
+
+
+def _recomputed(change: ProgramChange) -> str:
+    """Return the words where only one side recomputes; empty for other changes."""
+    if change.kind is not ChangeKind.RECOMPUTATION or "0" not in (change.base, change.head):
+        return ""
+    if change.head == "0":
+        return "jax.checkpoint recomputed {base} instructions of the program in the base, now none"
+    return "jax.checkpoint recomputes {head} instructions of the program, none in the base"
 
 
 def _donated(change: ProgramChange) -> str:

@@ -1,7 +1,7 @@
-"""Why two dumps differ, in order of effect: options, compiler, program, tuning, passes.
+"""Why two dumps differ, in order of effect.
 
-Options, device, compiler and program are external causes. Changes of passes follow them, because
-they show how the external causes took effect.
+Options, device, compiler and program are external causes. Of equal effects they precede changes of
+passes, which show how the external causes took effect.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,9 @@ from xlareport.analysis.compare.effects import (
     copied_seconds,
     one_sided_effect,
     opcode_effect,
+    rank_effect,
     recomputed_effect,
+    rest_effect,
     trips_effect,
     whole_effect,
 )
@@ -89,16 +91,30 @@ class Cause(Struct, frozen=True):
 def find_causes(
     comparisons: Sequence[Comparison], main: Comparison | None = None
 ) -> tuple[Cause, ...]:
-    """Return the causes, the largest effect first; empty if nothing differs."""
+    """Return the causes, the largest effect first, those without figures last."""
     roots = [
         *_options(comparisons),
         *_compiler(comparisons),
         *_programs(comparisons, main),
     ]
-    if len(roots) == 1 and main is not None and _is_comparable(main):
-        roots = [replace(roots[0], effect=whole_effect(main))]
-    roots.sort(key=_order_of)
-    return (*roots, *_ways(comparisons, main, roots), *_modules(comparisons))
+    if main is not None and _is_comparable(main):
+        roots = _with_rest(roots, whole_effect(main))
+    causes = (*roots, *_ways(comparisons, main, roots), *_modules(comparisons))
+    return tuple(sorted(causes, key=lambda cause: rank_effect(cause.effect, main)))
+
+
+def _with_rest(roots: Sequence[Cause], whole: Effect) -> list[Cause]:
+    """Return the causes, the only one without figures with what the others leave of the change.
+
+    An only cause has the whole change.
+    """
+    if len(roots) == 1:
+        return [replace(roots[0], effect=whole)]
+    known = [root.effect for root in roots if root.effect != UNKNOWN]
+    if len(known) != len(roots) - 1:
+        return list(roots)
+    rest = rest_effect(whole, known)
+    return [replace(root, effect=rest) if root.effect == UNKNOWN else root for root in roots]
 
 
 def _is_comparable(main: Comparison) -> bool:
@@ -110,12 +126,6 @@ def shown_passes(causes: Iterable[Cause]) -> tuple[tuple[str, int], ...]:
     """Return (side, snapshot index after the step) of the pass steps that causes show."""
     places = [cause.shown_at[0].split("-") for cause in causes if cause.kind == "pass"]
     return tuple((place[1], int(place[2])) for place in places if place[0] == "pass")
-
-
-def _order_of(cause: Cause) -> tuple[bool, float, int]:
-    """Return the sort key of a cause: unknown effects first, in their order, then by size."""
-    effect = cause.effect
-    return effect.is_known, -abs(effect.seconds or 0.0), -abs(effect.memory_bytes or 0)
 
 
 def _keys(comparisons: Sequence[Comparison]) -> tuple[str, ...]:

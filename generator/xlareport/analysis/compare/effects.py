@@ -1,5 +1,8 @@
 """Effect of each cause on time, memory and bytes accessed, with links to the evidence."""
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Comparison, Sketched
@@ -9,6 +12,7 @@ from xlareport.analysis.compare.operations import COPY_OF, align_operations
 from xlareport.analysis.compare.program_changes import ProgramChange
 from xlareport.analysis.source.scopes import Phase
 
+_Number = TypeVar("_Number", int, float)
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 
 
@@ -25,13 +29,8 @@ class Effect(Struct, frozen=True):
     """The opcode to which these figures are limited; empty for all."""
     sent_bytes: int | None = None
     """Of the bytes that a device sends to others."""
-
-    @property
-    def is_known(self) -> bool:
-        """Whether any figure is known."""
-        return any(figure is not None for figure in (self.seconds, self.accessed_bytes)) or (
-            self.memory_bytes is not None
-        )
+    is_rest: bool = False
+    """Whether it is what other causes leave of the whole change."""
 
 
 UNKNOWN = Effect()
@@ -52,6 +51,44 @@ def whole_effect(comparison: Comparison) -> Effect:
         kernels=changes.get("kernels"),
         sent_bytes=changes.get("wire_bytes"),
     )
+
+
+def rest_effect(whole: Effect, known: Sequence[Effect]) -> Effect:
+    """Return what known effects leave of the whole change, in figures that all of them have."""
+    return Effect(
+        seconds=_left(whole.seconds, [effect.seconds for effect in known]),
+        accessed_bytes=_left(whole.accessed_bytes, [effect.accessed_bytes for effect in known]),
+        memory_bytes=_left(whole.memory_bytes, [effect.memory_bytes for effect in known]),
+        is_rest=True,
+    )
+
+
+def _left(whole: _Number | None, known: Sequence[_Number | None]) -> _Number | None:
+    numbers = [number for number in known if number is not None]
+    if whole is None or len(numbers) < len(known):
+        return None
+    return whole - sum(numbers)
+
+
+def rank_effect(effect: Effect, main: Comparison | None) -> tuple[int, float, float]:
+    """Return the sort key of an effect, the largest share of the main program first.
+
+    That is the share of its time or memory, of equal ones the share of the bytes accessed. Figures
+    of one opcode follow those of the whole module, whose part they are; effects without figures
+    come last.
+    """
+    base = {quantity.name: quantity.base for quantity in main.quantities} if main else {}
+    memory = next((base[name] for name in _MEMORY if base.get(name)), None)
+    time = _share((effect.seconds or 0.0) * 1e9, base.get(ESTIMATE))
+    share = max(time, _share(effect.memory_bytes, memory))
+    accessed = _share(effect.accessed_bytes, base.get("bytes_accessed"))
+    has_figures = share or accessed or effect.sent_bytes or effect.kernels
+    tier = (1 if effect.opcode else 0) if has_figures else 2
+    return tier, -share, -accessed
+
+
+def _share(change: float | None, whole: int | None) -> float:
+    return abs(change or 0) / (whole or 1)
 
 
 def recomputed_effect(comparison: Comparison) -> Effect:

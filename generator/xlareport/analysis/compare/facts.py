@@ -8,6 +8,7 @@ from msgspec import Struct
 from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops
+from xlareport.analysis.compare.memory_spaces import ComparedSpace, list_spaces
 from xlareport.analysis.compare.operations import Operation, count_kernels, list_operations
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
@@ -72,6 +73,8 @@ class Facts(Struct, frozen=True):
     """Collectives of the final module by the floating-point types of their results."""
     typed_products: tuple[TypedProduct, ...] = ()
     """Of the final module."""
+    spaces: tuple[ComparedSpace, ...] = ()
+    """The memory spaces by number; empty if the dump has no figures of them."""
 
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
@@ -100,6 +103,7 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         loops=compared_loops(module.final.hlo, cost, shares.seconds),
         collective_types=count_collective_types(module.final.hlo),
         typed_products=list_typed_products(module.final.hlo),
+        spaces=tuple(list_spaces(module, backend)),
     )
 
 
@@ -117,7 +121,8 @@ def count_collective_types(module: HloModule) -> tuple[tuple[tuple[str, ...], in
 
 
 def _arrays(shape: Shape) -> Iterator[Shape]:
-    if not shape.elements:
+    """Yield the arrays of a shape; scalars, such as a loss, are of no weight and left out."""
+    if not shape.elements and shape.dimensions:
         yield shape
     for element in shape.elements:
         yield from _arrays(element)

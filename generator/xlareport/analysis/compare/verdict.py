@@ -26,6 +26,10 @@ _NOISE = 0.005
 """A share; a measured time or a size that changes by less counts as equal."""
 _ESTIMATED_NOISE = 0.01
 """The same of an estimate."""
+_LEAST_NANOSECONDS = 100
+"""Less counts as equal, whatever its share: one access to device memory takes longer than that."""
+_LEAST_BYTES = 16 << 10
+"""Less counts as equal, whatever its share: the padding of four small arrays, of 4 KiB on a TPU."""
 _RESOLUTION = 0.1
 """Relative change that an estimate for a guessed device can resolve.
 
@@ -77,11 +81,14 @@ class Judgement(Struct, frozen=True):
     """Measured runs."""
     obstacle: Obstacle = Obstacle.NONE
     """Why it is not known, where both have figures."""
+    floor: int = 0
+    """In the unit of the figure: its change is less and thus does not count; 0 for others."""
 
     @property
     def is_resolved(self) -> bool:
         """Return whether a change is larger than the figure's resolution."""
-        if self.basis is not Basis.ROOFLINE or self.grade is not Grade.GUESSED:
+        is_estimate = self.basis is Basis.ROOFLINE and self.grade is Grade.GUESSED
+        if not is_estimate or self.direction is Direction.SAME:
             return True
         change = self.quantity.change if self.quantity else None
         return change is None or abs(change) >= _RESOLUTION
@@ -192,9 +199,8 @@ def _estimated(quantities: Mapping[str, Quantity], device: str, grade: Grade) ->
     quantity = quantities.get(ESTIMATE)
     if quantity is None or quantity.base is None or quantity.head is None:
         return _UNKNOWN
-    return Judgement(
-        _direction(quantity, _ESTIMATED_NOISE), Basis.ROOFLINE, grade, quantity, device
-    )
+    direction, floor = _weigh(quantity, _LEAST_NANOSECONDS, _ESTIMATED_NOISE)
+    return Judgement(direction, Basis.ROOFLINE, grade, quantity, device, floor=floor)
 
 
 def _measured(times: ComparedTimes) -> Judgement:
@@ -206,10 +212,10 @@ def _measured(times: ComparedTimes) -> Judgement:
         change.certain is not False and change.more * (times.after - times.before) > 0
         for change in times.instructions
     )
-    direction = _direction(quantity) if moved else Direction.SAME
+    direction, floor = _weigh(quantity, _LEAST_NANOSECONDS) if moved else (Direction.SAME, 0)
     grade = Grade.EXACT if times.grade == "exact" else Grade.GUESSED
     runs = times.base_runs, times.head_runs
-    return Judgement(direction, Basis.MEASURED, grade, quantity, "", *runs)
+    return Judgement(direction, Basis.MEASURED, grade, quantity, "", *runs, floor=floor)
 
 
 def _memory(comparison: Comparison, quantities: Mapping[str, Quantity]) -> Judgement:
@@ -225,7 +231,7 @@ def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:
     If the peaks are equal and the allocated memory differs, that is the change.
     """
     judgements = [
-        Judgement(_direction(quantity), basis, Grade.EXACT, quantity)
+        _of_memory(quantity, basis)
         for name, basis in zip(_MEMORY, (Basis.PEAK, Basis.ALLOCATED), strict=True)
         if (quantity := quantities.get(name)) and None not in (quantity.base, quantity.head)
     ]
@@ -233,7 +239,21 @@ def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:
     return next(changed, judgements[0] if judgements else _UNKNOWN)
 
 
-def _direction(quantity: Quantity, noise: float = _NOISE) -> Direction:
+def _of_memory(quantity: Quantity, basis: Basis) -> Judgement:
+    direction, floor = _weigh(quantity, _LEAST_BYTES)
+    return Judgement(direction, basis, Grade.EXACT, quantity, floor=floor)
+
+
+def _weigh(quantity: Quantity, least: int, noise: float = _NOISE) -> tuple[Direction, int]:
+    """Return the direction of a change, and `least` where the change is only less than that."""
+    direction = _direction(quantity, noise)
+    is_slight = abs((quantity.head or 0) - (quantity.base or 0)) < least
+    if is_slight and direction is not Direction.SAME:
+        return Direction.SAME, least
+    return direction, 0
+
+
+def _direction(quantity: Quantity, noise: float) -> Direction:
     if quantity.base == quantity.head:
         return Direction.SAME
     if quantity.change is None:

@@ -41,7 +41,7 @@ from xlareport.analysis.cost_report.work_report import (
 )
 from xlareport.analysis.findings.cases import make_case
 from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.findings.rules import find_findings
+from xlareport.analysis.findings.rules import find_candidates, find_findings
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.lost_metadata import restore_metadata
 from xlareport.analysis.operations import family_in
@@ -78,6 +78,8 @@ class CostReport(Struct, frozen=True):
     layers: tuple[CostPart, ...]
     """By the scopes of op_names; of an empty name where they name none."""
     findings: tuple[Finding, ...]
+    candidates: tuple[Finding, ...]
+    """Savings below what a finding reports; empty if there are findings."""
     products: tuple[ProductRow, ...]
     """Dots, convolutions and library products, the most flops first."""
     precisions: tuple[PrecisionSum, ...]
@@ -123,6 +125,7 @@ def report_cost(
     phase, served = key_by_phase(hlo), serve_ops(hlo)
     rematerializations = shardings.rematerializations if shardings is not None else ()
     case = make_case(module, cost, device, rematerializations or ())
+    findings = find_findings(case) if case else ()
     operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)
     evidence = SourceEvidence(first, hlo, operations, peak, served)
@@ -140,7 +143,8 @@ def report_cost(
         opcodes=break_down(hlo, cost, family_in, shares),
         phases=divide_by_op(hlo, cost, phase, shares, served) if phase else (),
         layers=divide_by_op(hlo, cost, key_by_layer(hlo), shares, served),
-        findings=find_findings(case) if case else (),
+        findings=findings,
+        candidates=find_candidates(case) if case and not findings else (),
         products=products,
         precisions=sum_by_precision(products),
         recomputed=count_recomputed(hlo, cost, first),

@@ -25,6 +25,8 @@ from xlareport.runtime.english import first_few
 MEBIBYTE = 1 << 20
 SHORTEST = 2e-6
 """Seconds: what takes less, by the estimate, is lost in the cost of a launch."""
+LEAST_OF_SMALL = 0.05
+"""Share of a module's time or memory from which smaller savings are candidates."""
 MOST_PLACES = 10
 """Places that a finding names."""
 
@@ -98,6 +100,8 @@ class Case(Struct, frozen=True, dict=True):
     """The number of the latency-hiding scheduler's step: see `find_scheduler_step`."""
     sync_step: str = ""
     """The number of the step that made collectives synchronous: see `find_sync_step`."""
+    with_candidates: bool = False
+    """Whether smaller savings are returned too if they are a large share of a small module's."""
     is_optimised: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
 
@@ -176,7 +180,27 @@ class Case(Struct, frozen=True, dict=True):
 
     def is_noticeable(self, seconds: float, share: float) -> bool:
         """Return whether a time is this share of the module's, and long enough to be reported."""
-        return seconds >= SHORTEST and self.share(seconds) >= share
+        if self.with_candidates and self.share(seconds) >= LEAST_OF_SMALL:
+            share = max(share, LEAST_OF_SMALL)
+        elif seconds < SHORTEST:
+            return False
+        return self.share(seconds) >= share
+
+    def is_large(self, size: int) -> bool:
+        """Return whether so many bytes of device memory are enough to be reported."""
+        least = LEAST_OF_SMALL * self._held_bytes
+        return size >= MEBIBYTE or (self.with_candidates and 0 < least <= size)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a large share of its time or memory is too little to be reported."""
+        is_short = self.seconds * LEAST_OF_SMALL < SHORTEST
+        return is_short or 0 < self._held_bytes * LEAST_OF_SMALL < MEBIBYTE
+
+    @property
+    def _held_bytes(self) -> int:
+        held = self.memory.held if self.memory else None
+        return held.total_bytes if held else 0
 
     def share(self, seconds: float) -> float:
         """Return the part of the module's roofline time, 0 to 1."""

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.phases import is_gradient
 from xlareport.analysis.cost.tiling import allocated_size
-from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.hlo.model import HloModule
 from xlareport.runtime import units
 
-LEAST_BYTES = MEBIBYTE
 _SHOWN = 4
 
 
@@ -32,7 +31,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
         return
     parameters = [entry.parameters[number] for number, _ in pairs]
     size = sum(allocated_size(parameter.shape) or 0 for parameter in parameters)
-    if size < LEAST_BYTES:
+    if not case.is_large(size):
         return
     fits = ", ".join(f"{number} for {_output(path)}" for number, path in pairs[:_SHOWN])
     more = "" if len(pairs) <= _SHOWN else ", and so on"

@@ -1,13 +1,14 @@
 """The figures of a comparison in two columns, better and worse marked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.compare.comparison import Quantity
+from xlareport.analysis.compare.comparison import Quantity, compare_figure
 from xlareport.analysis.compare.facts import COMPILE_TIME, ESTIMATE
+from xlareport.analysis.compare.memory_spaces import SpaceChange
 from xlareport.analysis.tpu.changes import CYCLES, SPILLS, STATIC_CYCLES
-from xlareport.records.compare import RUN
+from xlareport.records.compare import RUN, ComparedRecord
 from xlareport.runtime import units
 
 _WORTH_A_LOOK = 0.0005
@@ -33,6 +34,7 @@ _NAMES = {
     COMPILE_TIME: "Compile time",
 }
 """The figures on a page, in this order; the others are in compare.json."""
+_OF_DEVICE_MEMORY = ("allocated_bytes", "occupied_peak_bytes", "temp_bytes")
 _NEUTRAL = frozenset({"fusions", "instructions", "computations"})
 """More of these is neither better nor worse."""
 
@@ -48,20 +50,19 @@ class FigureRow(Struct, frozen=True):
     """`xr-worse` if it grew, `xr-better` if it shrank; empty if neither applies."""
 
 
-def figure_rows(
-    figures: Sequence[Quantity], precisions: Sequence[tuple[str, int, int]] = ()
-) -> tuple[FigureRow, ...]:
-    """Return the figures of a page in words; those that are 0 in both are left out.
+def figure_rows(compared: ComparedRecord) -> tuple[FigureRow, ...]:
+    """Return the figures of a module in words; those that are 0 in both are left out."""
+    return (*_figures(compared), *map(_precision, compared.precisions))
 
-    `precisions` are the FLOPs of products by their precision.
-    """
-    known = {figure.name: figure for figure in figures}
-    rows = [
-        _figure(known[name], label)
-        for name, label in _NAMES.items()
-        if name in known and (known[name].base, known[name].head) != (0, 0)
-    ]
-    return (*rows, *(_precision(*precision) for precision in precisions))
+
+def _figures(compared: ComparedRecord) -> Iterator[FigureRow]:
+    known = {figure.name: figure for figure in compared.figures}
+    for name, label in _NAMES.items():
+        if name in known and (known[name].base, known[name].head) != (0, 0):
+            memory = compared.device_memory if name in _OF_DEVICE_MEMORY else ""
+            yield _figure(known[name], f"{label} ({memory})" if memory else label)
+        if name == _OF_DEVICE_MEMORY[-1]:
+            yield from map(_space, compared.memory_spaces)
 
 
 def _figure(quantity: Quantity, label: str) -> FigureRow:
@@ -96,8 +97,16 @@ def _look(quantity: Quantity) -> str:
     return "xr-worse" if change > 0 else "xr-better"
 
 
-def _precision(kind: str, base: int, head: int) -> FigureRow:
+def _space(change: SpaceChange) -> FigureRow:
+    """Return the row of a memory space: neither better nor worse, as more of it may be faster."""
+    quantity = compare_figure("bytes", change.base, change.head)
+    label = "Peak memory" if change.figure == "peak" else "Memory allocated"
+    return FigureRow(f"{label} ({change.name})", *_both(quantity), _change(quantity), "")
+
+
+def _precision(precision: tuple[str, int, int]) -> FigureRow:
     """Return the row of FLOPs of one precision: neither better nor worse."""
+    kind, base, head = precision
     change = _change(Quantity(kind, base, head, (head - base) / base if base else None))
     return FigureRow(
         f"FLOPs of {kind} matmuls", written("flops", base), written("flops", head), change, ""

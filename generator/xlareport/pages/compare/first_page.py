@@ -159,7 +159,7 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
     return ComparePage(
         lead=lead(view),
         time=time_row(view.verdict.time, view.verdict.work) if judged else None,
-        memory=memory_row(view.verdict.memory, view.verdict.work) if judged else None,
+        memory=_memory_row(view, main) if judged and main else None,
         regression=regression_sentence(view.verdict, _changed(view)) if judged else "",
         changed=changed_words(view.causes, instructions=not _has_same_instructions(main)),
         base=view.base.path,
@@ -175,6 +175,13 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         problems=tuple(_problems(view)),
         remarks=tuple(remarks),
     )
+
+
+def _memory_row(view: ComparisonRecord, main: ComparedRecord) -> JudgementRow:
+    """Return the judgement of the memory, which is named where there are others."""
+    row = memory_row(view.verdict.memory, view.verdict.work)
+    named = main.device_memory if row.figures else ""
+    return replace(row, basis=f"{named}, {row.basis}") if named else row
 
 
 def _has_same_instructions(main: ComparedRecord | None) -> bool:
@@ -243,7 +250,7 @@ def _figures(view: ComparisonRecord, main: ComparedRecord) -> tuple[FigureRow, .
 
     This is also the case if the program does more work and needs proportionally more time.
     """
-    rows = figure_rows(main.figures, main.precisions)
+    rows = figure_rows(main)
     verdict = view.verdict
     if not verdict.memory.obstacle and not explains(verdict.work, verdict.time):
         return rows
@@ -339,19 +346,20 @@ def _shown_at(cause: Cause, member: ComparedRecord) -> str:
 
 
 def effect_words(effect: Effect) -> str:
-    """Return the effect of a cause on a run of the main program, the largest figure first."""
+    """Return the effect of a cause on a run of the main program, time first."""
     figures = list(_effects(effect))
-    of = f", of opcode {effect.opcode}" if effect.opcode and figures else ""
-    return ", ".join(figures) + of
+    of = f", in all {effect.opcode} instructions" if effect.opcode and figures else ""
+    rest = ", the rest of the change" if effect.is_rest and figures else ""
+    return ", ".join(figures) + of + rest
 
 
 def _effects(effect: Effect) -> Iterator[str]:
-    if effect.accessed_bytes:
-        yield f"{_signed(effect.accessed_bytes, units.byte_size)} bytes accessed"
     if effect.seconds:
         yield f"{_signed(effect.seconds, units.seconds)} estimated time"
     if effect.memory_bytes:
         yield f"{_signed(effect.memory_bytes, units.byte_size)} memory"
+    if effect.accessed_bytes:
+        yield f"{_signed(effect.accessed_bytes, units.byte_size)} bytes accessed"
     if effect.sent_bytes:
         yield f"{_signed(effect.sent_bytes, units.byte_size)} sent to other devices"
     if effect.kernels:

@@ -162,7 +162,7 @@ def compared_page(compared: ComparedRecord) -> ComparedPage:
         lead=prose(compared.divergence.sentence),
         paired=compared.paired,
         grade=compared.grade,
-        figures=figure_rows(compared.figures, compared.precisions),
+        figures=figure_rows(compared),
         opcodes=compared.opcodes,
         options=tuple(
             (option.name, _option(option.base), _option(option.head)) for option in compared.options

@@ -34,12 +34,15 @@ class JudgementRow(Struct, frozen=True):
 def verdict_sentence(verdict: Verdict) -> str:
     """Return the answer in one sentence, the change first."""
     time, memory = time_row(verdict.time, verdict.work), memory_row(verdict.memory)
-    known = [row.headline for row in (time, memory) if row.headline]
+    slight = "" if verdict.time.is_resolved else " (within the error of the estimate)"
+    known = [f"{time.headline}{slight}"] if time.headline else []
+    known += [memory.headline] if memory.headline else []
     if not known:
         why = verdict.time.obstacle or verdict.memory.obstacle
         return f"Time and memory of both cannot be compared{f': {why}' if why else ''}."
     if not verdict.matters:
-        if Direction.UNKNOWN in (verdict.time.direction, verdict.memory.direction):
+        unknown = Direction.UNKNOWN in (verdict.time.direction, verdict.memory.direction)
+        if unknown or verdict.time.floor or verdict.memory.floor:
             return f"{english.capitalize(', '.join(known))}."
         return "No change in time or memory."
     return f"{english.capitalize(', '.join(known))}."
@@ -153,6 +156,9 @@ def _row(
         figures = " to ".join(written(quantity.base, quantity.head))
         if judgement.direction in _LOOKS and quantity.change is not None:
             words = _changed(quantity.change, words)
+    if judgement.floor:
+        floor = written(judgement.floor, judgement.floor)[0].replace(".0", "")
+        words = f"{words} to within {floor}"
     look = _LOOKS.get(judgement.direction, "") if judgement.is_resolved else ""
     return JudgementRow(words, figures, basis, str(judgement.grade), look)
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.dump import AnalyzedDump
-from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.finding import MEBIBYTE, SHORTEST, Finding
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.records.cost import CostRecord
@@ -19,6 +19,8 @@ from xlareport.runtime.english import first_few
 MOST_ON_A_PAGE = 5
 """Limit on findings on a page about something else; the cost page has all."""
 MOST_ON_ITS_OWN_PAGE = 60
+_CANDIDATES = 3
+_LEAST = f"{units.seconds(SHORTEST)} or {units.byte_size(MEBIBYTE).replace('.0', '')}"
 _RECOMPILED = 2
 """Functions compiled again that the home page lists."""
 _MOST_LOOPS = 3
@@ -55,6 +57,10 @@ class FindingsView(Struct, frozen=True):
     more: int
     """Findings beyond those; the page of costs has them."""
     all_address: str
+    note: str = ""
+    """Why there are none; empty if there are some."""
+    candidates: tuple[FindingView, ...] = ()
+    """Without findings, the largest savings that are too little for one."""
 
 
 def module_findings(
@@ -67,7 +73,23 @@ def module_findings(
         shown=tuple(_view(finding, module, record, page) for finding in findings[:most]),
         more=max(0, len(findings) - most),
         all_address=f"{address}#findings",
+        note="" if findings else _why_none(record.expense),
+        candidates=tuple(
+            _view(finding, module, record, page) for finding in record.candidates[:_CANDIDATES]
+        ),
     )
+
+
+def _why_none(cost: CostRecord | None) -> str:
+    """Return why a module has no findings, with its time and memory as far as they are known."""
+    known = []
+    if cost is not None and cost.seconds:
+        guess = f" on {cost.device}" if cost.device_grade == "guessed" else ""
+        known.append(f"takes {units.seconds(cost.seconds)}{guess} by the roofline estimate")
+    if cost is not None and cost.memory.held_bytes:
+        known.append(f"uses {units.byte_size(cost.memory.held_bytes)} of memory")
+    whole = f" One execution {' and '.join(known)}." if known else ""
+    return f"No finding. Savings are reported from {_LEAST}.{whole}"
 
 
 def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | None:
@@ -82,7 +104,9 @@ def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | No
     findings = module_findings(dump.modules[place], own, navigation.HOME)
     shown = (*findings.shown, *_compiled_again(report, _RECOMPILED))
     ranked = sorted(shown, key=lambda view: SEVERITIES.index(view.finding.severity))
-    return replace(findings, shown=tuple(ranked))
+    if not ranked:
+        return findings
+    return replace(findings, shown=tuple(ranked), note="", candidates=())
 
 
 def _is_again(finding: Finding) -> bool:
