@@ -80,6 +80,16 @@ def test_what_has_no_effect(old: str, new: str) -> None:
     assert find_program_changes(program(STEP), program(STEP.replace(old, new))) == ()
 
 
+def test_ops_that_checkpointing_adds_are_part_of_it() -> None:
+    kept = (
+        "  %k = f32[4,8]{1,0} reduce-precision(%x), exponent_bits=8, mantissa_bits=23, "
+        'metadata={op_name="jit(step)/jvp()/checkpoint/reduce_precision"}\n  ROOT %t = '
+    )
+    text = STEP.replace("/jvp()/tanh", "/rematted_computation/tanh").replace("  ROOT %t = ", kept)
+    (change,) = find_program_changes(program(text), program(STEP))
+    assert (change.kind, change.base, change.head) == (ChangeKind.RECOMPUTATION, "1", "0")
+
+
 def test_devices_are_told_before_arguments() -> None:
     text = STEP.replace("HloModule jit_step", "HloModule jit_step, num_partitions=4")
     (change,) = find_program_changes(program(STEP), program(text))

@@ -19,7 +19,10 @@ _CALL = "call"
 _OF_TYPES = frozenset({"convert_element_type", "reduce_precision"})
 """Ops that come and go with types."""
 _OF_SHARDING = frozenset({"sharding_constraint", "psum", "all_gather", "pvary"})
-_OF_RECOMPUTING = frozenset({"checkpoint", "remat", "remat2", "optimization_barrier", "barrier"})
+_OF_RECOMPUTING = frozenset(
+    {"barrier", "checkpoint", "optimization_barrier", "reduce_precision", "remat", "remat2"}
+)
+"""Ops that jax.checkpoint puts around what it recomputes and what it keeps."""
 
 
 class ChangeKind(StrEnum):
