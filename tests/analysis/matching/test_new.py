@@ -401,3 +401,23 @@ def test_a_new_root_is_the_result_of_its_computation(read: Read) -> None:
     pairing = match(read(_HELD), read(_HELD_TWICE)).pairing_after(Place("held", "both"))
     assert pairing is not None
     assert pairing.reason == "the result of %held"
+
+
+def test_a_transpose_of_another_framework_op_is_new_beside_an_equal_one(read: Read) -> None:
+    text = """
+ENTRY %main (a: f32[4,8]) -> (f32[8,4], f32[8,4]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %t = f32[8,4]{0,1} transpose(%a), dimensions={1,0}, metadata={op_name="einsum"}
+  %n = f32[8,4]{1,0} negate(%t)
+  %u = f32[8,4]{1,0} transpose(%a), dimensions={1,0}, metadata={op_name="convert"}
+  ROOT %out = (f32[8,4]{1,0}, f32[8,4]{1,0}) tuple(%n, %u)
+}
+"""
+    before = "".join(line for line in text.splitlines(keepends=True) if "%u = " not in line)
+    before = before.replace("tuple(%n, %u)", "tuple(%n, %n)")
+    pairing = match(read(before), read(text)).pairing_after(at("u"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED
+    same = match(read(before), read(text.replace('"convert"', '"einsum"'))).pairing_after(at("u"))
+    assert same is not None
+    assert same.relation is Relation.CLONED

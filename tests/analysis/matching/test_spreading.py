@@ -426,3 +426,19 @@ def test_a_shard_with_the_shape_of_another_array_is_not_paired_with_that(read: R
     matching = match(read(_stacked(8, 4, "")), read(_stacked(4, 2, ".1")))
     for name in ("s", "t", "u", "v"):
         assert matching.partner_after(Place("body", name)) == Place("body.1", f"{name}.1")
+
+
+def test_work_on_fewer_dimensions_of_size_one_goes_on(read: Read) -> None:
+    before = _module(
+        "  %r = f32[1,4,8]{2,1,0} reshape(%a)\n  %e = f32[1,4,8]{2,1,0} exponential(%r)\n"
+        "  %m = f32[1,4,8]{2,1,0} multiply(%e, %e)\n  %z = f32[] constant(0)\n"
+        "  ROOT %s = f32[8]{0} reduce(%m, %z), dimensions={0,1}, to_apply=%sum\n"
+    )
+    after = _module(
+        "  %e.1 = f32[4,8]{1,0} exponential(%a)\n"
+        "  %m.1 = f32[4,8]{1,0} multiply(%e.1, %e.1)\n  %z = f32[] constant(0)\n"
+        "  ROOT %s = f32[8]{0} reduce(%m.1, %z), dimensions={0}, to_apply=%sum\n"
+    )
+    matching = match(read(before), read(after))
+    for name in ("e", "m"):
+        assert matching.partner_after(Place("main", name)) == Place("main", f"{name}.1")

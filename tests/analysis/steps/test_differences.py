@@ -130,3 +130,9 @@ def test_the_elements_of_a_partitioned_tuple_stay_where_they_are(read: Read) -> 
     lead = "2 of 3 elements, such as "
     shapes = ShapeChange("f32[8,4]{1,0}", "f32[4,4]{1,0}", lead=lead)
     assert compare(before, after, {}) == {Kind.SHAPE: shapes}
+
+
+def test_an_async_start_that_lost_its_operands_has_another_shape(read: Read) -> None:
+    before = line(read, "%a = ((f32[8]{0}, s32[]), f32[8]{0}) custom-call(%x)")
+    after = line(read, "%a = ((), ()) custom-call(%x)")
+    assert {*compare(before, after, {})} == {Kind.SHAPE}

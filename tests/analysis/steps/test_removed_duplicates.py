@@ -42,3 +42,23 @@ def test_a_tuple_of_something_else_was_removed(read: Read) -> None:
     )
     after = before.replace("  %t.2 = (f32[8]{0}) tuple(%both#0)\n", "").replace("%t.2", "%t.1")
     assert [row.kind for row in step(read(before), read(after)).removed] == [Kind.REMOVED]
+
+
+_ELEMENT = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %s = (f32[8]{0}, f32[8]{0}) custom-call(%a), custom_call_target="both"
+  %e.2 = f32[8]{0} get-tuple-element(%s), index=1
+  %t = (f32[8]{0}) tuple(%e.2)
+  %e.1 = f32[8]{0} get-tuple-element(%t), index=0
+  %n = f32[8]{0} negate(%e.1)
+  ROOT %m = f32[8]{0} add(%n, %e.1)
+}
+"""
+
+
+def test_an_element_is_merged_into_what_was_put_in_and_takes_its_name(read: Read) -> None:
+    lines = _ELEMENT.replace("%e.2 = ", "%e.1 = ").splitlines(keepends=True)
+    after = read("".join(lines[:5] + lines[7:]))
+    change = step(read(_ELEMENT), after)
+    assert {row.kind for row in change.removed if "%t" not in str(row.before)} == {Kind.MERGED}

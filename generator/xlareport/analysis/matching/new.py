@@ -18,6 +18,7 @@ from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST_STEPS = 100
 """Limit on new instructions that are followed to a known one."""
@@ -145,8 +146,9 @@ class New:
         source, opcode = self._equal(node), node.instruction.opcode
         if source is None or source.instruction.opcode != opcode:
             return None
+        of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
-        return None if beside and opcode in _MOVES else source
+        return None if beside and (opcode in _MOVES or of_another) else source
 
     def _equal(self, node: Node) -> Node | None:
         """Return the instruction before that computes the same."""
@@ -316,7 +318,8 @@ class New:
         sources = [operand for operand, _ in self._search.after.graph.operands(node)]
         between = None if read is None else self._itself_after(read)
         if between is not None and between in sources:
-            number = sources.index(between)
+            number = _element_taken(node, reader)
+            number = sources.index(between) if number is None else number
             names = list(node.instruction.operand_names)[number : number + 1]
             if names:
                 return f"inserted between %{names[0]} and %{name}"
@@ -374,6 +377,14 @@ def _reader_beside(node: Node, user: Node) -> Node:
             return user
         reader = reader.frame.caller
     return reader
+
+
+def _element_taken(node: Node, reader: Node) -> int | None:
+    """Return which operand of a new tuple a reader takes as its element; None of other readers."""
+    taken = reader.instruction.opcode == "get-tuple-element"
+    if node.instruction.opcode != "tuple" or not taken:
+        return None
+    return parse_whole_number(reader.instruction.attributes.get("index", ""))
 
 
 def _head(name: str) -> str:

@@ -202,12 +202,20 @@ def name_use(user: Node, node: Node) -> str:
     return f"its value is used by %{user.instruction.name}"
 
 
-def name_value(node: Node, user: Node) -> str:
-    """Return what a user reads of a node: itself, an element, or its value behind a call."""
-    name = f"%{node.instruction.name}"
+def name_new_use(user: Node, node: Node) -> str:
+    """Return that a node is read by a user, or its value, behind another instruction."""
+    name = f"%{user.instruction.name}"
+    return f"{name} reads it" if is_written_operand(user, node) else f"its value goes to {name}"
+
+
+def name_read(node: Node, user: Node, position: int) -> str:
+    """Return what a user of a node names: the node, or the element or call that has its value."""
+    names = [*user.instruction.operand_names]
     if is_written_operand(user, node):
-        return name
-    return f"{'an element' if node.instruction.shape.elements else 'the value'} of {name}"
+        return f"%{node.instruction.name}"
+    if position < len(names) == len(user.instruction.operands):
+        return f"%{names[position]}"
+    return f"the value of %{node.instruction.name}"
 
 
 def read_at(side: Side, node: Node, position: int) -> Node | None:

@@ -14,8 +14,9 @@ from xlareport.analysis.matching.nodes import (
     are_tuples,
     is_array_call,
     is_free,
+    name_new_use,
+    name_read,
     name_use,
-    name_value,
     origin,
     read_at,
     same_count,
@@ -38,6 +39,7 @@ from xlareport.analysis.matching.stand_ins import (
     could_do_its_work,
     is_masked_part,
     is_moved_by_copy,
+    is_squeezed,
     is_work_behind,
     keep_places,
     may_be_resized,
@@ -62,12 +64,9 @@ def successors(search: Search) -> None:
         spread.run()
 
 
-_SHARED = (
-    "with this opcode, shape and attributes",
-    "with this opcode and shape",
-    "with this opcode and op_name",
-    "with this sharding",
-)
+_UserKey = tuple[Hashable, int, Hashable]
+"""What a user is, at which position it reads a value, and which element of it."""
+_SHARED = ("opcode, shape and attributes", "opcode and shape", "opcode and op_name", "sharding")
 """What users have in common with their counterparts, by the key of `_pair_users`."""
 
 
@@ -101,7 +100,7 @@ class _Spread:
                     continue
                 again = is_done_again(search.before, node, other)
                 if not again and not self._continues_elsewhere(node, other):
-                    self._link(node, other, f"%{after.instruction.name} reads it instead")
+                    self._link(node, other, f"{name_new_use(after, other)} instead")
         return bool(self._queue)
 
     def _continues_elsewhere(self, node: Node, other: Node) -> bool:
@@ -194,7 +193,8 @@ class _Spread:
             for key, node in ours.items():
                 other = theirs.get(key)
                 if node is not None and other is not None and self._may_be_lone(node, other):
-                    reason = f"the only unmatched user of {name_value(before, node)} {shared}"
+                    read = name_read(before, node, key[1])
+                    reason = f"the only unmatched user of {read} with this {shared}"
                     self._link(node, other, f"{reason}; the counterpart of that is known")
 
     def _may_be_lone(self, node: Node, other: Node) -> bool:
@@ -226,12 +226,12 @@ class _Spread:
 
     def _lone_users(
         self, side: Side, node: Node, key_of: Callable[[Node], Hashable], *, places: bool
-    ) -> dict[Hashable, Node | None]:
+    ) -> dict[_UserKey, Node | None]:
         """Return unpaired users by kind and operand position; None where several share a key.
 
         With `places`, those of each element of a tuple are apart.
         """
-        nodes: dict[Hashable, Node | None] = {}
+        nodes: dict[_UserKey, Node | None] = {}
         for user, position in side.users.get(node, ()):
             if is_free(user):
                 path = side.graph.operands(user)[position][1] if places else ()
@@ -257,7 +257,8 @@ class _Spread:
 
     def _could_replace(self, node: Node, other: Node) -> bool:
         """Return whether two nodes have the same shape, or move the same data."""
-        if same_shape(self._search, node, other) or is_masked_part(node, other):
+        like = is_masked_part(node, other) or is_squeezed(node, other)
+        if like or same_shape(self._search, node, other):
             return True
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
         return moves and self._moves_same(node, other)

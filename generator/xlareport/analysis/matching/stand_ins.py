@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.nodes import target_of
+from xlareport.analysis.matching.nodes import origin, target_of
 from xlareport.analysis.matching.parameters import is_part
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -113,6 +113,20 @@ def may_be_resized(node: Node, other: Node) -> bool:
     return node.instruction.opcode == "broadcast" or (
         ranks and shape.element_type == now.element_type
     )
+
+
+def is_squeezed(node: Node, other: Node) -> bool:
+    """Return whether two computations of one framework op differ in dimensions of size 1 alone."""
+    shape, now = node.instruction.shape, other.instruction.shape
+    if node.instruction.opcode != other.instruction.opcode or origin(node) != origin(other):
+        return False
+    if node.instruction.opcode in REARRANGEMENTS or shape.element_type != now.element_type:
+        return False
+    sizes, others = (
+        [size for size in dimensions if size != 1]
+        for dimensions in (shape.dimensions, now.dimensions)
+    )
+    return sizes == others and len(shape.dimensions) != len(now.dimensions)
 
 
 def keep_places(node: Node, other: Node) -> bool:

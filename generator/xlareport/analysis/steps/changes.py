@@ -242,7 +242,9 @@ class _Reader:
                 return
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))
-        if pairing.relation in _ANEW and not result.keys() & _NOT_REBUILT:
+        is_anew = pairing.relation in _ANEW and old.name != new.name
+        is_anew = is_anew and new.opcode != "get-tuple-element"
+        if is_anew and not result.keys() & _NOT_REBUILT:
             counts = _what_counts(result)
             result = {Kind.REBUILT: counts} if counts else result
         if result:
@@ -380,12 +382,13 @@ def _reordered(matching: Matching) -> Iterator[Change]:
             line = alignment.before.instructions[here]
             place = Place(alignment.before.name, line.name)
             pairing = matching.pairing_before(place)
-            if pairing is not None and pairing.relation is not Relation.SAME:
+            name = alignment.after.instructions[there].name
+            if pairing is not None and pairing.relation is not Relation.SAME and name != line.name:
                 continue  # made anew elsewhere, not moved
             yield Change(
                 kind=Kind.REORDERED,
                 before=place,
-                after=Place(alignment.after.name, alignment.after.instructions[there].name),
+                after=Place(alignment.after.name, name),
                 grade=Grade.EXACT,
                 reason="stands at another place in the schedule",
                 details=(f"from position {here:,} to {there:,}",),

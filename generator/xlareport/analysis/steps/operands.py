@@ -23,7 +23,8 @@ _FARTHEST = 32
 """Instructions in a row that hand a value on, and are looked behind."""
 _SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-barrier", "reshape"})
 """Opcodes that hand on what they read, in another form at most."""
-_PRODUCTS = frozenset({"convolution", "dot"})
+_COMPUTING = frozenset({"convolution", "dot", "reduce", "scatter", "sort"})
+"""Opcodes of which the element type of an operand matters, apart from that of the result."""
 _HOLDERS = frozenset({"call", "fusion"})
 _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
 
@@ -59,7 +60,7 @@ def compare_operands(
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
     named = _first_few([_instead(was, now) for was, now in other])
     kind = _kind(matching, other)
-    if kind is Kind.REDIRECTED and old.opcode in _PRODUCTS and _other_types(matching, other):
+    if kind is Kind.REDIRECTED and old.opcode in _COMPUTING and _other_types(matching, other):
         kind = Kind.OPERANDS
     equal = ", which computes the same" if kind is Kind.SHARED else ""
     result: dict[Kind, Difference] = {}
@@ -116,9 +117,16 @@ def _aligned(
         more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
         words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
     words += _first_few([_instead(was, now) for was, now in same])
-    words += _first_few([f"without %{_name(was)}" for was in gone if was not in known[0]])
+    lost = [was for was in gone if was not in known[0]]
+    words += _first_few([_lost(matching, was, reads) for was in lost])
     words += _first_few([f"also %{_name(now)}" for now in left if now not in known[1]])
     return ", ".join(words)
+
+
+def _lost(matching: Matching, was: Operand, reads: list[Operand]) -> str:
+    """Return that an operand is read no longer, or not as often."""
+    again = any(_goes_on(matching, was, now) for now in reads)
+    return f"%{_name(was)} fewer times" if again else f"without %{_name(was)}"
 
 
 def _first_few(phrases: list[str]) -> list[str]:
@@ -206,6 +214,9 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
     if was.element == now.element and _is_copy(matching, was.place, now.place):
         return True
     old, new = _chain(matching.before, was), _chain(matching.after, now)
+    copies = (operand.place for operand in new if not operand.element)
+    if not was.element and any(_is_copy(matching, was.place, place) for place in copies):
+        return True
     continued = {
         continuing
         for operand in old

@@ -9,6 +9,8 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.hlo.model import HloModule
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST_USERS = 4
 _DEEPEST = 8
@@ -42,9 +44,29 @@ def kept_duplicate(matching: Matching, place: Place, depth: int = 0) -> Place | 
         name = [*now.operand_names][[*user.operand_names].index(place.instruction)]
         kept = Place(after.computation, name)
         known = matching.partner_before(kept)
-        if known is not None and known != place and are_duplicates(matching.before, place, known):
+        if known is not None and known != place and _are_equal(matching.before, place, known):
             return kept
     return None
+
+
+def _are_equal(module: HloModule, place: Place, known: Place) -> bool:
+    return _passed_on(module, place) == known or are_duplicates(module, place, known)
+
+
+def _passed_on(module: HloModule, place: Place) -> Place:
+    """Return the instruction whose value an element of a tuple of the same computation has."""
+    for _ in range(_DEEPEST):
+        line = module.find(*place)
+        if line is None or line.opcode != "get-tuple-element" or "#" in line.operands[0]:
+            break
+        source = module.find(place.computation, line.operands[0])
+        number = parse_whole_number(line.attributes.get("index", ""))
+        if source is None or source.opcode != "tuple" or number is None:
+            break
+        if number >= len(source.operands) or "#" in source.operands[number]:
+            break
+        place = Place(place.computation, source.operands[number])
+    return place
 
 
 def _merged(change: Change, kept: Place | None) -> Change:

@@ -163,7 +163,7 @@ def _texts(old: Shape, new: Shape) -> tuple[str, str]:
 
 def _other_dimensions(old: Shape, new: Shape) -> bool:
     """Whether two shapes differ in more than element types; of tuples, in their members."""
-    if old.elements or new.elements:
+    if old.elements or new.elements or "()" in {old.text, new.text}:
         if len(old.elements) != len(new.elements):
             return True
         pairs = zip(old.elements, new.elements, strict=True)
