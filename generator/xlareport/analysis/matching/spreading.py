@@ -39,7 +39,7 @@ from xlareport.analysis.matching.stand_ins import (
     could_do_its_work,
     is_masked_part,
     is_moved_by_copy,
-    is_squeezed,
+    is_reshaped,
     is_work_behind,
     keep_places,
     may_be_resized,
@@ -257,7 +257,7 @@ class _Spread:
 
     def _could_replace(self, node: Node, other: Node) -> bool:
         """Return whether two nodes have the same shape, or move the same data."""
-        like = is_masked_part(node, other) or is_squeezed(node, other)
+        like = is_masked_part(node, other) or is_reshaped(node, other)
         if like or same_shape(self._search, node, other):
             return True
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS

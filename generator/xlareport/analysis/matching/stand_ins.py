@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.facts import TRANSPARENT
+from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import origin, target_of
 from xlareport.analysis.matching.parameters import is_part
@@ -115,18 +116,14 @@ def may_be_resized(node: Node, other: Node) -> bool:
     )
 
 
-def is_squeezed(node: Node, other: Node) -> bool:
-    """Return whether two computations of one framework op differ in dimensions of size 1 alone."""
-    shape, now = node.instruction.shape, other.instruction.shape
-    if node.instruction.opcode != other.instruction.opcode or origin(node) != origin(other):
+def is_reshaped(node: Node, other: Node) -> bool:
+    """Return whether two light operations of one framework op differ only in their dimensions."""
+    line, now = node.instruction, other.instruction
+    if line.opcode != now.opcode or line.opcode in REARRANGEMENTS or family_of(line) is not None:
         return False
-    if node.instruction.opcode in REARRANGEMENTS or shape.element_type != now.element_type:
-        return False
-    sizes, others = (
-        [size for size in dimensions if size != 1]
-        for dimensions in (shape.dimensions, now.dimensions)
-    )
-    return sizes == others and len(shape.dimensions) != len(now.dimensions)
+    count, shape = line.shape.element_count, now.shape
+    alike = line.shape.element_type == shape.element_type and origin(node) == origin(other)
+    return alike and bool(line.operands) and count is not None and count == shape.element_count
 
 
 def keep_places(node: Node, other: Node) -> bool:
