@@ -92,10 +92,10 @@ def mutations(first: int, count: int) -> list[tuple[int, int, int]]:
     """Return (number, bytes of the good dump, bytes of the broken one)."""
     found = []
     with fixtures() as dumps, tempfile.TemporaryDirectory(prefix="xlareport-both-") as folder:
-        taken(dumps[0])  # so that what is read once and kept is no dump's
+        taken(dumps(0))  # so that what is read once and kept is no dump's
         for number in range(first, first + count):
             luck = random.Random(number)  # noqa: S311 - the same dumps every time
-            files = broken(dumps[number % len(dumps)], luck)
+            files = broken(dumps(number), luck)
             good, bad = Path(folder) / f"{number}-good", Path(folder) / f"{number}-bad"
             write(files, good, good=True)
             write(files, bad)

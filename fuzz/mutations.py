@@ -8,7 +8,7 @@ import random
 import tarfile
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,15 +99,23 @@ MUTATIONS = (cut, flip, splice, swap, shuffle, repeat, delete, renumber, rename)
 
 
 @contextmanager
-def fixtures() -> Iterator[Sequence[Path]]:
-    """Unpack every dump of the tests' data."""
+def fixtures() -> Iterator[Callable[[int], Path]]:
+    """Return a function: a number -> a dump of the tests' data, unpacked where it has to be."""
     plain = [one for one in sorted(_DATA.iterdir()) if _is_dump(one)]
+    packed = sorted(_DATA.glob("*.tar.zst"))
     with tempfile.TemporaryDirectory(prefix="xlareport-fixtures-") as folder:
-        for packed in sorted(_DATA.glob("*.tar.zst")):
-            target = Path(folder) / packed.name.removesuffix(".tar.zst")
-            _unpack(packed, target)
-            plain.append(target)
-        yield plain
+
+        def dump(number: int) -> Path:
+            place = number % (len(plain) + len(packed))
+            if place < len(plain):
+                return plain[place]
+            source = packed[place - len(plain)]
+            target = Path(folder) / source.name.removesuffix(".tar.zst")
+            if not target.exists():
+                _unpack(source, target)
+            return target
+
+        yield dump
 
 
 def _is_dump(path: Path) -> bool:

@@ -7,11 +7,13 @@ from hypothesis import settings
 from tests.kept_processes import share_processes
 from tests.successor import use_zensical
 
+from xlareport.runtime.garbage_collection import collect_rarely
+
 pytest_plugins = [
     "tests.fixtures.browser",
+    "tests.fixtures.reports",  # before those that import it
     "tests.fixtures.dumps",
     "tests.fixtures.processes",
-    "tests.fixtures.reports",
     "tests.fixtures.snapshots",
 ]
 SLOW = ("browser", "packaging")
@@ -35,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "packaging: builds and installs the wheel (slow, network)")
     use_zensical()
     share_processes()
+    collect_rarely()  # as a build does
     config.option.loadscopereorder = False  # of pytest-xdist: files in the order that follows
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background, with nohup
         signal.signal(signal.SIGINT, signal.default_int_handler)

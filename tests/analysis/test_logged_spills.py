@@ -5,25 +5,17 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.analyzed import analyze_named
 
 from xlareport.analysis.logged_spills import assign_spills
-from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, analyze_module
-from xlareport.dump.grouping import group, name_files
-from xlareport.dump.source import open_source
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.readers.spill_log import LoggedSpill
-from xlareport.runtime.faults import Faults
-
-
-def analyzed(folder: Path, name: str) -> ModuleAnalysis:
-    with open_source(folder) as source:
-        (files,) = (each for each in group(name_files(source)).modules if name in each.name)
-        return analyze_module(files, AnalysisOptions(), Faults("m"), lambda *_: None).analysis
 
 
 @pytest.fixture(scope="module")
 def module(unpacked: Callable[[str], Path]) -> ModuleAnalysis:
     """Return a module whose PTX was not compiled: its spills are not known."""
-    return analyzed(unpacked("gpu-kernels") / "sm_90", "attention")
+    return analyze_named(unpacked("gpu-kernels") / "sm_90", "attention").analysis
 
 
 def first_kernel(module: ModuleAnalysis) -> str:
@@ -71,7 +63,7 @@ def test_a_name_that_two_modules_have(module: ModuleAnalysis) -> None:
 
 def test_what_the_code_says_is_before_a_log(data: Path) -> None:
     """A code object has the count of its own kernel."""
-    module = analyzed(data / "rocm-made", "sums")
+    module = analyze_named(data / "rocm-made", "sums").analysis
     line = LoggedSpill("input_reduce_fusion", "jit_sums", 1, 2)
     assert list(assign_spills([module], [line])) == [module]
 

@@ -6,22 +6,14 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.analyzed import analyze_named
 
-from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, analyze_module
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.partitioner_warnings import assign_warnings
-from xlareport.dump.grouping import group, name_files
-from xlareport.dump.source import open_source
 from xlareport.readers.partitioner_log import PartitionerWarning, read_partitioner_log
-from xlareport.runtime.faults import Faults
 
 Unpack = Callable[[str], Path]
 RULE = "involuntary-rematerializations"
-
-
-def analyzed(folder: Path) -> ModuleAnalysis:
-    with open_source(folder) as source:
-        (files,) = group(name_files(source)).modules
-        return analyze_module(files, AnalysisOptions(), Faults("m"), lambda *_: None).analysis
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +28,7 @@ def bare(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> ModuleAn
     folder = tmp_path_factory.mktemp("bare")
     for path in (unpacked("resharded") / "rematerialized").glob("*optimizations.txt"):
         shutil.copy(path, folder)
-    return analyzed(folder)
+    return analyze_named(folder).analysis
 
 
 def assigned(
@@ -73,7 +65,9 @@ def test_what_the_final_module_hides_the_log_tells(
 def test_what_the_snapshots_show_is_not_reported_again(
     unpacked: Unpack, warnings: tuple[PartitionerWarning, ...]
 ) -> None:
-    about, (evidence,) = assigned(analyzed(unpacked("resharded") / "rematerialized"), warnings)
+    about, (evidence,) = assigned(
+        analyze_named(unpacked("resharded") / "rematerialized").analysis, warnings
+    )
     assert about == warnings
     assert not evidence.startswith("The log")
 

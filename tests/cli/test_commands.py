@@ -7,10 +7,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from xlareport import cli
+
 Unpack = Callable[[str], Path]
+Ended = subprocess.CompletedProcess[str]
+Run = Callable[..., Ended]
 
 
-def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+def start(*arguments: str | Path, cwd: Path) -> Ended:
+    """Run the command in a process of its own, as users do."""
     source = Path(__file__).parents[2] / "generator"
     return subprocess.run(
         [sys.executable, "-m", "xlareport", *map(str, arguments)],
@@ -22,10 +29,27 @@ def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs the command in this process: a start takes half a second."""
+    monkeypatch.setattr(cli, "_clean_up_when_ended", lambda: None)
+    monkeypatch.setattr(cli, "freeze_objects", lambda: None)
+
+    def run(*arguments: str | Path, cwd: Path) -> Ended:
+        command = ["xlareport", *map(str, arguments)]
+        monkeypatch.chdir(cwd)
+        monkeypatch.setattr(sys, "argv", command)
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return Ended(command, int(end.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
 def test_build_says_where_to_look_and_what_the_program_is(
     two_modules: Path, tmp_path: Path
 ) -> None:
-    done = run("build", two_modules, "--no-html", cwd=tmp_path)
+    done = start("build", two_modules, "--no-html", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     last = done.stdout.splitlines()[-1]
     assert str(tmp_path) in last
@@ -33,7 +57,7 @@ def test_build_says_where_to_look_and_what_the_program_is(
     assert (tmp_path / "mkdocs.yml").is_file()
 
 
-def test_main_prints_the_object_of_the_report(two_modules: Path, tmp_path: Path) -> None:
+def test_main_prints_the_object_of_the_report(two_modules: Path, tmp_path: Path, run: Run) -> None:
     done = run("main", two_modules, "--json", cwd=tmp_path)
     said = json.loads(done.stdout)
     assert said["name"] == "jit_train_step"
@@ -56,7 +80,9 @@ def test_the_list_of_commands_says_what_each_does_and_imports_none() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(source)})
 
 
-def test_names_of_tensorflow_are_told_as_people_gave_them(unpacked: Unpack, tmp_path: Path) -> None:
+def test_names_of_tensorflow_are_told_as_people_gave_them(
+    unpacked: Unpack, tmp_path: Path, run: Run
+) -> None:
     done = run("main", unpacked("tf-add-multiply"), cwd=tmp_path)
     assert done.stdout.splitlines()[1] in {"  the function multiply", "  the function add"}
     done = run("main", unpacked("tf-add-multiply"), "--json", cwd=tmp_path)
@@ -66,20 +92,22 @@ def test_names_of_tensorflow_are_told_as_people_gave_them(unpacked: Unpack, tmp_
 
 
 def test_input_that_cannot_be_read_ends_with_3(tmp_path: Path) -> None:
-    done = run("build", tmp_path / "nothing", cwd=tmp_path)
+    done = start("build", tmp_path / "nothing", cwd=tmp_path)
     assert done.returncode == 3
     assert "does not exist" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_wrong_usage_ends_with_2(unpacked: Unpack, tmp_path: Path) -> None:
+def test_wrong_usage_ends_with_2(unpacked: Unpack, tmp_path: Path, run: Run) -> None:
     assert run("build", cwd=tmp_path).returncode == 2
     bad_marker = run("main", unpacked("jax-cpu-train"), "--marker", "(", cwd=tmp_path)
     assert bad_marker.returncode == 2
     assert "not a regular expression" in bad_marker.stderr
 
 
-def test_somebody_elses_mkdocs_yml_is_left_alone(unpacked: Unpack, tmp_path: Path) -> None:
+def test_somebody_elses_mkdocs_yml_is_left_alone(
+    unpacked: Unpack, tmp_path: Path, run: Run
+) -> None:
     (tmp_path / "mkdocs.yml").write_text("site_name: mine\n")
     done = run("build", unpacked("jax-cpu-train"), "--no-html", cwd=tmp_path)
     assert done.returncode == 2
@@ -87,7 +115,9 @@ def test_somebody_elses_mkdocs_yml_is_left_alone(unpacked: Unpack, tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["mkdocs.yml"]
 
 
-def test_a_report_is_never_written_into_the_dump(unpacked: Unpack, tmp_path: Path) -> None:
+def test_a_report_is_never_written_into_the_dump(
+    unpacked: Unpack, tmp_path: Path, run: Run
+) -> None:
     dump = tmp_path / "dump"
     dump.mkdir()
     (text,) = unpacked("jax-cpu-train").glob("*jit_train_step.before_optimizations.txt")
@@ -98,7 +128,7 @@ def test_a_report_is_never_written_into_the_dump(unpacked: Unpack, tmp_path: Pat
     assert [path.name for path in dump.iterdir()] == [text.name]
 
 
-def test_strict_makes_a_problem_a_breach(unpacked: Unpack, tmp_path: Path) -> None:
+def test_strict_makes_a_problem_a_breach(unpacked: Unpack, tmp_path: Path, run: Run) -> None:
     dump = tmp_path / "dump"
     dump.mkdir()
     (text,) = unpacked("jax-cpu-train").glob("*jit_train_step.before_optimizations.txt")
@@ -111,11 +141,11 @@ def test_strict_makes_a_problem_a_breach(unpacked: Unpack, tmp_path: Path) -> No
 
 
 def test_help_names_every_command(tmp_path: Path) -> None:
-    said = run("--help", cwd=tmp_path).stdout
+    said = start("--help", cwd=tmp_path).stdout
     assert all(name in said for name in ("build", "explain", "main"))
 
 
-def test_output_goes_to_this_machine_only(tmp_path: Path) -> None:
+def test_output_goes_to_this_machine_only(tmp_path: Path, run: Run) -> None:
     done = run("build", tmp_path, "--out", "gs://bucket/report", cwd=tmp_path)
 
     assert done.returncode == 2
@@ -123,7 +153,9 @@ def test_output_goes_to_this_machine_only(tmp_path: Path) -> None:
     assert not (tmp_path / "gs:").exists()
 
 
-def test_a_dump_without_modules_says_what_it_holds_and_what_is_missing(tmp_path: Path) -> None:
+def test_a_dump_without_modules_says_what_it_holds_and_what_is_missing(
+    tmp_path: Path, run: Run
+) -> None:
     (tmp_path / "dump").mkdir()
     (tmp_path / "dump/module.mlir").write_text("module @jit_f {}\n")
     arguments = ("build", "dump", "--out", "out", "--no-html", "--quiet", "--strict")
@@ -133,7 +165,7 @@ def test_a_dump_without_modules_says_what_it_holds_and_what_is_missing(tmp_path:
     assert done.returncode == 1
 
 
-def test_ptxas_runs_only_when_asked(unpacked: Unpack, tmp_path: Path) -> None:
+def test_ptxas_runs_only_when_asked(unpacked: Unpack, tmp_path: Path, run: Run) -> None:
     """`--ptxas` takes no path but behind `=`; its messages are kept below the output folder."""
     kernels, calls = tmp_path / "kernels", tmp_path / "calls"
     kernels.mkdir()

@@ -6,7 +6,7 @@ thousands of them.
 
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,18 +24,18 @@ STEP = 7
 
 
 @pytest.fixture(scope="module")
-def dumps() -> Iterator[Sequence[Path]]:
+def dumps() -> Iterator[Callable[[int], Path]]:
     with fixtures() as found:
         yield found
 
 
 @pytest.mark.parametrize("number", range(0, COUNT * STEP, STEP))
 def test_a_broken_dump_gives_a_report_without_a_fault(
-    number: int, tmp_path: Path, dumps: Sequence[Path], monkeypatch: pytest.MonkeyPatch
+    number: int, tmp_path: Path, dumps: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "WorkerPool", InThisProcess)
     luck = random.Random(number)  # noqa: S311 - the same dumps every time are what is wanted
-    files = broken(dumps[number % len(dumps)], luck)
+    files = broken(dumps(number), luck)
     write(files, tmp_path / "dump")
     cost_options = CostOptions(with_source=True)
     options = BuildOptions(tmp_path / "out", html=False, pictures="none", cost_options=cost_options)

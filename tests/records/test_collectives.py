@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from msgspec import to_builtins
+from tests.analyzed import analyze_named
 
-from xlareport.analysis.module import AnalysisOptions, analyze_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.records.collectives import collective_records
-from xlareport.runtime.faults import Faults
 
 NOT_APPLICABLE = {"done", "is_sync"}
 """Null says itself: no done, no note."""
@@ -20,12 +19,8 @@ NOT_APPLICABLE = {"done", "is_sync"}
 
 def records_of(dump: Path) -> list[dict[str, Any]]:
     with open_source(dump) as source:
-        modules = group(name_files(source)).modules
-        made = [
-            analyze_module(module, AnalysisOptions(), Faults("dump"), lambda *_: None)
-            for module in modules
-            if module.name and module.name.startswith("jit_")
-        ]
+        keys = [files.key for files in group(name_files(source)).modules if ".jit_" in files.key]
+    made = [analyze_named(dump, key) for key in keys]
     collective_recordses = [collective_records(module.analysis.collectives) for module in made]
     return [to_builtins(record) for every in collective_recordses for record in every]
 

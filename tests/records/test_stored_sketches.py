@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.analysis.compare.conftest import compared
 from tests.fixtures.dumps import Unpack
 from tests.walks import LONG_WALKS
 
-from xlareport.compare import compare
 from xlareport.dump.source import open_files
 from xlareport.pages.compare.module_diff import DiffSide
 from xlareport.records.compare import ComparisonRecord
@@ -86,10 +86,6 @@ def raw(dump: Built) -> Raw:
 def is_sketched(report: Path) -> bool:
     with open_files(report) as opened:
         return read_sketched_report(opened) is not None
-
-
-def compared(base: Path, head: Path) -> ComparisonRecord:
-    return compare(base, head, BuildOptions(), site=False).view
 
 
 def apart(view: ComparisonRecord) -> tuple[ComparisonRecord, tuple[DumpRecord, ...]]:

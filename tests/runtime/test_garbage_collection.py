@@ -25,7 +25,11 @@ def test_what_was_on_before_is_on_again(*, enabled: bool) -> None:
 
 
 def test_collections_are_rare_and_then_as_before() -> None:
-    before = gc.get_threshold()
-    with rare_collections():
-        assert gc.get_threshold()[0] > 100_000
-    assert gc.get_threshold() == before
+    of_the_tests = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    try:
+        with rare_collections():
+            assert gc.get_threshold()[0] > 100_000
+        assert gc.get_threshold() == (700, 10, 10)
+    finally:
+        gc.set_threshold(*of_the_tests)

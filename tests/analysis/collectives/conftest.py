@@ -4,17 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.analyzed import analyze_named
 
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, analyze_module
-from xlareport.dump.grouping import group, name_files
-from xlareport.dump.source import open_source
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import devices
-from xlareport.runtime.faults import Faults
 
 Analyzed = Callable[[str, str], ModuleAnalysis]
 Rows = Callable[[str, str], dict[str, CollectiveRow]]
@@ -25,20 +23,7 @@ Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
 @pytest.fixture(scope="session")
 def analysis_of(unpacked: Callable[[str], Path]) -> Analyzed:
     """Return a function: a dump and the name of a module -> all that is worked out about it."""
-    known: dict[tuple[str, str], ModuleAnalysis] = {}
-
-    def analyzed(dump: str, name: str) -> ModuleAnalysis:
-        if (dump, name) not in known:
-            with open_source(unpacked(dump)) as source:
-                modules = group(name_files(source)).modules
-                (files,) = (module for module in modules if module.name == name)
-                faults = Faults("dump")
-                made = analyze_module(files, AnalysisOptions(), faults, lambda *_: None)
-            assert not faults.problems
-            known[dump, name] = made.analysis
-        return known[dump, name]
-
-    return analyzed
+    return lambda dump, name: analyze_named(unpacked(dump), name).analysis
 
 
 @pytest.fixture(scope="session")

@@ -5,24 +5,13 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
+from tests.analysis.compare.conftest import compared
 
 from xlareport.analysis.compare.comparability import Obstacle
 from xlareport.analysis.compare.verdict import Direction
-from xlareport.compare import compare
 from xlareport.pages.compare.first_page import compare_page
-from xlareport.records.compare import ComparisonRecord
-from xlareport.report import BuildOptions
 
 Unpack = Callable[[str], Path]
-
-
-def compared(base: Path, head: Path) -> ComparisonRecord:
-    return compare(base, head, BuildOptions(jobs=1), site=False).view
-
-
-@pytest.fixture(scope="module")
-def pairs(unpacked: Unpack) -> Path:
-    return unpacked("pairs-unseen")
 
 
 def test_the_times_of_two_backends_are_not_compared(pairs: Path) -> None:

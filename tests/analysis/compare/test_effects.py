@@ -5,25 +5,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
-import pytest
+from tests.analysis.compare.conftest import compared
 
 from xlareport.analysis.compare.comparison import Comparison, compare_figure
 from xlareport.analysis.compare.effects import UNKNOWN, Effect, rank_effect, rest_effect
-from xlareport.compare import compare
 from xlareport.pages.compare.first_page import effect_words
-from xlareport.records.compare import ComparisonRecord
-from xlareport.report import BuildOptions
 
 Unpack = Callable[[str], Path]
-
-
-def compared(base: Path, head: Path) -> ComparisonRecord:
-    return compare(base, head, BuildOptions(jobs=1), site=False).view
-
-
-@pytest.fixture(scope="module")
-def pairs(unpacked: Unpack) -> Path:
-    return unpacked("pairs-unseen")
 
 
 def test_an_only_cause_has_the_whole_change(pairs: Path) -> None:

@@ -3,10 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from xlareport.compare import compare
-from xlareport.records.compare import ComparisonRecord
-from xlareport.report import BuildOptions
+from tests.analysis.compare.conftest import compared
 
 GIVEN = """HloModule jit_f
 
@@ -40,10 +37,6 @@ def write(folder: Path, scheduled: str, final: str) -> Path:
     ):
         (folder / f"module_0001.jit_f.{stage}.txt").write_text(text)
     return folder
-
-
-def compared(base: Path, head: Path) -> ComparisonRecord:
-    return compare(base, head, BuildOptions(jobs=1), site=False).view
 
 
 @pytest.mark.parametrize(

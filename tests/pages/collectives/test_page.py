@@ -5,22 +5,17 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.analyzed import analyze_named
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.collectives.rows import CollectivesReport
-from xlareport.analysis.module import AnalysisOptions, analyze_module
-from xlareport.dump.grouping import group, name_files
-from xlareport.dump.source import open_source
 from xlareport.pages.collectives.page import collectives_page, collectives_words
-from xlareport.runtime.faults import Faults
 
 
 def report_of(dump: Path, name: str) -> CollectivesReport:
-    with open_source(dump) as source:
-        (files,) = (one for one in group(name_files(source)).modules if one.name == name)
-        made = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
-    assert made.analysis.collectives is not None
-    return made.analysis.collectives
+    report = analyze_named(dump, name).analysis.collectives
+    assert report is not None
+    return report
 
 
 def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:

@@ -7,24 +7,18 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.analyzed import analyze_named
 
 from xlareport.analysis.code.unfused_pairs import SLOWER, UnfusedPair
-from xlareport.analysis.module import AnalysisOptions, analyze_module
-from xlareport.dump.grouping import group, name_files
-from xlareport.dump.source import open_source
 from xlareport.pages import words
 from xlareport.pages.history.facts import facts_payload, refusal_words
-from xlareport.runtime.faults import Faults
 from xlareport.storage.payloads import read_payload, write_payload
 
 
 @pytest.fixture(scope="module")
 def facts(unpacked: Callable[[str], Path]) -> dict[str, Any]:
     """Of the step of a program on two GPUs."""
-    with open_source(unpacked("gpu-h100x2-train")) as source:
-        (files,) = (module for module in group(name_files(source)).modules if "train" in module.key)
-        analyzed = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
-    (payload,) = facts_payload("x", analyzed)
+    (payload,) = facts_payload("x", analyze_named(unpacked("gpu-h100x2-train"), "train"))
     value: dict[str, Any] = read_payload(write_payload(payload)[1])[1]
     return value
 
@@ -91,9 +85,7 @@ def test_reasons_have_shardings_in_words_and_the_op_of_the_largest_part(
     unpacked: Callable[[str], Path],
 ) -> None:
     """As on Collectives; a combined collective has the op_name of any of its members."""
-    with open_source(unpacked("sharded-gpu")) as source:
-        (files,) = (one for one in group(name_files(source)).modules if one.name == "jit_fsdp_step")
-        analyzed = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
+    analyzed = analyze_named(unpacked("sharded-gpu"), "jit_fsdp_step")
     (payload,) = facts_payload("x", analyzed)
     value: dict[str, Any] = read_payload(write_payload(payload)[1])[1]
     reasons = [words for some in titled(value, "Reason").values() for words in some]
@@ -112,9 +104,7 @@ def test_a_fusion_that_carries_on_a_collective_says_so_and_no_more(
     unpacked: Callable[[str], Path],
 ) -> None:
     """The collective is not why the fusion is there."""
-    with open_source(unpacked("sharded-tpu")) as source:
-        (files,) = (one for one in group(name_files(source)).modules if one.name == "jit_fsdp_step")
-        analyzed = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
+    analyzed = analyze_named(unpacked("sharded-tpu"), "jit_fsdp_step")
     (payload,) = facts_payload("x", analyzed)
     value: dict[str, Any] = read_payload(write_payload(payload)[1])[1]
     assert analyzed.analysis.collectives is not None

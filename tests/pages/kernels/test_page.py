@@ -4,31 +4,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.analyzed import analyze_named
 
-from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.dump import relate_modules
 from xlareport.analysis.kernels.record import ModuleKernels
-from xlareport.analysis.module import AnalysisOptions, analyze_module
-from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
-from xlareport.knowledge.devices import devices
 from xlareport.pages.kernels.page import KernelsPage, kernels_page
 from xlareport.pages.tables import PartPage
 from xlareport.records.build import build_report
 from xlareport.records.report import ModuleRecord
-from xlareport.runtime.faults import Faults
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
 
 
 def analyzed(folder: Path, name: str, device: str = "") -> ModuleKernels:
-    with open_source(folder) as source:
-        (files,) = (each for each in group(name_files(source)).modules if name in each.name)
-        options = AnalysisOptions(cost_options=CostOptions(device=devices().get(device)))
-        module = analyze_module(files, options, Faults("x"), lambda *_: None)
-    assert module.analysis.kernels is not None
-    return module.analysis.kernels
+    kernels = analyze_named(folder, name, device).analysis.kernels
+    assert kernels is not None
+    return kernels
 
 
 def recorded(folder: Path, name: str) -> ModuleRecord:

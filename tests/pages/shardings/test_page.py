@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.analyzed import analyze_named
 from tests.pages.cost_of_dumps import worked_out
 
-from xlareport.analysis.module import AnalysisOptions, analyze_module
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.shardings.report import report_shardings
 from xlareport.dump.grouping import group, name_files
@@ -18,7 +18,6 @@ from xlareport.program import read_snapshots
 from xlareport.records.collectives import collective_records
 from xlareport.records.report import ModuleRecord
 from xlareport.records.shardings import ShardingsRecord, shardings_record
-from xlareport.runtime.faults import Faults
 
 Unpack = Callable[[str], Path]
 
@@ -75,7 +74,7 @@ def test_collectives_are_listed_with_their_shardings(unpacked: Unpack) -> None:
             one for one in group(name_files(source)).modules if one.name == "jit_fsdp_step"
         )
         report = report_shardings([snapshot.hlo for snapshot in read_snapshots(files)])
-        record = analyzed_record(files)
+        record = analyzed_record(unpacked("sharded-cpu"), files)
     assert report is not None
     page = shardings_page(record, shardings(replace(record, shardings=shardings_record(report))))
     rows = page.tables["resharding-collectives"].rows
@@ -88,8 +87,8 @@ def test_collectives_are_listed_with_their_shardings(unpacked: Unpack) -> None:
     assert any(" · " in str(row[1]) for row in rows if row[8] == "partial results")
 
 
-def analyzed_record(files: ModuleFiles) -> ModuleRecord:
-    module = analyze_module(files, AnalysisOptions(), Faults("m"), lambda *_: None).analysis
+def analyzed_record(dump: Path, files: ModuleFiles) -> ModuleRecord:
+    module = analyze_named(dump, files.key).analysis
     folder = ModuleRecord(
         files.key, files.slug, 0, files.name, None, "", "", 1, "cpu", None, (), ModuleFigures(), ()
     )

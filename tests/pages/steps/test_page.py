@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from xlareport.analysis.module import AnalysisOptions, analyze_module
-from xlareport.dump.grouping import group, name_files
-from xlareport.dump.source import open_source
+from tests.analyzed import analyze_named
+
 from xlareport.pages.steps.page import steps_page, steps_payload
 from xlareport.report import BuildOptions, read_report
-from xlareport.runtime.faults import Faults
 
 
 def test_snapshots_of_another_run_are_listed_with_the_evidence(tmp_path: Path) -> None:
@@ -29,9 +27,7 @@ def _list_steps(tmp_path: Path, after: str) -> list[dict[str, Any]]:
             f"  %p = f32[{size}] parameter(0)\n  ROOT %t = f32[{size}] tanh(%p)\n}}\n"
         )
         (tmp_path / f"module_0000.f.{name}.txt").write_text(text)
-    with open_source(tmp_path) as source:
-        (files,) = group(name_files(source)).modules
-        made = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
+    made = analyze_named(tmp_path)
     assert made.analysis.overview is not None
     payload = steps_payload(made.analysis.summary, made.analysis.overview, made.pipelines)
     return [step for step in payload["steps"] if step["changed"]]

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.analyzed import analyze_named
 
-from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.dump import relate_modules
-from xlareport.analysis.module import AnalysisOptions, AnalyzedModule, analyze_module
-from xlareport.dump.grouping import group, name_files
+from xlareport.analysis.module import AnalyzedModule
 from xlareport.dump.source import open_source
 from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.pages.cost.added_columns import with_cycles
@@ -17,17 +16,13 @@ from xlareport.pages.tpu.page import tpu_page
 from xlareport.pages.tpu.payload import instruction_links, tpu_payloads
 from xlareport.records.build import build_report
 from xlareport.records.report import ModuleRecord
-from xlareport.runtime.faults import Faults
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
 
 
 @pytest.fixture(scope="module")
 def analyzed(unpacked: Callable[[str], Path]) -> AnalyzedModule:
-    with open_source(unpacked("tpu-v5e-machine")) as source:
-        (files,) = (it for it in group(name_files(source)).modules if "layers" in it.name)
-        options = AnalysisOptions(cost_options=CostOptions())
-        return analyze_module(files, options, Faults("x"), lambda *_: None)
+    return analyze_named(unpacked("tpu-v5e-machine"), "layers")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ The pass logs what it weighs under the names of the moment. In the snapshot righ
 not fused has its last name, so that producers are found by name alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -56,14 +56,11 @@ def list_unfused_pairs(
     """Return the pairs of the snapshot after the pass whose producer is in the log."""
     last = last_decisions(decisions)
     return tuple(
-        _with_blockers(
-            _pair(instruction.name, consumer, len(consumers), last[instruction.name]), computation
-        )
+        pair
         for computation in module.computations
-        for instruction in computation.instructions
-        if instruction.name in last
-        for consumers in [tuple(find_consumers(computation, instruction.name))]
-        for consumer in consumers
+        for producer in computation.instructions
+        if (decision := last.get(producer.name))
+        for pair in _pairs(computation, producer, (producer.name,), decision)
     )
 
 
@@ -91,15 +88,10 @@ def _final_pairs(
 ) -> Iterator[UnfusedPair]:
     for result in list_results(computation, producer, linked):
         decision = result.decisions[-1]
-        consumers = tuple(
-            dict.fromkeys(
-                name for value in result.names for name in find_consumers(computation, value)
-            )
-        )
-        for consumer in consumers if decision.kind != "fusion" else ():
-            if not is_collective(computation.by_name[consumer].opcode):
-                pair = _pair(producer.name, consumer, len(consumers), decision)
-                yield _with_blockers(replace(pair, grade=linked.grade), computation)
+        if decision.kind != "fusion":
+            for pair in _pairs(computation, producer, result.names, decision):
+                if not is_collective(computation.by_name[pair.consumer].opcode):
+                    yield replace(pair, grade=linked.grade)
 
 
 class WeighedResult(Struct, frozen=True):
@@ -147,27 +139,32 @@ def last_decisions(decisions: Iterable[FusionDecision]) -> Mapping[str, FusionDe
     return last
 
 
-def _pair(producer: str, consumer: str, consumers: int, decision: FusionDecision) -> UnfusedPair:
+def _pairs(
+    computation: Computation, producer: Instruction, names: Sequence[str], decision: FusionDecision
+) -> Iterator[UnfusedPair]:
+    """Yield the pairs of a decision; consumers are those of the names, which hold the value."""
+    consumers = dict.fromkeys(
+        consumer for name in names for consumer in find_consumers(computation, name)
+    )
     fused, apart = decision.microseconds_fused, decision.microseconds_unfused
-    if decision.reason:
-        alone = consumers == 1 or decision.reason.startswith(_OF_THE_PRODUCER)
-        grade = "exact" if alone else "matched"
-        return UnfusedPair(producer, consumer, decision.reason, fused, apart, grade, consumers)
     slower = fused is not None and apart is not None and fused >= apart
-    reason = SLOWER if slower else _UNDECIDED
-    return UnfusedPair(producer, consumer, reason, fused, apart, "matched", consumers)
+    reason = decision.reason or (SLOWER if slower else _UNDECIDED)
+    alone = len(consumers) == 1 or reason.startswith(_OF_THE_PRODUCER)
+    grade = "exact" if decision.reason and alone else "matched"
+    blockers = _blockers(computation, producer) if reason.startswith(CONSUMER_NOT_FUSIBLE) else ()
+    for consumer in consumers:
+        yield UnfusedPair(
+            producer.name, consumer, reason, fused, apart, grade, len(consumers), blockers
+        )
 
 
-def _with_blockers(pair: UnfusedPair, computation: Computation) -> UnfusedPair:
-    """Add the users that the reason is about, where it is that a consumer cannot be fused into."""
-    if not pair.reason.startswith(CONSUMER_NOT_FUSIBLE):
-        return pair
-    blockers = tuple(
+def _blockers(computation: Computation, producer: Instruction) -> tuple[str, ...]:
+    """Return the users that the pass fuses nothing into."""
+    return tuple(
         user.name
-        for user in computation.users.get(pair.producer, ())
+        for user in computation.users.get(producer.name, ())
         if user.opcode in _NEVER_FUSED_INTO or is_collective(user.opcode)
     )
-    return replace(pair, blockers=blockers)
 
 
 def find_consumers(computation: Computation, name: str) -> Iterator[str]:
