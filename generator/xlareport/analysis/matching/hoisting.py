@@ -11,12 +11,13 @@ from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free, same_form
 from xlareport.analysis.matching.search import Search
 from xlareport.hlo.model import Computation, Instruction
-from xlareport.hlo.opcode_groups import BOUNDARIES
+from xlareport.hlo.opcode_groups import BOUNDARIES, MOVES
 from xlareport.knowledge.grades import Grade
 
 _REASON = "the same constant value, beside the loop now"
 _CARRIED = "its readers in the loop read it from outside now"
 _GIVEN = frozenset({"tuple", "while"})
+_MOVING = MOVES | {"convert"}
 _MOST_STEPS = 4
 _MOST_USERS = 100
 _MOST_LOOPS = 16
@@ -57,13 +58,13 @@ def _beside(search: Search) -> Iterator[tuple[Hashable, Node]]:
 
 
 def is_given(line: Instruction, home: Computation) -> bool:
-    """Return whether a tuple or loop reads a value, directly or after a few instructions."""
+    """Return whether a tuple or loop reads a value, directly or after a few moves of it."""
     lines = [line]
     for _ in range(_MOST_STEPS):
         users = [user for known in lines for user in home.users.get(known.name, ())]
         if any(user.opcode in _GIVEN for user in users[:_MOST_USERS]):
             return True
-        lines = users[:_MOST_USERS]
+        lines = [user for user in users[:_MOST_USERS] if user.opcode in _MOVING]
     return False
 
 

@@ -311,15 +311,26 @@ def _passed(search: Search, move: Node, moved: Node) -> Node | None:
 
 
 def _first(side: Side, node: Node) -> Node | None:
-    """Return the only operand of a node; None for tuple elements and moves."""
-    operands = side.graph.operands(node)
-    alone = len(operands) == 1 and not operands[0][1]
-    return operands[0][0] if alone and operands[0][0].instruction.opcode not in MOVES else None
+    """Return the only operand of a node, behind moves; None for tuple elements."""
+    for _ in range(_LONGEST):
+        operands = side.graph.operands(node)
+        if len(operands) != 1 or operands[0][1]:
+            break
+        node = operands[0][0]
+        if node.instruction.opcode not in MOVES:
+            return node
+    return None
 
 
 def _reads(side: Side, reader: Node | None, move: Node) -> bool:
-    """Return whether an instruction that a move can pass reads the move as data."""
+    """Return whether an instruction that a move can pass reads it as data, or moves of it."""
     if reader is None or not _can_pass(reader, alike=True):
         return False
-    users = side.users.get(move, ())
-    return any(user is reader and is_data(user.instruction, place) for user, place in users)
+    for _ in range(_LONGEST):
+        users = side.users.get(move, ())
+        if any(user is reader and is_data(user.instruction, place) for user, place in users):
+            return True
+        if len(users) != 1 or users[0][0].instruction.opcode not in MOVES:
+            break
+        move = users[0][0]
+    return False

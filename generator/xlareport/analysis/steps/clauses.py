@@ -44,8 +44,8 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was inlined: {reason}"
     elif change.kind is Kind.REPLACED and wording.is_synchronous(change.opcodes):
         template = "{old}{where} and its done became {new}"
-    elif change.kind is Kind.LEFT or change.kind is Kind.COMBINED:
-        link = ": " if change.kind is Kind.LEFT else ", "
+    elif change.kind in _WITH_DETAIL:
+        link = _WITH_DETAIL[change.kind]
         template += f"{link}{{detail}}" if change.details else ""
     elif _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
@@ -68,6 +68,10 @@ def _clause(change: Change) -> str:
         holders=_holders(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
+
+
+_WITH_DETAIL = {Kind.LEFT: ": ", Kind.COMBINED: ", ", Kind.SPLIT: ": "}
+"""Kinds of clauses that end in the detail, where there is one, and what links it."""
 
 
 def _where(change: Change) -> str:

@@ -11,6 +11,7 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.relations import PAST
 from xlareport.analysis.steps.shape_changes import Difference, ShapeChange
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime import english, units
@@ -213,6 +214,8 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
     """Return whether both represent one value, behind what only hands it on, or are copies."""
     if was.element == now.element and _is_copy(matching, was.place, now.place):
         return True
+    if was.element == now.element == "" and _is_passed(matching, was.place, now.place):
+        return True
     old, new = _chain(matching.before, was), _chain(matching.after, now)
     copies = (operand.place for operand in new if not operand.element)
     if not was.element and any(_is_copy(matching, was.place, place) for place in copies):
@@ -224,6 +227,15 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
         for continuing in _continuing(matching, operand, partner)
     }
     return not continued.isdisjoint(new) or _is_part(matching, was.place, now)
+
+
+def _is_passed(matching: Matching, was: Place, now: Place) -> bool:
+    """Return whether a move that was read is read before what is read now, which it passed."""
+    pairing = matching.pairing_before(was)
+    if pairing is None or pairing.relation is not Relation.SWAPPED:
+        return False
+    _, past, passed = pairing.reason.partition(PAST)
+    return bool(past) and matching.partner_after(Place(was.computation, passed)) == now
 
 
 def _is_copy(matching: Matching, was: Place, now: Place) -> bool:

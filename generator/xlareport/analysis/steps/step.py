@@ -15,6 +15,7 @@ from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
+from xlareport.analysis.steps.partial_types import with_partial_types
 from xlareport.analysis.steps.removed_duplicates import with_removed_duplicates
 from xlareport.analysis.steps.telling import Telling, describe_step, weight
 from xlareport.analysis.steps.uncalled import count_uncalled, with_leftovers
@@ -96,7 +97,8 @@ def step(
         matching = Matching(before, after, *(matched if matched and not same else ({}, ())))
     else:
         matching = match(before, after, same_program=same_program)
-    rows = with_removed_duplicates(matching, with_leftovers(matching, changes(matching)))
+    rows = with_leftovers(matching, changes(matching))
+    rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
     result = with_whole_computations(matching, rows)
     groups = grouped(result)
     sentences = describe_step(_telling(actor, matching, header, result, groups))
