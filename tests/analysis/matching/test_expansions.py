@@ -189,3 +189,27 @@ def test_a_decomposed_reduce_scatter_goes_on_as_its_all_reduce(read: Read) -> No
     shots = SnapshotSequence([read(_SCATTERED), read(_REDUCED)])
     known = descendants(shots, 0, [_at("reduce_scatter.14")])
     assert known == (_at("dynamic-slice.1"), _at("all-reduce"))
+
+
+def test_a_reshape_became_a_copy_between_bitcasts(read: Read) -> None:
+    text = """
+ENTRY %main (a: f32[2,4,8]) -> f32[8] {
+  %a = f32[2,4,8]{2,1,0} parameter(0)
+  %r = f32[64]{0} reshape(%a)
+  ROOT %out = f32[64]{0} negate(%r)
+}
+"""
+    chain = """  %b.1 = f32[8,8]{1,0} bitcast(%a)
+  %c = f32[8,8]{0,1} copy(%b.1)
+  %b.2 = f32[64]{0} bitcast(%c)
+"""
+    line = "  %r = f32[64]{0} reshape(%a)\n"
+    after = text.replace(line, chain).replace("negate(%r)", "negate(%b.2)")
+    pairing = match(read(text), read(after)).pairing_before(_at("r"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert {place.instruction for place in pairing.after} == {"b.1", "c", "b.2"}
+    alone = text.replace(line, "  %b.2 = f32[64]{0} bitcast(%a)\n").replace("(%r)", "(%b.2)")
+    pairing = match(read(text), read(alone)).pairing_before(_at("r"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 
+from xlareport.analysis.matching.hoisting import is_given
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
@@ -191,3 +192,22 @@ def test_equal_constants_of_one_loop_go_where_their_readers_read_them(read: Read
     matching = match(read(before), read(four))
     assert matching.partner_after(Place("body", "wide")) == Place("main", "c.2")
     assert matching.partner_after(Place("body", "again")) == Place("main", "c.1")
+
+
+def test_a_constant_that_arithmetic_reads_is_not_given_to_a_loop(read: Read) -> None:
+    module = read(
+        """
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %zeros = f32[8]{0} broadcast(%zero), dimensions={}
+  %one = f32[] constant(1)
+  %ones = f32[8]{0} broadcast(%one), dimensions={}
+  %sum = f32[8]{0} add(%a, %ones)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%zeros, %sum)
+}
+"""
+    )
+    home = module.by_name["main"]
+    assert is_given(home.by_name["zero"], home)
+    assert not is_given(home.by_name["one"], home)

@@ -187,6 +187,8 @@ def test_a_product_that_reads_another_element_type_says_so(read: Read) -> None:
         "(%same.1,", "(%same.2,"
     )
     assert kinds(read, _CONVERTED, after, "dot") == [Kind.OPERANDS]
+    details = [row.details for row in step(read(_CONVERTED), read(after)).modified]
+    assert any("(pred) instead of" in str(detail) for row in details for detail in row)
 
 
 _TAKING = """

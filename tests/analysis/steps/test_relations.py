@@ -2,7 +2,7 @@
 
 from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.relations import kind_of, kind_of_moved
+from xlareport.analysis.steps.relations import kind_of, kind_of_moved, reason_of
 from xlareport.knowledge.grades import Grade
 
 _A, _B, _C = (Place("main", name) for name in "abc")
@@ -25,3 +25,13 @@ def test_beside_what_was_moved_a_copy_is_moved_too_if_it_passed_something() -> N
     moved.add_evidence((_A, _C), Grade.MATCHED, "a further copy, past %y")
     assert kind_of_moved(moved, _A, _C) is Kind.SWAPPED
     assert kind_of_moved(moved, _C, _B) is Kind.MERGED
+
+
+def test_a_further_part_has_a_reason_of_its_own() -> None:
+    split = Pairing((_A,), (_B, _C), Grade.MATCHED, "the same name", Relation.SPLIT)
+    first, further = split.known_of(_A, _B), split.known_of(_A, _C)
+    assert reason_of(Kind.SPLIT, split, first) == "the same name"
+    assert reason_of(Kind.PART, split, further) == "a part of what %a was split into"
+    combined = Pairing((_A, _B), (_C,), Grade.MATCHED, "of all", Relation.COMBINED)
+    known = combined.known_of(_B, _C)
+    assert reason_of(Kind.PART, combined, known) == "a member of the combined %c"

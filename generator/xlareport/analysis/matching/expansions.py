@@ -20,6 +20,8 @@ _MOVES = frozenset(
     {"concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "slice"}
 )
 """Opcodes that compute nothing but that passes do expand."""
+_REARRANGED = frozenset({"reshape", "transpose"})
+"""Opcodes that become a copy between bitcasts, once layouts are assigned."""
 _DECOMPOSED = ("reduce-scatter", "all-reduce")
 _OF_DEVICES = frozenset({"partition-id", "replica-id"})
 """They read nothing: a pass may take those that stand there."""
@@ -47,13 +49,16 @@ def expansions(
 
 def _may_expand(node: Node) -> bool:
     """Return whether a node does work by itself, unlike a start or a done."""
-    return node.instruction.opcode not in _PASSING and not is_start(node) and not is_done(node)
+    works = node.instruction.opcode not in _PASSING or node.instruction.opcode in _REARRANGED
+    return works and not is_start(node) and not is_done(node)
 
 
 def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
     """Return whether several new nodes do the work; moves alone cannot replace arithmetic."""
     working = [part for part in (result, *parts) if not part.constant]
     moved = all(part.instruction.opcode in _MOVES | _PASSING for part in working)
+    if node.instruction.opcode in _REARRANGED:
+        return any(part.instruction.opcode == "copy" for part in parts)
     return len(working) > 1 and (node.instruction.opcode in _MOVES or not moved)
 
 

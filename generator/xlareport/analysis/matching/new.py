@@ -36,7 +36,8 @@ _MOVES = frozenset({"bitcast", "reshape"})
 _MOVING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose"})
 _CLONE = ".clone"
 _MOST_MOVES = 4
-_IDLE = "it has no users"
+IDLE = "it has no users"
+"""The reason of what was added for nothing."""
 _DEAD = "only dead instructions use it"
 
 
@@ -56,7 +57,7 @@ class New:
         source = self.source(node)
         if source is not None and is_dead_copy(source, node):
             unread = is_idle(node.instruction, node.frame.computation)
-            return PairVerdict(None, Grade.EXACT, _IDLE if unread else _DEAD)
+            return PairVerdict(None, Grade.EXACT, IDLE if unread else _DEAD)
         if source is not None:
             return PairVerdict(source, self._doubts.get(node, Grade.EXACT), "a further copy")
         copied = self._copied_otherwise(node)
@@ -262,7 +263,7 @@ class New:
         if readers:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
-            yield Grade.EXACT, _IDLE
+            yield Grade.EXACT, IDLE
 
     def _reasons_by_partial_results(self, node: Node) -> Iterator[tuple[Grade, str]]:
         """Yield what a new sum over devices combines, if that has its op_name and a counterpart."""

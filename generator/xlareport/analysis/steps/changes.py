@@ -20,7 +20,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
-from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved
+from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved, reason_of
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.shape_changes import Difference
 from xlareport.analysis.steps.unread import left_unread, read_instead
@@ -304,7 +304,7 @@ class _Reader:
             before=before,
             after=after,
             grade=known.grade,
-            reason=known.reason,
+            reason=reason_of(kinds[0], pairing, known),
             kinds=kinds,
             scope=message or (place.computation if place else ""),
             opcodes=(

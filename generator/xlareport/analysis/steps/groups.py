@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.new import IDLE
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
@@ -81,6 +82,8 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
     for change in changes:
         if not change.numbering:
             key = (change.kind, change.opcodes, mask_numbers(change.scope), change.target)
+            if change.kind is Kind.ADDED and change.reason == IDLE:
+                key = (*key[:3], IDLE)
             if change.kind in _OF_COMPUTATIONS:
                 key = (change.kind, ("", ""), "", "")
             result.setdefault(key, []).append(change)

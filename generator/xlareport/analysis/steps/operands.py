@@ -59,7 +59,7 @@ def compare_operands(
         read, reads = _unpaired(matching, read, reads)
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
-    named = _first_few([_instead(was, now) for was, now in other])
+    named = _first_few([_instead(was, now, _types(matching, was, now)) for was, now in other])
     kind = _kind(matching, other)
     if kind is Kind.REDIRECTED and old.opcode in _COMPUTING and _other_types(matching, other):
         kind = Kind.OPERANDS
@@ -117,7 +117,7 @@ def _aligned(
         names = [f"%{_name(was)}" for was in inside]
         more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
         words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
-    words += _first_few([_instead(was, now) for was, now in same])
+    words += _first_few([_instead(was, now, ("", "")) for was, now in same])
     lost = [was for was in gone if was not in known[0]]
     words += _first_few([_lost(matching, was, reads) for was in lost])
     words += _first_few([f"also %{_name(now)}" for now in left if now not in known[1]])
@@ -191,9 +191,19 @@ def _goes_on(matching: Matching, was: Operand, now: Operand) -> bool:
     return matching.partner_after(was.place) == now.place and was.element == now.element
 
 
-def _instead(was: Operand, now: Operand) -> str:
+def _instead(was: Operand, now: Operand, types: tuple[str, str]) -> str:
     old, new = _name(was), _name(now)
-    return f"another %{new}" if old == new else f"%{new} instead of %{old}"
+    before, after = (f" ({name})" if name else "" for name in types)
+    return f"another %{new}{after}" if old == new else f"%{new}{after} instead of %{old}{before}"
+
+
+def _types(matching: Matching, was: Operand, now: Operand) -> tuple[str, str]:
+    """Return the element types of an operand before and after, '' where they are the same."""
+    old, new = matching.before.find(*was.place), matching.after.find(*now.place)
+    if old is None or new is None or was.element or now.element:
+        return "", ""
+    types = old.shape.element_type, new.shape.element_type
+    return types if types[0] != types[1] else ("", "")
 
 
 def _name(operand: Operand) -> str:

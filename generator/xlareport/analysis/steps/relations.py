@@ -1,6 +1,6 @@
 """What kind of change a pairing is, before its lines are compared."""
 
-from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import ChangeCause, PairEvidence, Pairing, Place, Relation
 from xlareport.analysis.steps.kinds import Kind
 
 _SIMPLE = {
@@ -34,6 +34,16 @@ def kind_of_moved(pairing: Pairing, before: Place | None, after: Place | None) -
     if before not in pairing.before[:1]:
         return Kind.MERGED
     return Kind.SWAPPED if PAST in pairing.known_of(before, after).reason else Kind.CLONED
+
+
+def reason_of(kind: Kind, pairing: Pairing, known: PairEvidence) -> str:
+    """Return the reason of a change; that of the first pair says nothing of further parts."""
+    further = kind is Kind.PART and known.reason == pairing.reason
+    if further and pairing.relation is Relation.SPLIT:
+        return f"a part of what %{pairing.before[0].instruction} was split into"
+    if further and pairing.relation is Relation.COMBINED:
+        return f"a member of the combined %{pairing.after[0].instruction}"
+    return known.reason
 
 
 PAST = "past %"
