@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from xlareport.analysis.cost.breakdown import CostPart
+from xlareport.analysis.cost.phases import IN_A_LOOP
 from xlareport.pages.home.time import HUES, shares_bar, time_view
 from xlareport.report import BuildOptions, build
 
@@ -54,11 +55,12 @@ def test_what_is_beyond_the_colors_is_put_together() -> None:
 
 
 def test_layers_of_next_to_no_time_are_no_division() -> None:
-    def titles(named: float) -> list[str]:
-        layers = (CostPart("layer_1", seconds=named), CostPart("", seconds=1 - named))
+    def titles(named: float, name: str = "layer_1") -> list[str]:
+        layers = (CostPart(name, seconds=named), CostPart("", seconds=1 - named))
         cost: Any = SimpleNamespace(seconds=1.0, phases=(), layers=layers, scopes=())
         view = time_view(cost, "x")
         return [bar.title for bar in view.bars] if view else []
 
-    assert titles(0.01) == ["By layer"]
-    assert titles(0.0005) == []
+    assert titles(0.2) == ["By layer"]
+    assert titles(0.05) == []
+    assert titles(0.9, IN_A_LOOP) == []

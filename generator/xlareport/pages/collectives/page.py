@@ -132,5 +132,8 @@ def _figures(report: CollectivesReport) -> list[Figure]:
         figures.append(Figure("Exposed", units.seconds(exposed), note))
         most = units.seconds(report.hideable_seconds)
         note = "upper bound: exposed time or independent work not run meanwhile, the lesser"
+        rows_seconds = sum(collective.hideable_seconds for _, collective in known)
+        if units.seconds(rows_seconds) != most:
+            note += "; work that could run beside several counts once, in the rows for each"
         figures.append(Figure("Hideable", most, note))
     return figures

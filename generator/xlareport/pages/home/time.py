@@ -10,6 +10,7 @@ from xlareport.analysis.cost.phases import (
     BACKWARD,
     COLLECTIVES,
     FORWARD,
+    IN_A_LOOP,
     OTHER,
     UNMARKED,
     UPDATE,
@@ -99,13 +100,13 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
     )
 
 
-_LEAST_NAMED = 0.001
-"""The share of the time that must have a layer, or the division by layer says nothing."""
+_LEAST_NAMED = 0.1
+"""The share of the time that must have a named layer, or the division by layer says nothing."""
 
 
 def _named(parts: Sequence[CostPart]) -> float:
     """Return the seconds of all parts with a name."""
-    return sum(part.seconds for part in parts if part.name)
+    return sum(part.seconds for part in parts if part.name not in {"", IN_A_LOOP})
 
 
 _NO_OP_NAME = "not known (no op_name)"
