@@ -147,3 +147,12 @@ def test_two_figures_that_differ_are_written_with_more_digits() -> None:
     assert units.sizes_apart(200 << 10, (200 << 10) + 100) == ("200.0 KiB", "200.1 KiB")
     assert units.times_apart(0.41901, 0.41932) == ("419.0 ms", "419.3 ms")
     assert units.times_apart(0.41904, 0.4191) == ("419.0 ms", "419.1 ms")
+
+
+def test_sizes_of_an_axis_have_one_unit() -> None:
+    most = 2.1 * 1024**2
+    assert [units.byte_size_as(most * share, most) for share in (0, 0.4, 1)] == [
+        "0",
+        "0.8 MiB",
+        "2.1 MiB",
+    ]

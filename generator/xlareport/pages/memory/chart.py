@@ -94,7 +94,7 @@ def _levels(most: int) -> str:
     return "".join(
         f'<path class="xr-grid" d="M{_LEFT} {_up(share):.1f}H{_WIDTH - _RIGHT}"/>'
         f'<text class="xr-tick" x="{_LEFT - 6}" y="{_up(share) + 4:.1f}" text-anchor="end">'
-        f"{units.byte_size(most * share)}</text>"
+        f"{units.byte_size_as(most * share, most)}</text>"
         for share in (0.0, 0.5, 1.0)
     )
 
