@@ -442,3 +442,20 @@ def test_work_on_fewer_dimensions_of_size_one_goes_on(read: Read) -> None:
     matching = match(read(before), read(after))
     for name in ("e", "m"):
         assert matching.partner_after(Place("main", name)) == Place("main", f"{name}.1")
+
+
+def test_a_bitcast_is_the_transpose_that_a_removed_copy_read(read: Read) -> None:
+    before = _module(
+        "  %t = f32[8,4]{0,1} transpose(%a), dimensions={1,0}\n"
+        "  %c = f32[8,4]{1,0} copy(%t)\n"
+        "  %n = f32[8,4]{0,1} negate(%t)\n  %m = f32[8,4]{1,0} tanh(%c)\n"
+        '  ROOT %s = f32[8]{0} custom-call(%m, %n), custom_call_target="both"\n'
+    )
+    after = _module(
+        "  %b.1 = f32[8,4]{0,1} bitcast(%a)\n"
+        "  %n = f32[8,4]{0,1} negate(%b.1)\n  %m = f32[8,4]{1,0} tanh(%b.1)\n"
+        '  ROOT %s = f32[8]{0} custom-call(%m, %n), custom_call_target="both"\n'
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "t")) == Place("main", "b.1")
+    assert matching.partner_after(Place("main", "c")) is None

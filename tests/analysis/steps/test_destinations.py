@@ -137,3 +137,33 @@ ENTRY"""
     nested = head + outer + entry.replace("body=%body", "body=%outer")
     matching = match(read(nested), read(nested))
     assert [*destination(matching, _OUTSIDE, _INSIDE, "add")] == [Kind.SUNK]
+
+
+def test_what_was_called_in_a_loop_body_is_inlined_and_not_moved_into_the_loop(read: Read) -> None:
+    text = """
+%inner (x: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  ROOT %t = f32[8]{0} tanh(%x)
+}
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %v = f32[8]{0} get-tuple-element(%p), index=1
+  %w = f32[8]{0} call(%v), to_apply=%inner
+  ROOT %r = (s32[], f32[8]) tuple(%i, %w)
+}
+%more (q: (s32[], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  ROOT %l = pred[] compare(%j, %j), direction=LT
+}
+ENTRY %main (a: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %a = (s32[], f32[8]) parameter(0)
+  ROOT %loop = (s32[], f32[8]) while(%a), condition=%more, body=%body
+}
+"""
+    after = text[text.index("%body") :].replace("call(%v), to_apply=%inner", "tanh(%v)")
+    changes = step(read(text), read(after)).changes
+    details = [str(detail) for change in changes for detail in change.details]
+    assert "inlined into %body" in details
+    assert not any("moved into" in detail for detail in details)

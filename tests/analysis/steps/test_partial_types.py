@@ -1,8 +1,13 @@
 from collections.abc import Callable
 
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.partial_types import with_partial_types
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -48,3 +53,18 @@ def test_a_split_product_whose_parts_have_another_type_says_so(read: Read) -> No
     )
     assert _kinds(read, "bf16", last) == (Kind.SPLIT, Kind.TYPE)
     assert _kinds(read, "f32", f"ROOT %reduce = f32[24,64]{{1,0}} {_REDUCE}") == (Kind.SPLIT,)
+
+
+def test_parts_of_a_tuple_have_no_type_of_their_own(read: Read) -> None:
+    whole = '(bf16[8], f32[8]) custom-call(%x), custom_call_target="both"'
+    text = (
+        "ENTRY %main (x: f32[8]) -> (bf16[8], f32[8]) {\n  %x = f32[8]{0} parameter(0)\n"
+        f"  ROOT %w = {whole}\n}}\n"
+    )
+    module = read(text)
+    place = Place("main", "x")
+    row = Change(
+        Kind.SPLIT, Place("main", "w"), place, Grade.EXACT, "", "", ("", ""), (Kind.SPLIT,)
+    )
+    matching = Matching(module, module, {}, ())
+    assert with_partial_types(matching, [row]) == [row]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, NodeElement
-from xlareport.analysis.matching.nodes import is_free, same_count, same_type
+from xlareport.analysis.matching.nodes import is_free, read_at, same_count, same_type
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
@@ -73,3 +73,19 @@ def copy_behind(graph: Graph, node: Node, other: Node) -> Node | None:
 
 
 _MOVE_NOTHING = frozenset({"bitcast"})
+
+
+def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node | None:
+    """Return the free move that a move reads, if a new move gives its operand its dimensions now.
+
+    The new move is then that one, of whatever opcode, and not the move that read it.
+    """
+    source, read = read_at(here, node, 0), there.values.read(other)
+    moves = (node, other) if source is None else (node, other, source)
+    if source is None or not is_free(source) or not read:
+        return None
+    if any(move.instruction.opcode not in REARRANGEMENTS for move in moves):
+        return None
+    if source.instruction.shape.dimensions != other.instruction.shape.dimensions:
+        return None
+    return source if here.values.read(source) == read != here.values.read(node) else None

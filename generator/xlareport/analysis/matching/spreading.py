@@ -30,6 +30,7 @@ from xlareport.analysis.matching.sources import (
     COLLECTIVE,
     copy_behind,
     passed_by,
+    same_move_behind,
     sent_from,
     sources_behind,
 )
@@ -335,7 +336,8 @@ class _Spread:
                 if sent is not None:
                     yield node, sent
                 elif path == other_path and self._could_replace(node, other):
-                    yield self._behind_moves(node, other)
+                    move = same_move_behind(self._search.before, node, self._search.after, other)
+                    yield (move, other) if move else self._behind_moves(node, other)
                 elif (path and was_evaluated(node, other)) or (
                     may_be_resized(node, other) and self._is_same_of_same(node, other)
                 ):

@@ -31,10 +31,20 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
             return {Kind.HOISTED: f"moved out of the loop %{loops[-1]}"}
         if _enters_loop(matching, before, after, holders[0]):
             return {Kind.SUNK: f"moved into the loop %{holders[1][after.computation].name}"}
+    if matching.computation_before(after.computation) == _caller(matching, before):
+        return {Kind.MOVED: f"inlined into %{after.computation}"}
     if left:
         return {Kind.MOVED: f"moved out of %{left[-1].name}"}
     new = holders[1].get(after.computation)
     return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
+
+
+def _caller(matching: Matching, place: Place) -> str:
+    """Return the computation that first calls that of an instruction, if it is gone; else ''."""
+    if place.computation in matching.computations or place.computation in matching.after.by_name:
+        return ""
+    call = holders_of(matching.before).get(place.computation)
+    return homes_of(matching.before)[place.computation] if call and call.opcode == "call" else ""
 
 
 def detail_of_copy(

@@ -20,7 +20,9 @@ def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Ch
 def _with_types(matching: Matching, change: Change) -> Change:
     old = None if change.before is None else matching.before.find(*change.before)
     new = None if change.after is None else matching.after.find(*change.after)
-    if old is None or new is None or old.shape.element_type == new.shape.element_type:
+    if old is None or new is None or old.shape.elements or new.shape.elements:
+        return change
+    if old.shape.element_type == new.shape.element_type:
         return change
     shapes = ShapeChange(old.shape.text, new.shape.text)
     return replace(change, kinds=(Kind.SPLIT, Kind.TYPE), details=(shapes,))

@@ -101,7 +101,7 @@ def _work(
     (was, old), (now, new) = before, after
     if old is None or new is None:
         return
-    if now.partitions == was.partitions:
+    if now.partitions <= was.partitions:  # fewer: it is only written otherwise
         named = f"{what} per device" if now.partitions > 1 else what
         yield named, write(old), write(new), _difference(new - old, write)
     else:
