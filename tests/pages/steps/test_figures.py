@@ -54,6 +54,8 @@ def test_what_partitioning_takes_from_one_device_is_no_saving() -> None:
     *_, work, _ = step_figures(after, Growth(12, 2, 0, 500, 2048, partitions=4))
     assert work[0] == "FLOPs per device"
     assert work[3] == "\N{MINUS SIGN}500 FLOP"
+    *_, work, _ = step_figures(after, Growth(12, 2, 0, 1_000, 2048))
+    assert work == ("FLOPs", "1.00 kFLOP", "1.00 kFLOP", "")
 
 
 def test_the_effect_of_a_step_is_told_in_a_few_words() -> None:
