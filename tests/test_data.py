@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from tests.analysis.findings.texts import paths_of_texts, read_texts
 
 ROW = re.compile(
     r"^\| `(?P<name>[^`]+)` \|.*\| (?P<files>\d+|pairs of files) \| [\d.]+ MB \|$", re.MULTILINE
@@ -69,8 +70,10 @@ def test_a_finding_rule_has_texts_that_have_its_pattern_and_that_lack_it(data: P
     folders = list((data / "findings").iterdir())
     assert len(folders) > 20
     for folder in folders:
-        having = {path.name.replace("having", "lacking") for path in folder.glob("*having.txt")}
-        assert having == {path.name for path in folder.glob("*lacking.txt")}, folder.name
+        names = {path.name for path in folder.iterdir()}
+        assert ("having.txt" in names) == ("lacking.txt" in names), folder.name
+    for path in paths_of_texts():
+        assert {"having", "lacking"} <= read_texts(path).keys(), path
 
 
 def test_the_folder_stays_small(data: Path) -> None:

@@ -1,22 +1,20 @@
 """Rules that depend on the device: a TPU launches no kernels for the iterations of a loop."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from msgspec.structs import replace
+from tests.analysis.findings.texts import having
 
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.serial_loops import serial_loops
 from xlareport.analysis.findings.wide_products import wide_products
 from xlareport.knowledge.devices import device_named, nominal_device
 
-FINDINGS = Path(__file__).parents[2] / "data" / "findings"
-
 
 def test_iterations_cost_a_launch_on_a_gpu_and_what_is_not_known_on_a_tpu(
     case_of: Callable[..., Case],
 ) -> None:
-    case = case_of((FINDINGS / "serial-loops" / "by_hand.having.txt").read_text())
+    case = case_of(having("serial-loops"))
     tpu = device_named("TPU v5e")
     assert tpu is not None
     (on_gpu,) = serial_loops(replace(case, device=nominal_device("gpu")))
@@ -28,7 +26,7 @@ def test_iterations_cost_a_launch_on_a_gpu_and_what_is_not_known_on_a_tpu(
 
 
 def test_the_norm_of_a_vector_is_no_matmul(case_of: Callable[..., Case]) -> None:
-    text = (FINDINGS / "wide-products" / "by_hand.having.txt").read_text()
+    text = having("wide-products")
     assert list(wide_products(case_of(text)))
     flat = text.replace("256,256", "65536").replace("dims={1}", "dims={0}")
     norm = flat.replace("ROOT b = f32[65536]", "ROOT b = f32[]")

@@ -1,16 +1,15 @@
 """Values that only sums and moves read; instructions that name themselves end the search."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from tests.analysis.findings.texts import having
 
 from xlareport.analysis.findings import linear_flow
 from xlareport.analysis.findings.accumulated_reductions import accumulated_reductions
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.linear_flow import Tracks, follow, is_plain
 
-FINDINGS = Path(__file__).parents[2] / "data" / "findings"
 CYCLES = """HloModule m
 
 inner {
@@ -47,7 +46,7 @@ def test_calls_of_calls_end_at_the_limit(
     assert tracks.steps < 60
 
 
-NESTED = (FINDINGS / "accumulated-reductions" / "nested_by_hand.having.txt").read_text()
+NESTED = having("accumulated-reductions", "nested_by_hand")
 SELECT = "begun = f32[1024,1024] select(each, nones, c)"
 
 

@@ -1,15 +1,16 @@
 """Each rule finds what it is for in a module that has it, and nothing in the one beside it.
 
 The modules of `tests/data/findings/RULE` are `having.txt` and `lacking.txt`, compiled, and others
-with a prefix, written by hand for what the compilers at hand do not leave.
+written by hand for what the compilers at hand do not leave, both in one file.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 from msgspec.structs import replace
+from tests.analysis.findings.texts import FINDINGS, having, paths_of_texts, read_texts
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
@@ -53,8 +54,7 @@ DATA = Path(__file__).parents[2] / "data"
 MakeCase: TypeAlias = Callable[..., Case]
 
 
-FINDINGS = DATA / "findings"
-SEEDS = sorted(FINDINGS.glob("*/*having.txt"))
+SEEDS = paths_of_texts()
 
 
 ADD = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
@@ -114,18 +114,16 @@ FREE = "  n = f32[4096,1024] negate(g)\n  ROOT m = f32[1024,1024] exponential(a)
 
 @pytest.mark.parametrize("seed", SEEDS, ids=[str(path.relative_to(FINDINGS)) for path in SEEDS])
 def test_a_rule_finds_its_pattern_and_nothing_beside_it(case_of: MakeCase, seed: Path) -> None:
-    rule = seed.parent.name
-    having = _findings(case_of, seed, rule)
-    assert len(having) == 1
-    assert having[0].places
-    assert having[0].evidence.endswith(".")
-    assert having[0].suggestion.endswith(".")
-    assert not _findings(case_of, seed.with_name(seed.name.replace("having", "lacking")), rule)
+    rule, texts = seed.parent.name, read_texts(seed)
+    (finding,) = _findings(case_of, texts, "having", rule)
+    assert finding.places
+    assert finding.evidence.endswith(".")
+    assert finding.suggestion.endswith(".")
+    assert not _findings(case_of, texts, "lacking", rule)
 
 
-def _findings(case_of: MakeCase, path: Path, rule: str) -> list[Finding]:
-    before = path.with_suffix(".before.txt")
-    case = case_of(path.read_text(), before.read_text() if before.exists() else "")
+def _findings(case_of: MakeCase, texts: Mapping[str, str], side: str, rule: str) -> list[Finding]:
+    case = case_of(texts[side], texts.get(f"{side} before", ""))
     return [finding for finding in find_findings(case) if finding.rule == rule]
 
 
@@ -540,19 +538,19 @@ def test_titles_are_not_repeated(case_of: MakeCase) -> None:
 
 
 def test_nothing_is_said_of_a_text_without_its_entry(case_of: MakeCase) -> None:
-    text = (DATA / "findings/unfused-chains/having.txt").read_text()
+    text = having("unfused-chains", "having")
     assert not find_findings(case_of(text.replace("ENTRY ", "")))
 
 
 def test_unfused_work_names_the_option_that_forbids_it(case_of: MakeCase) -> None:
-    text = (DATA / "findings/unfused-chains/having.txt").read_text()
+    text = having("unfused-chains", "having")
     case = replace(case_of(text), settings={"xla_disable_hlo_passes": "cse,fusion"})
     (finding,) = (finding for finding in find_findings(case) if finding.rule == "unfused-chains")
     assert "`xla_disable_hlo_passes=cse,fusion`" in finding.evidence
 
 
 def test_what_the_compiler_did_not_finish_is_not_blamed_on_it(case_of: MakeCase) -> None:
-    text = (DATA / "findings/unfused-chains/having.txt").read_text()
+    text = having("unfused-chains", "having")
     case = replace(case_of(text), is_optimised=False)
     assert {finding.rule for finding in find_findings(case)} == {"undonated-inputs"}
 
@@ -695,7 +693,7 @@ def test_matmuls_of_an_fft_are_not_for_the_program_to_pad(case_of: MakeCase) -> 
 
 
 def test_a_copy_of_an_fft_is_not_for_the_program_to_move(case_of: MakeCase) -> None:
-    text = (FINDINGS / "layout-copies/having.txt").read_text()
+    text = having("layout-copies", "having")
     (own,) = _findings_of_text(case_of, text, "layout-copies")
     assert "pass the data in the order that is read" in own.suggestion
     name = case_of(text).module.find(*own.places[0])
@@ -706,7 +704,7 @@ def test_a_copy_of_an_fft_is_not_for_the_program_to_move(case_of: MakeCase) -> N
 
 
 def test_what_only_hands_on_random_numbers_does_not_make_them(case_of: MakeCase) -> None:
-    text = (FINDINGS / "random-numbers/having.txt").read_text()
+    text = having("random-numbers", "having")
     (finding,) = _findings_of_text(case_of, text, "random-numbers")
     case = case_of(text)
     opcodes = {case.module.by_name[home].by_name[name].opcode for home, name in finding.places}
@@ -715,7 +713,7 @@ def test_what_only_hands_on_random_numbers_does_not_make_them(case_of: MakeCase)
 
 
 def test_the_options_of_combiners_are_those_of_the_backend_and_kind(case_of: MakeCase) -> None:
-    text = (FINDINGS / "small-collectives/by_hand.having.txt").read_text()
+    text = having("small-collectives")
     gathers = text.replace("all-reduce(", "all-gather(").replace(
         ", to_apply=add", ", dimensions={0}"
     )
@@ -813,9 +811,9 @@ def test_a_weight_whose_gradient_is_returned_is_not_to_be_donated(case_of: MakeC
 
 
 def test_donations_are_judged_after_the_compiler_has_assigned_them(case_of: MakeCase) -> None:
-    having = (FINDINGS / "unused-donations/by_hand.having.txt").read_text()
-    assert "unused-donations" in {finding.rule for finding in find_findings(case_of(having))}
-    case = replace(case_of(having), is_optimised=False)
+    text = having("unused-donations")
+    assert "unused-donations" in {finding.rule for finding in find_findings(case_of(text))}
+    case = replace(case_of(text), is_optimised=False)
     assert "unused-donations" not in {finding.rule for finding in find_findings(case)}
 
 
@@ -830,7 +828,7 @@ def test_a_triangular_solve_is_no_product(case_of: MakeCase) -> None:
 
 
 def test_all_gathers_of_one_operand_to_the_same_devices_name_one_another(case_of: MakeCase) -> None:
-    text = (FINDINGS / "gathered-once" / "by_hand.having.txt").read_text()
+    text = having("gathered-once")
     line = next(line for line in text.splitlines() if "all-gather" in line)
     twin = line.replace(" g =", " h =").replace("[1,4]<=[4]", "{{0,1,2,3}}")
     use = "  k = f32[4096,1024] tanh(h)"
@@ -843,7 +841,7 @@ def test_all_gathers_of_one_operand_to_the_same_devices_name_one_another(case_of
 
 
 def test_latency_in_loops_is_no_part_of_the_roofline_time(case_of: MakeCase) -> None:
-    sums = (FINDINGS / "looped-collectives/by_hand.having.txt").read_text()
+    sums = having("looped-collectives")
     exchange = sums.replace("all-reduce(", "all-to-all(").replace(
         ", use_global_device_ids=true, to_apply=add", ", dimensions={0}"
     )
@@ -874,7 +872,7 @@ def test_the_title_of_a_refused_fusion_is_no_line_of_a_log(case_of: MakeCase) ->
 
 
 def test_a_sliced_array_has_the_name_of_its_argument(case_of: MakeCase) -> None:
-    text = (FINDINGS / "sliced-operands" / "by_hand.having.txt").read_text()
+    text = having("sliced-operands")
     head, mark, tail = text.partition("parameter(1)\n  zero = s32[] constant(0)\n  t =")
     named = f"{head}{mark.replace('(1)', '(1), ' + WEIGHTS, 1)}{tail}"
     (plain, told) = (
