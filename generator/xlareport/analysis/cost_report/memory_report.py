@@ -11,7 +11,9 @@ from xlareport.analysis.cost.activations import Activation, find_activations
 from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.cost.drawn_shares import find_drawn_shares
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
+from xlareport.analysis.cost.kept_by_policy import find_kept_by_policy
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, space_of, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes, follow_aliases
 from xlareport.analysis.cost.live_sum import LiveSum, find_largest_live_sum
@@ -157,6 +159,10 @@ class MemoryReport(Struct, frozen=True):
 
     If live ranges are unknown: those that the layouts place in device memory.
     """
+    kept_by_policy: tuple[StackedBuffer, ...] = ()
+    """Those of `stacked_at_peak` that a policy of jax.checkpoint keeps, as the program marks."""
+    drawn_shares: Mapping[str, str] = field(default_factory=dict)
+    """The shape of the slice that alone uses the numbers of a random generator, by generator."""
     activations: tuple[Activation, ...] = ()
     """Temporaries of the forward pass in use at the peak that the backward pass uses last.
 
@@ -185,10 +191,20 @@ def report_memory(
     cost: ModuleCost,
     chip: str = "",
     backend: str | None = None,
+    *,
+    before: HloModule | None = None,
 ) -> MemoryReport:
-    """Return the report from the dump's files and the final module; `chip` is a device key."""
+    """Return the report from the dump's files and the final module; `chip` is a device key.
+
+    `before` is the module before optimization, if the dump has it.
+    """
     report = _ReportBuilder(files, module).build(cost, chip)
-    return replace(report, stats=find_memory_stats(files, module, backend))
+    return replace(
+        report,
+        stats=find_memory_stats(files, module, backend),
+        kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
+        drawn_shares=find_drawn_shares(module),
+    )
 
 
 class _ReportBuilder:
