@@ -214,6 +214,43 @@ def test_what_a_loop_or_the_caller_needs_is_written_in_any_case(case_of: MakeCas
     assert "needs it too" not in refusal(alone, no)[0]
 
 
+@pytest.mark.parametrize(
+    ("activation", "combiner", "is_attention"),
+    [("exponential", "maximum", True), ("exponential", "add", False), ("tanh", "maximum", False)],
+)
+def test_scores_of_attention_between_two_products_are_a_finding_with_its_saving(
+    case_of: MakeCase, activation: str, combiner: str, *, is_attention: bool
+) -> None:
+    """An activation, or a normalization by a sum, between two products is no softmax."""
+    whole, row = "f32[4,512,512]", "f32[4,512]"
+    product = (
+        "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"
+    )
+    fused = (
+        f"most {{\n  p = {whole} parameter(0)\n  z = f32[] constant(0)\n"
+        f"  ROOT r = {row} reduce(p, z), dimensions={{2}}, to_apply=add\n}}\n\n"
+        f"softmax {{\n  p = {whole} parameter(0)\n  m = {row} parameter(1)\n"
+        f"  n = {whole} broadcast(m), dimensions={{0,1}}\n  d = {whole} subtract(p, n)\n"
+        f"  ROOT e = {whole} {activation}(d)\n}}\n\n"
+        f"product {{\n  p = {whole} parameter(0)\n  q = {whole} parameter(1)\n"
+        f"  ROOT d = {whole} dot(p, q), {product}\n}}\n\n"
+    )
+    text = entry(
+        f"  q = {whole} parameter(0)\n"
+        f"  s = {whole} fusion(q, q), kind=kCustom, calls=product\n"
+        f"  m = {row} fusion(s), kind=kInput, calls=most\n"
+        f"  b = {whole} fusion(s, m), kind=kLoop, calls=softmax\n"
+        f"  ROOT o = {whole} fusion(b, q), kind=kCustom, calls=product"
+    ).replace("ENTRY", f"{fused}ENTRY")
+    case = case_of(text.replace(" add(x, y)", f" {combiner}(x, y)"))
+    no = FusionDecision("producer_ineligible", "b", (), "", "not fusible", None, None)
+    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
+    (finding,) = refused_fusions(replace(case, decisions=linked))
+    assert (finding.title == "Attention scores are written to memory") is is_attention
+    assert (finding.seconds is not None) is is_attention
+    assert ("jax.nn.dot_product_attention" in finding.suggestion) is is_attention
+
+
 @pytest.mark.parametrize("opcode", ["fft", "cholesky", "sort"])
 def test_what_the_backend_runs_as_a_kernel_of_its_own_is_no_saving(
     case_of: MakeCase, opcode: str
