@@ -39,6 +39,7 @@ from xlareport.analysis.cost.rematerialization import Rematerialized, find_remat
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
+from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.argument_groups import ArgumentGroup, group_arguments
 from xlareport.analysis.cost_report.donation_rows import DonationRow, list_donations
@@ -159,6 +160,8 @@ class MemoryReport(Struct, frozen=True):
 
     If live ranges are unknown: those that the layouts place in device memory.
     """
+    argument_padding_bytes: int = 0
+    """Of the arguments' bytes, what their tiles pad."""
     kept_by_policy: tuple[StackedBuffer, ...] = ()
     """Those of `stacked_at_peak` that a policy of jax.checkpoint keeps, as the program marks."""
     drawn_shares: Mapping[str, str] = field(default_factory=dict)
@@ -202,9 +205,17 @@ def report_memory(
     return replace(
         report,
         stats=find_memory_stats(files, module, backend),
+        argument_padding_bytes=_sum_padding(module),
         kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
         drawn_shares=find_drawn_shares(module),
     )
+
+
+def _sum_padding(module: HloModule) -> int:
+    """Return the bytes by which tiles make the arguments larger than their data."""
+    shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
+    sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
+    return sum(max(0, padded - data) for padded, data in sizes)
 
 
 class _ReportBuilder:
