@@ -486,6 +486,27 @@ def test_the_exposed_time_of_all_collectives_is_told_once_for_all(case_of: MakeC
     assert "of all all-gathers" not in gathered.evidence  # it is the only one
 
 
+def test_a_combined_all_gather_that_waits_for_its_last_operand_has_the_threshold(
+    case_of: MakeCase,
+) -> None:
+    part, whole = "f32[1024,1024]", "f32[4096,1024]"
+    text = entry(
+        f"  a = {part} parameter(0)\n  b = {part} {PRODUCT}\n"
+        f"  s = (({part}, {part}), ({whole}, {whole})) all-gather-start(a, b), channel_id=1, "
+        "dimensions={0}, replica_groups=[1,4]<=[4], use_global_device_ids=true\n"
+        f"  d = ({whole}, {whole}) all-gather-done(s)\n  e = {part} {PRODUCT}\n"
+        f"  ROOT t = (({whole}, {whole}), {part}) tuple(d, e)",
+        ", is_scheduled=true, num_partitions=4",
+    )
+    (finding,) = [
+        finding
+        for finding in find_findings(case_of(text))
+        if finding.rule in ("exposed-collectives", "waiting-collectives")
+    ]
+    assert "1 operand of the all-gather of `b` could be sent long before" in finding.suggestion
+    assert "overlap_limit" not in finding.suggestion
+
+
 def test_exposed_collectives_tell_their_time_and_why(case_of: MakeCase) -> None:
     findings = find_findings(case_of(gather("all-gather", USED_TWICE)))
     (exposed,) = [finding for finding in findings if finding.rule == "exposed-collectives"]
