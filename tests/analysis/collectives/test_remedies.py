@@ -2,11 +2,17 @@
 
 import re
 
+import msgspec
 import pytest
 from tests.fixtures.dumps import Unpack
 
 from xlareport.analysis.collectives.origin import CauseKind
-from xlareport.analysis.collectives.remedies import TPU_OPTIONS, find_remedy, find_sync_step
+from xlareport.analysis.collectives.remedies import (
+    TPU_OPTIONS,
+    advise_scheduling,
+    find_remedy,
+    find_sync_step,
+)
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
 from xlareport.knowledge.tpu_defaults import all_releases
 from xlareport.report import BuildOptions, read_one_module
@@ -14,6 +20,10 @@ from xlareport.report import BuildOptions, read_one_module
 
 def overlap(reason: WaitReason | None, exposed: float = 1e-6) -> Overlap:
     return Overlap((), (), 0.0, exposed, exposed, reason, "", (), ())
+
+
+QUEUED = msgspec.structs.replace(overlap(WaitReason.SCHEDULER), queued=("other",))
+COMBINED = msgspec.structs.replace(overlap(WaitReason.SCHEDULER), early=2, last="product")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +60,7 @@ def test_a_reduce_scatter_is_not_told_to_become_one() -> None:
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        ("0153", "The latency-hiding scheduler ran (step 0153): check --xla"),
+        ("0153", "The latency-hiding scheduler ran (step 0153): check --xla_gpu_disable_async"),
         ("", "Turn on the latency-hiding scheduler, which did not run"),
         (None, "Check that the latency-hiding scheduler runs"),
     ],
@@ -78,7 +88,28 @@ def test_a_combined_collective_that_was_made_synchronous_has_its_threshold() -> 
     assert "--xla_gpu_all_gather_combine_threshold_bytes combines fewer" in said("all-gather")
     assert "combine_threshold" not in said("all-gather", "")
     assert "combine_threshold" not in said("all-to-all")
-    assert "overlap_limit (how many collectives may be in flight at once)" in said("all-to-all")
+
+
+def test_the_limit_is_for_collectives_that_wait_for_another_in_flight() -> None:
+    limit = "overlap_limit (how many collectives may be in flight at once"
+    said = advise_scheduling("gpu", "0153", "all-gather", is_async=True, overlaps=[QUEUED])
+    assert f"check --xla_gpu_experimental_parallel_collective_{limit})." in said
+    some = [QUEUED, overlap(WaitReason.SCHEDULER)]
+    said = advise_scheduling("gpu", "0153", "all-gather", is_async=True, overlaps=some)
+    assert f"{limit}; 1 of 2 wait for others)." in said
+    said = advise_scheduling("gpu", "0153", "all-gather", is_async=True, overlaps=some[1:])
+    assert "overlap_limit" not in said
+    assert "JAX_ENABLE_PGLE" in said
+
+
+def test_combined_operands_that_are_ready_early_have_the_threshold() -> None:
+    said = find_remedy(None, COMBINED, "all-gather", "gpu", "0153")
+    assert (
+        "2 operands of the all-gather of `product` could be sent long before that is computed"
+        in said
+    )
+    assert "a lower --xla_gpu_all_gather_combine_threshold_bytes" in said
+    assert "threshold" not in find_remedy(None, COMBINED, "all-to-all", "gpu", "0153")
 
 
 def test_the_step_that_made_collectives_synchronous(unpacked: Unpack) -> None:

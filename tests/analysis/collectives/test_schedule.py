@@ -246,3 +246,41 @@ def test_what_hides_a_part_is_told_where_nothing_more_is_there(rows_of: Rows) ->
     assert 0 < overlap.work_seconds < (row.figures.time.seconds or 0)
     assert overlap.reason is WaitReason.NO_WORK
     assert overlap.reason_detail.startswith("What is independent of it runs meanwhile")
+
+
+@pytest.mark.parametrize(
+    ("begin", "queued"), [("c = {} dot(b, b), {}", ("s",)), ("c = {} dot(d, b), {}", ())]
+)
+def test_a_collective_waits_for_another_only_if_its_operand_is_ready(
+    begin: str, queued: tuple[str, ...], read_text: ReadText, measured: Measure
+) -> None:
+    lines = (
+        f"e = {BIG} dot(b, a), {DOT}",
+        begin.format(BIG, DOT),
+        f"s = {BIG} all-reduce-start(a), {ALL}",
+        f"d = {BIG} all-reduce-done(s)",
+        f"t = {BIG} all-reduce-start(c), {ALL}",
+        f"u = {BIG} all-reduce-done(t)",
+        f"ROOT r = ({BIG}, {BIG}, {BIG}) tuple(d, e, u)",
+    )
+    if "dot(d" in begin:
+        lines = (lines[0], lines[2], lines[3], lines[1], *lines[4:])
+    found = measured(read_text(entry(*lines)), "nvidia-h100")
+    assert found["t"].overlap.queued == queued
+
+
+def test_operands_that_are_ready_long_before_the_last_are_counted(
+    read_text: ReadText, measured: Measure
+) -> None:
+    text = entry(
+        f"c = {BIG} dot(b, b), {DOT}",
+        f"v = {BIG} bitcast(c)",
+        f"e = {BIG} dot(b, a), {DOT}",
+        f"s = ({BIG}, {BIG}) all-reduce-start(a, v), {ALL}",
+        f"d = ({BIG}, {BIG}) all-reduce-done(s)",
+        f"ROOT r = (({BIG}, {BIG}), {BIG}) tuple(d, e)",
+    )
+    overlap = measured(read_text(text), "nvidia-h100")["s"].overlap
+    assert (overlap.early, overlap.last) == (1, "c")
+    alike = measured(read_text(text.replace("(a, v)", "(a, b)")), "nvidia-h100")["s"].overlap
+    assert (alike.early, alike.last) == (0, "")

@@ -212,6 +212,43 @@ def test_what_a_loop_or_the_caller_needs_is_written_in_any_case(case_of: MakeCas
     assert "needs it too" not in refusal(alone, no)[0]
 
 
+@pytest.mark.parametrize(
+    ("activation", "combiner", "is_attention"),
+    [("exponential", "maximum", True), ("exponential", "add", False), ("tanh", "maximum", False)],
+)
+def test_scores_of_attention_between_two_products_are_a_finding_with_its_saving(
+    case_of: MakeCase, activation: str, combiner: str, *, is_attention: bool
+) -> None:
+    """An activation, or a normalization by a sum, between two products is no softmax."""
+    whole, row = "f32[4,512,512]", "f32[4,512]"
+    product = (
+        "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"
+    )
+    fused = (
+        f"most {{\n  p = {whole} parameter(0)\n  z = f32[] constant(0)\n"
+        f"  ROOT r = {row} reduce(p, z), dimensions={{2}}, to_apply=add\n}}\n\n"
+        f"softmax {{\n  p = {whole} parameter(0)\n  m = {row} parameter(1)\n"
+        f"  n = {whole} broadcast(m), dimensions={{0,1}}\n  d = {whole} subtract(p, n)\n"
+        f"  ROOT e = {whole} {activation}(d)\n}}\n\n"
+        f"product {{\n  p = {whole} parameter(0)\n  q = {whole} parameter(1)\n"
+        f"  ROOT d = {whole} dot(p, q), {product}\n}}\n\n"
+    )
+    text = entry(
+        f"  q = {whole} parameter(0)\n"
+        f"  s = {whole} fusion(q, q), kind=kCustom, calls=product\n"
+        f"  m = {row} fusion(s), kind=kInput, calls=most\n"
+        f"  b = {whole} fusion(s, m), kind=kLoop, calls=softmax\n"
+        f"  ROOT o = {whole} fusion(b, q), kind=kCustom, calls=product"
+    ).replace("ENTRY", f"{fused}ENTRY")
+    case = case_of(text.replace(" add(x, y)", f" {combiner}(x, y)"))
+    no = FusionDecision("producer_ineligible", "b", (), "", "not fusible", None, None)
+    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
+    (finding,) = refused_fusions(replace(case, decisions=linked))
+    assert (finding.title == "Attention scores are written to memory") is is_attention
+    assert (finding.seconds is not None) is is_attention
+    assert ("jax.nn.dot_product_attention" in finding.suggestion) is is_attention
+
+
 @pytest.mark.parametrize("opcode", ["fft", "cholesky", "sort"])
 def test_what_the_backend_runs_as_a_kernel_of_its_own_is_no_saving(
     case_of: MakeCase, opcode: str
@@ -276,6 +313,45 @@ def test_a_convert_of_the_compiler_is_not_told_as_the_programs(case_of: MakeCase
     ]
     assert ["compiler's own are: 1." in evidence for evidence, _ in told] == [True, False]
     assert ["Keep one type" in suggestion for _, suggestion in told] == [False, True]
+
+
+@pytest.mark.parametrize("name", ["", ', metadata={op_name="z"}'])
+def test_a_convert_to_compute_the_neighbor_in_a_wide_type_is_no_round_trip(
+    case_of: MakeCase, name: str
+) -> None:
+    config = 'backend_config={"float_type_correction_info":{}}'
+    text = (
+        '  a = f32[4096] parameter(0), metadata={op_name="x"}\n'
+        '  b = bf16[4096] convert(a), metadata={op_name="y"}\n'
+        f"  c = f32[4096] convert(b){name}\n  ROOT d = f32[4096] add(c, c), {config}"
+    )
+    rules = {finding.rule for finding in find_findings(case_of(entry(text)))}
+    assert ("convert-pairs" in rules) is bool(name)
+
+
+@pytest.mark.parametrize(
+    ("result", "reason", "remedy"),
+    [
+        ("f32[512,512]", "sharded in another way", "out_shardings of jax.jit"),
+        ("f32[256,512]", "No output has the same type", "a cast or another sharding"),
+    ],
+)
+def test_an_unused_donation_has_its_arguments_name_and_the_results_sharding(
+    case_of: MakeCase, result: str, reason: str, remedy: str
+) -> None:
+    text = (
+        "  a = f32[512,512] parameter(0), metadata={op_name=\"p['pos']\"}\n"
+        "  ROOT b = f32[256,512] slice(a), slice={[0:256], [0:512]}"
+    )
+    before = entry(text.replace("f32[256,512]", result))
+    (finding,) = [
+        finding
+        for finding in find_findings(case_of(entry(text, ", buffer_donor={ (0, {}) }"), before))
+        if finding.rule == "unused-donations"
+    ]
+    assert "without an aliased output: `p['pos']`." in finding.evidence
+    assert reason in finding.evidence
+    assert remedy in finding.suggestion
 
 
 @pytest.mark.parametrize(
@@ -406,6 +482,27 @@ def test_the_exposed_time_of_all_collectives_is_told_once_for_all(case_of: MakeC
     ]
     assert " of all collectives exposed" in gathered.evidence
     assert "of all all-gathers" not in gathered.evidence  # it is the only one
+
+
+def test_a_combined_all_gather_that_waits_for_its_last_operand_has_the_threshold(
+    case_of: MakeCase,
+) -> None:
+    part, whole = "f32[1024,1024]", "f32[4096,1024]"
+    text = entry(
+        f"  a = {part} parameter(0)\n  b = {part} {PRODUCT}\n"
+        f"  s = (({part}, {part}), ({whole}, {whole})) all-gather-start(a, b), channel_id=1, "
+        "dimensions={0}, replica_groups=[1,4]<=[4], use_global_device_ids=true\n"
+        f"  d = ({whole}, {whole}) all-gather-done(s)\n  e = {part} {PRODUCT}\n"
+        f"  ROOT t = (({whole}, {whole}), {part}) tuple(d, e)",
+        ", is_scheduled=true, num_partitions=4",
+    )
+    (finding,) = [
+        finding
+        for finding in find_findings(case_of(text))
+        if finding.rule in ("exposed-collectives", "waiting-collectives")
+    ]
+    assert "1 operand of the all-gather of `b` could be sent long before" in finding.suggestion
+    assert "overlap_limit" not in finding.suggestion
 
 
 def test_exposed_collectives_tell_their_time_and_why(case_of: MakeCase) -> None:

@@ -207,6 +207,8 @@ def test_the_largest_buffer_is_live_at_the_peak() -> None:
     ]
     held = SimpleNamespace(argument_bytes=8 << 10, output_bytes=12 << 10, alias_bytes=0)
     memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=held)
+    padded = _largest(memory, 28 << 10, ", with 4.0 KiB of tile padding")
+    assert padded.startswith(" Arguments and outputs hold 20.0 KiB of it, with 4.0 KiB of tile pad")
     assert _largest(memory, 28 << 10) == (
         " Arguments and outputs hold 20.0 KiB of it. Largest buffer at the peak: `%w`, 12.0 KiB "
         "(one of 2 of this size)."

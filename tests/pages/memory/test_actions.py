@@ -222,3 +222,26 @@ def test_a_saving_of_nearly_a_whole_value_is_the_value() -> None:
     half = replace(enough, reached=(3 << 20) + (1 << 19), wanted=4 << 20)
     (sentence,) = list_actions(replace(memory, saving=half))
     assert sentence.startswith("512 KiB at most: shrink")
+
+
+def test_what_a_policy_keeps_is_not_for_a_checkpoint_around_more() -> None:
+    dot = StackedBuffer("e", "w", 0, "s", "bf16[4,8]", 3 << 20, 1, 4, "", FORWARD, "body/dot")
+    state = replace(dot, index=1, bytes=1 << 20, stored="")
+    done = {FRAMEWORK: 1}
+    memory = replace(EMPTY, stacked_at_peak=(dot, state), rematerialized_counts=done)
+    (some,) = list_actions(replace(memory, kept_by_policy=(dot,)))
+    assert "The policy of jax.checkpoint keeps 1 of them (3.0 MiB), which" in some
+    assert some.endswith("A checkpoint around several layers saves fewer of the others.")
+    (each,) = list_actions(replace(memory, kept_by_policy=(dot, state)))
+    assert "keeps all 2, which" in each
+    assert each.endswith("nothing_saveable, or no policy, recomputes them.")
+    assert "policy" not in list_actions(memory)[0]
+
+
+def test_random_numbers_of_which_a_share_is_used_are_drawn_per_shard() -> None:
+    value = row("rng.1", "rng-bit-generator", PeakRole.WORKING)
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, ((("rng.1", ()), value.size),))
+    memory = replace(EMPTY, saving=saving, saving_values=(value,))
+    (sentence,) = list_actions(replace(memory, drawn_shares={"rng.1": "u32[2]"}))
+    assert "generates all numbers of `%rng.1` (f32[8]) and uses a slice, u32[2]: draw" in sentence
+    assert "jax_threefry_partitionable" in sentence

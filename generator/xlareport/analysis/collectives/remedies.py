@@ -7,6 +7,7 @@ from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
+from xlareport.runtime import units
 from xlareport.snapshots import ParsedSnapshot
 
 _BY_CAUSE = {
@@ -84,7 +85,9 @@ def find_remedy(
     if overlap.reason in (WaitReason.IS_SYNC, WaitReason.SCHEDULER):
         is_async = overlap.reason is WaitReason.SCHEDULER
         made_sync = "" if is_async else sync_step
-        advice = advise_scheduling(backend, scheduler_step, kind, made_sync, is_async=is_async)
+        advice = advise_scheduling(
+            backend, scheduler_step, kind, made_sync, is_async=is_async, overlaps=(overlap,)
+        )
         return f"{advice} {by_cause}".strip()
     if overlap.reason is WaitReason.DEPENDENCE:
         pieces = f"Cut the {kind} and what needs it into pieces, and send one while another runs."
@@ -105,6 +108,7 @@ def advise_scheduling(
     sync_step: str = "",
     *,
     is_async: bool = False,
+    overlaps: Sequence[Overlap] = (),
 ) -> str:
     """Return advice for independent work that is not scheduled between start and done.
 
@@ -116,27 +120,54 @@ def advise_scheduling(
         return f"Check that this kind may run asynchronously ({options})." if options else _ANY
     if backend != "gpu":
         return _ANY
-    limits = _GPU_OVERLAP if sync_step or is_async else f"{_GPU_ASYNC} and {_GPU_OVERLAP}"
+    checks = [] if sync_step or is_async else [_GPU_ASYNC]
+    checks += _limit_words(overlaps)
     reason = f"{_MADE_SYNC.format(step=sync_step)} " if sync_step else ""
-    fewer = ""
-    if sync_step and kind in COMBINED_COLLECTIVES:
-        flag = f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
-        fewer = f" A lower {flag} combines fewer, which leaves more compute between them."
+    fewer = _combiner_words(kind, overlaps, is_made_sync=bool(sync_step))
     if scheduler_step:
         ran = f"The latency-hiding scheduler ran (step {scheduler_step})"
-        return f"{reason}{ran}: check {limits}.{fewer}"
+        check = f"check {' and '.join(checks)}." if checks else _ESTIMATES
+        return f"{reason}{ran}: {check}{fewer}"
     verb = "Check that the latency-hiding scheduler runs"
     if scheduler_step is not None:
         verb = "Turn on the latency-hiding scheduler, which did not run"
-    return f"{reason}{verb} ({_GPU_OPTION}), and check {limits}.{fewer}"
+    and_check = f", and check {' and '.join(checks)}" if checks else ""
+    return f"{reason}{verb} ({_GPU_OPTION}){and_check}.{fewer}"
+
+
+def _limit_words(overlaps: Sequence[Overlap]) -> list[str]:
+    """Return the limit of collectives in flight, if it can be why one of these waits."""
+    waiting = sum(bool(overlap.queued) for overlap in overlaps)
+    if not waiting:
+        return []
+    some = f"; {waiting} of {len(overlaps)} wait for others" if waiting < len(overlaps) else ""
+    return [f"{_GPU_OVERLAP} (how many collectives may be in flight at once{some})"]
+
+
+def _combiner_words(kind: str, overlaps: Sequence[Overlap], *, is_made_sync: bool) -> str:
+    """Return a sentence on the combiner, where a combined collective waits for its last operand."""
+    if kind not in COMBINED_COLLECTIVES:
+        return ""
+    flag = f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
+    early = next((overlap for overlap in overlaps if overlap.early), None)
+    if early is not None:
+        return (
+            f" {units.plural(early.early, 'operand')} of the {kind} of `{early.last}` could be "
+            f"sent long before that is computed, and {'waits' if early.early == 1 else 'wait'} "
+            f"because XLA combined them: a lower {flag} combines fewer."
+        )
+    if is_made_sync:
+        return f" A lower {flag} combines fewer, which leaves more compute between them."
+    return ""
 
 
 _ANY = "Let the scheduler place the independent work between start and done."
 _GPU_OPTION = "--xla_gpu_enable_latency_hiding_scheduler=true"
 _GPU_ASYNC = "--xla_gpu_disable_async_collectives"
-_GPU_OVERLAP = (
-    "--xla_gpu_experimental_parallel_collective_overlap_limit (how many collectives may be in "
-    "flight at once)"
+_GPU_OVERLAP = "--xla_gpu_experimental_parallel_collective_overlap_limit"
+_ESTIMATES = (
+    "it goes by estimated times, which a profile corrects (JAX_ENABLE_PGLE=true), and by the "
+    "memory that values in flight take."
 )
 _MADE_SYNC = (
     f"{TO_SYNC} (step {{step}}) made it synchronous, as nothing was scheduled between start and "

@@ -11,6 +11,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
+from xlareport.analysis.collectives.waiting import count_early, find_queued
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
@@ -48,6 +49,9 @@ class WaitReason(StrEnum):
     """The computation has no other compute worth overlapping, or all of it overlaps already."""
 
 
+_COULD = frozenset({WaitReason.IS_SYNC, WaitReason.SCHEDULER})
+
+
 class Overlap(Struct, frozen=True):
     """The work that runs while a collective is in progress, per execution."""
 
@@ -72,6 +76,12 @@ class Overlap(Struct, frozen=True):
     """Work of its computation that is independent of it, the longest first."""
     apart: tuple[str, ...]
     """The part of `independent` that does not run meanwhile."""
+    queued: tuple[str, ...] = ()
+    """Other collectives in flight where it could already be, or still be."""
+    early: int = 0
+    """Operands of a combined collective that could be sent long before the last."""
+    last: str = ""
+    """That last operand; empty if there are no such."""
 
 
 class Schedule(Struct, frozen=True):
@@ -80,7 +90,7 @@ class Schedule(Struct, frozen=True):
     module: HloModule
     cost: ModuleCost
     device: Device
-    _bodies: Mapping[str, set[str]] = field(default_factory=dict)
+    _ready: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
     def overlap(
         self, collective: Collective, seconds: float | None, others: Sequence[Collective] = ()
@@ -108,6 +118,10 @@ class Schedule(Struct, frozen=True):
         apart_seconds = sum(self.seconds(home, name) for name in apart)
         work = _Work(hidden, apart, apart_seconds, is_async=between is not None)
         reason, detail = self._reason(home, collective, seconds, work)
+        early, last = 0, ""
+        if reason in _COULD and seconds:
+            least = ENOUGH * seconds
+            early, last = count_early(home, collective, self._ready_times(home), least)
         return Overlap(
             between=None if between is None or collective.is_sync else (*pieces, *working),
             together=tuple(line.name for line in between or () if line.name in starts),
@@ -118,7 +132,20 @@ class Schedule(Struct, frozen=True):
             reason_detail=detail,
             independent=independent,
             apart=apart,
+            queued=find_queued(home, collective, others) if reason in _COULD else (),
+            early=early,
+            last=last if early else "",
         )
+
+    def _ready_times(self, home: Computation) -> Mapping[str, float]:
+        """Return when each instruction can end at the earliest, by the work that it needs."""
+        if home.name not in self._ready:
+            ready: dict[str, float] = {}
+            for line in home.instructions:
+                before = max((ready.get(name, 0.0) for name in line.operand_names), default=0.0)
+                ready[line.name] = before + self.seconds(home, line.name)
+            self._ready[home.name] = ready
+        return self._ready[home.name]
 
     @property
     def _is_ordered(self) -> bool:

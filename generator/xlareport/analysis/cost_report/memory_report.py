@@ -11,7 +11,9 @@ from xlareport.analysis.cost.activations import Activation, find_activations
 from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.cost.drawn_shares import find_drawn_shares
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
+from xlareport.analysis.cost.kept_by_policy import find_kept_by_policy
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, space_of, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes, follow_aliases
 from xlareport.analysis.cost.live_sum import LiveSum, find_largest_live_sum
@@ -37,6 +39,7 @@ from xlareport.analysis.cost.rematerialization import Rematerialized, find_remat
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
+from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.argument_groups import ArgumentGroup, group_arguments
 from xlareport.analysis.cost_report.donation_rows import DonationRow, list_donations
@@ -157,6 +160,12 @@ class MemoryReport(Struct, frozen=True):
 
     If live ranges are unknown: those that the layouts place in device memory.
     """
+    argument_padding_bytes: int = 0
+    """Of the arguments' bytes, what their tiles pad."""
+    kept_by_policy: tuple[StackedBuffer, ...] = ()
+    """Those of `stacked_at_peak` that a policy of jax.checkpoint keeps, as the program marks."""
+    drawn_shares: Mapping[str, str] = field(default_factory=dict)
+    """The shape of the slice that alone uses the numbers of a random generator, by generator."""
     activations: tuple[Activation, ...] = ()
     """Temporaries of the forward pass in use at the peak that the backward pass uses last.
 
@@ -185,10 +194,28 @@ def report_memory(
     cost: ModuleCost,
     chip: str = "",
     backend: str | None = None,
+    *,
+    before: HloModule | None = None,
 ) -> MemoryReport:
-    """Return the report from the dump's files and the final module; `chip` is a device key."""
+    """Return the report from the dump's files and the final module; `chip` is a device key.
+
+    `before` is the module before optimization, if the dump has it.
+    """
     report = _ReportBuilder(files, module).build(cost, chip)
-    return replace(report, stats=find_memory_stats(files, module, backend))
+    return replace(
+        report,
+        stats=find_memory_stats(files, module, backend),
+        argument_padding_bytes=_sum_padding(module),
+        kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
+        drawn_shares=find_drawn_shares(module),
+    )
+
+
+def _sum_padding(module: HloModule) -> int:
+    """Return the bytes by which tiles make the arguments larger than their data."""
+    shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
+    sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
+    return sum(max(0, padded - data) for padded, data in sizes)
 
 
 class _ReportBuilder:

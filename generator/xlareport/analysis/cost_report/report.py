@@ -119,7 +119,8 @@ def report_cost(
     earlier = (snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not written)
     first = next(earlier, None)
     chip = device_named(module.device_words)
-    memory = report_memory(module.memory, hlo, cost, chip.key if chip else "", backend)
+    key = chip.key if chip else ""
+    memory = report_memory(module.memory, hlo, cost, key, backend, before=first)
     peak = memory.peak_lines if memory.at_peak_count else None
     shares = share_fusions(hlo, cost, device)
     phase, served = key_by_phase(hlo), serve_ops(hlo)

@@ -3,7 +3,8 @@
 A float is converted and converted back, and the intermediate value has no other use. Unfused, this
 accesses memory. Fused, it costs almost nothing, but still rounds. Converts without an op_name come
 from the compiler: a backend that computes a narrow type in a wide one rounds after each operation,
-as the program's type does.
+as the program's type does. A pair is not reported if one of its converts is there only because the
+compiler computes the neighbor in a wider type, which `float_type_correction_info` says on TPUs.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,8 @@ from xlareport.runtime import units
 
 LEAST_ELEMENTS = 1024
 _FLOATS = ("f", "bf")
+_CORRECTED = "float_type_correction_info"
+"""In the backend_config of what the program computes in a narrower type."""
 
 
 def convert_pairs(case: Case) -> Iterator[Finding]:
@@ -27,6 +30,8 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
     for computation, instruction, cost in case.reached(case.module):
         inner = _pair(case.module, computation, instruction)
         if inner is None or not cost.counted:
+            continue
+        if _is_correction(computation, instruction, inner):
             continue
         result.append((computation.name, instruction, inner))
         if not cost.fused:
@@ -64,6 +69,19 @@ def _count_added(module: HloModule, pairs: Iterable[tuple[Instruction, Instructi
     if not any(instruction.metadata.op_name for instruction in module.instructions):
         return 0
     return sum(not (outer.metadata.op_name or inner.metadata.op_name) for outer, inner in pairs)
+
+
+def _is_correction(computation: Computation, outer: Instruction, inner: Instruction) -> bool:
+    """Return whether the compiler added one of two converts to compute a neighbor in a wide type.
+
+    The program has no such convert, so that it has no round-trip.
+    """
+    before = [] if inner.metadata.op_name else computation.operands(inner)
+    after = [] if outer.metadata.op_name else computation.users.get(outer.name, ())
+    return any(
+        neighbor is not None and _CORRECTED in neighbor.attributes.get("backend_config", "")
+        for neighbor in (*before, *after)
+    )
 
 
 def _pair(

@@ -98,6 +98,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             kind,
             case.sync_step if reason is WaitReason.IS_SYNC else "",
             is_async=reason is WaitReason.SCHEDULER,
+            overlaps=[figures.overlap for figures in exposed],
         ),
         grade="matched",
         weight=bound,

@@ -8,7 +8,9 @@ That is the upper bound of the saving, without kernel launches.
 Results that a loop, a collective or the caller also needs are written in any case, so only reading
 them counts. Collectives do not count as consumers. Custom fusions (Triton) and library calls
 contain only what was assigned to them earlier. If the producer or all consumers are of this kind,
-the pass cannot save anything, and the finding states no saving. Operands that a scatter updates in
+the pass cannot save anything, and the finding states no saving. The exceptions are the scores of
+attention and their softmax, between two matrix products: a fused kernel keeps them on the chip, so
+that a finding of their own states their traffic as the saving. Operands that a scatter updates in
 place, and its results, are in memory in any case and are not reported. The names of the log are
 followed through the fusions to the final module.
 """
@@ -20,6 +22,7 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal, list_results
+from xlareport.analysis.findings.attention_scores import find_attention_scores
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES
@@ -115,7 +118,29 @@ def _are_all(computation: Computation, names: Iterable[str], users: Iterable[str
 
 
 def _closed_findings(case: Case, closed: dict[str, list[_Refused]]) -> Iterator[Finding]:
-    """Yield what only another lowering could fuse, all reasons together: no saving is known."""
+    """Yield what only another lowering could fuse, all reasons together.
+
+    No saving is known, but for the scores of attention, for which there are fused kernels.
+    """
+    names = dict.fromkeys(each.place[0] for alike in closed.values() for each in alike)
+    module = case.module
+    scores = {name: find_attention_scores(module, module.by_name[name]) for name in names}
+    parts: tuple[dict[str, list[_Refused]], ...] = defaultdict(list), defaultdict(list)
+    for reason, alike in closed.items():
+        for each in alike:
+            parts[each.place[1] in scores[each.place[0]]][reason].append(each)
+    attention = sum(each.saved for alike in parts[True].values() for each in alike)
+    if not case.is_noticeable(attention, LEAST_SHARE):
+        yield from _closed_finding(case, closed)
+        return
+    yield from _closed_finding(case, parts[True], attention)
+    yield from _closed_finding(case, parts[False])
+
+
+def _closed_finding(
+    case: Case, closed: dict[str, list[_Refused]], attention: float | None = None
+) -> Iterator[Finding]:
+    """Yield a finding if it is worth it; `attention` are the seconds that fused attention saves."""
     producers = sorted(
         (producer for alike in closed.values() for producer in alike),
         key=lambda producer: (-producer.saved, producer.place),
@@ -126,25 +151,40 @@ def _closed_findings(case: Case, closed: dict[str, list[_Refused]]) -> Iterator[
     counts = sorted(closed.items(), key=lambda item: (-len(item[1]), item[0]))
     reasons = ", ".join(f"{len(alike)} ({reason})" for reason, alike in counts)
     first = producers[0]
+    is_attention = attention is not None
     yield Finding(
         rule="refused-fusions",
-        title="Custom fusion or library call not fused with its neighbor",
+        title=(
+            "Attention scores are written to memory"
+            if is_attention
+            else "Custom fusion or library call not fused with its neighbor"
+        ),
         places=tuple(producer.place for producer in producers[:MOST_PLACES]),
         occurrences=len(producers),
         evidence=(
-            f"{units.plural(len(producers), 'producer')} by the log of the fusion pass: {reasons}. "
+            f"{units.plural(len(producers), 'producer')}"
+            f"{_OF_SCORES if is_attention else ''} by the log of the fusion pass: {reasons}. "
             f"Their results take {units.seconds(moved)}, {units.share(case.share(moved))} of the "
-            "module's roofline time, to be written and read, which only another lowering could "
-            f"save. Consumers of `{first.place[1]}`: {join_names(first.users)}."
+            "module's roofline time, to be written and read, which "
+            f"{'fused attention can save' if is_attention else 'only another lowering could save'}"
+            f". Consumers of `{first.place[1]}`: {join_names(first.users)}."
         ),
-        suggestion=(
-            "Triton fusions and library calls take in only what was assigned to them before. One "
-            "kernel in place of several would save the traffic, such as fused attention or a "
-            "Pallas kernel."
-        ),
+        suggestion=_FUSED_ATTENTION if is_attention else _ONE_KERNEL,
         grade="matched",
-        weight=0.0,
+        weight=attention or 0.0,
+        seconds=attention,
     )
+
+
+_OF_SCORES = " of scores, of their softmax or of their gradients"
+_FUSED_ATTENTION = (
+    "Use fused attention, which keeps the scores on the chip: jax.nn.dot_product_attention with "
+    'implementation="cudnn", or a Pallas kernel. The saving is an upper bound.'
+)
+_ONE_KERNEL = (
+    "Triton fusions and library calls take in only what was assigned to them before. One kernel in "
+    "place of several would save the traffic, such as fused attention or a Pallas kernel."
+)
 
 
 def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:

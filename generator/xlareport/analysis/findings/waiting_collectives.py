@@ -109,6 +109,7 @@ def _finding(
             kind,
             case.sync_step if is_synchronous else "",
             is_async=not is_synchronous,
+            overlaps=[figures.overlap for figures in exposed],
         ),
         grade="matched",
         weight=hideable,

@@ -16,7 +16,7 @@ from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.home.time import TimeView, time_view
-from xlareport.pages.memory.analysis_line import analysis_line
+from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.pages.program.ranks import rank_words
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
@@ -228,7 +228,8 @@ def _memory(module: ModuleRecord, cost: CostReport | None) -> str:
     elif memory is not None and memory.estimated_peak_bytes is not None:
         about = units.byte_size(memory.estimated_peak_bytes)
         message = f"Peak memory about {about}, guessed from the schedule."
-    message += _largest(memory, peak) if memory is not None and message else ""
+    padding = padding_words(cost.memory) if cost is not None else ""
+    message += _largest(memory, peak, padding) if memory is not None and message else ""
     if reserved is not None:
         message += f" Allocated: {units.byte_size(reserved)}."
     line = analysis_line(cost.memory, module.backend) if cost is not None else ""
@@ -258,7 +259,7 @@ _LEAST_HELD = 0.5
 """Share of the peak from which arguments and outputs are stated."""
 
 
-def _largest(memory: MemoryRecord, peak: int | None) -> str:
+def _largest(memory: MemoryRecord, peak: int | None, padding: str = "") -> str:
     """Name the largest value that lives at the peak; memory that is only held has no name."""
     if not memory.at_peak:
         return ""
@@ -276,18 +277,18 @@ def _largest(memory: MemoryRecord, peak: int | None) -> str:
     if value.argument and "`" not in value.argument:
         name = f"`{value.argument}` ({name})"
     many = f" (one of {alike} of this size)" if alike > 1 else ""
-    held = _held_part(memory, peak)
+    held = _held_part(memory, peak, padding)
     return f"{held} Largest buffer at the peak{of_main}: {name}, {size}{many}.{others}"
 
 
-def _held_part(memory: MemoryRecord, peak: int | None) -> str:
+def _held_part(memory: MemoryRecord, peak: int | None, padding: str) -> str:
     """Return how much of the peak arguments and outputs hold, if it is most of it."""
     if memory.held is None or not peak:
         return ""
     size = memory.held.argument_bytes + memory.held.output_bytes - memory.held.alias_bytes
     if not _LEAST_HELD * peak <= size <= peak:
         return ""
-    return f" Arguments and outputs hold {units.byte_size(size)} of it."
+    return f" Arguments and outputs hold {units.byte_size(size)} of it{padding}."
 
 
 def _in_use(space: MemorySpaceRecord) -> str:

@@ -7,6 +7,7 @@ from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
+from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
@@ -126,7 +127,8 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[tuple[int, str]]:
     groups: dict[str, list[ValueRow]] = {}
     for row in _at_peak(memory, saving):
         if not _is_advised(row, memory):
-            groups.setdefault(_treatment(row), []).append(row)
+            is_share = row.instruction in memory.drawn_shares
+            groups.setdefault("drawn" if is_share else _treatment(row), []).append(row)
     saved = _saved(memory, saving)
     for treatment, words in _TREATMENTS.items():
         rows = groups.get(treatment)
@@ -183,6 +185,15 @@ def _pieces(rows: Sequence[ValueRow]) -> str:
     return f"compute {'it' if len(rows) == 1 else 'them'} in smaller pieces or in a narrower type"
 
 
+def _drawn(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    used = memory.drawn_shares[rows[0].instruction]
+    return (
+        f"every device generates all numbers of {_names(rows)} and uses a slice, {used}: "
+        "draw them per shard, in shard_map with a key that jax.random.fold_in makes from "
+        "jax.lax.axis_index, or with threefry keys and jax_threefry_partitionable"
+    )
+
+
 _NARROWER = "a narrower type or sharding shrinks them"
 _STACKS = {
     "": f"what loops stack: {_NARROWER}",
@@ -194,6 +205,7 @@ _STACKS = {
     ),
 }
 _TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
+    "drawn": _drawn,
     PeakRole.ACTIVATION: lambda _, rows: (
         f"recompute {_names(rows)} with jax.checkpoint (activations)"
     ),
@@ -265,6 +277,24 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         alike = [buffer for buffer in memory.stacked_at_peak if buffer.phase == phase]
         size = sum(buffer.bytes or 0 for buffer in alike)
         if size:
-            what = _CHECKPOINTED if phase and is_checkpointed else words
+            what = _checkpointed(memory, alike) if phase and is_checkpointed else words
             buffers = units.plural(len(alike), "buffer")
             yield size, f"{units.byte_size(size)} at most: {buffers} {what}"
+
+
+def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
+    """Return what saves buffers for the backward pass in a program with jax.checkpoint."""
+    kept = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
+    if not kept:
+        return _CHECKPOINTED
+    size = units.byte_size(sum(buffer.bytes or 0 for buffer in kept))
+    which = f"all {len(kept)}" if len(kept) == len(buffers) else f"{len(kept)} of them ({size})"
+    others = "" if len(kept) == len(buffers) else _OTHERS
+    return (
+        f"that forward loops stack. The policy of jax.checkpoint keeps {which}, which the program "
+        "before optimization marks by reduce_precision; "
+        f"jax.checkpoint_policies.nothing_saveable, or no policy, recomputes them.{others}"
+    )
+
+
+_OTHERS = " A checkpoint around several layers saves fewer of the others."

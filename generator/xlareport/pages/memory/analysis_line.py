@@ -45,3 +45,14 @@ def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: 
     size = units.byte_size(stats.peak_space_bytes)
     counted = "a result counts in addition to the operand that it replaces"
     return f" ({size} of it in {space}, where {counted}; peak memory is {main} alone)"
+
+
+def padding_words(memory: MemoryReport) -> str:
+    """Return how much of the arguments is padding, after a comma; empty if next to nothing is."""
+    held, padding = memory.figures.held, memory.argument_padding_bytes
+    if held is None or not padding:
+        return ""
+    whole = held.argument_bytes
+    if units.byte_size(whole) == units.byte_size(whole - padding):
+        return ""
+    return f", with {units.byte_size(padding)} of tile padding"

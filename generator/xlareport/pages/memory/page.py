@@ -14,7 +14,7 @@ from xlareport.pages import words
 from xlareport.pages.cost.page import cost_parts, per_device
 from xlareport.pages.figures import Figure
 from xlareport.pages.memory.actions import list_actions
-from xlareport.pages.memory.analysis_line import analysis_line
+from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.pages.memory.chart import MemoryChart, memory_chart
 from xlareport.pages.memory.peak_words import (
     live_range_words,
@@ -192,7 +192,7 @@ def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
         rows = [("Peak memory", memory.estimate.bytes, "estimated from the schedule")]
     if held is not None:
         rows += [
-            ("Arguments", held.argument_bytes, "entry parameters"),
+            ("Arguments", held.argument_bytes, f"entry parameters{padding_words(memory)}"),
             ("Outputs", held.output_bytes, "including those aliased with arguments"),
             ("Alias", held.alias_bytes, "outputs that reuse argument memory"),
         ]

@@ -1,0 +1,84 @@
+"""What a collective waits for besides its own operands: others in flight, and combined members."""
+
+from collections.abc import Mapping, Sequence
+
+from xlareport.analysis.collectives.find import Collective
+from xlareport.hlo.model import Computation, Instruction
+
+_RENAMES = frozenset({"bitcast", "get-tuple-element", "tuple"})
+
+
+def find_queued(
+    home: Computation, collective: Collective, others: Sequence[Collective]
+) -> tuple[str, ...]:
+    """Return the other collectives without which this one could begin earlier or end later.
+
+    Each is in flight only after the operands are ready and before the start, or only after the
+    done and before the first user. A limit of collectives in flight can be why.
+    """
+    places = {line.name: number for number, line in enumerate(home.instructions)}
+    if collective.instruction not in places:
+        return ()
+    start = places[collective.instruction]
+    end = places.get(collective.done or "", start)
+    ready = _last_operand(home, home.instructions[start], places)
+    used = _first_user(home, home.instructions[end].name, places)
+    return tuple(
+        other.instruction
+        for other in others
+        if other.computation == home.name
+        and other.instruction != collective.instruction
+        and other.done in places
+        and not other.is_sync
+        and (ready < places[other.done] < start or end < places[other.instruction] < used)
+    )
+
+
+def _last_operand(home: Computation, instruction: Instruction, places: Mapping[str, int]) -> int:
+    """Return the place of the last instruction that computes an operand."""
+    last, waiting = -1, [*instruction.operand_names]
+    while waiting:
+        operand = home.by_name.get(waiting.pop())
+        if operand is None:
+            continue
+        if operand.opcode in _RENAMES:
+            waiting.extend(operand.operand_names)
+        elif operand.opcode not in ("constant", "parameter"):
+            last = max(last, places[operand.name])
+    return last
+
+
+def _first_user(home: Computation, name: str, places: Mapping[str, int]) -> int:
+    """Return the place of the first instruction that reads a value, by whatever name."""
+    first, waiting, seen = len(places), [name], {name}
+    while waiting:
+        for user in home.users.get(waiting.pop(), ()):
+            if user.opcode not in _RENAMES:
+                first = min(first, places[user.name])
+            elif user.name not in seen:
+                seen.add(user.name)
+                waiting.append(user.name)
+    return first
+
+
+def count_early(
+    home: Computation, collective: Collective, ready: Mapping[str, float], least: float
+) -> tuple[int, str]:
+    """Return how many operands could be sent long before the last, and the last; 0 if none.
+
+    `ready` has the time at which each instruction can end at the earliest; `least` is long.
+    """
+    start = home.by_name.get(collective.instruction)
+    names = [name for name in start.operand_names if name in ready] if start else []
+    if len(names) < 2:  # nothing is combined
+        return 0, ""
+    last = max(names, key=lambda name: ready[name])
+    early = sum(ready[last] - ready[name] >= least for name in names)
+    return early, _renamed(home, last)
+
+
+def _renamed(home: Computation, name: str) -> str:
+    """Return the instruction that computes what a value renames."""
+    while (line := home.by_name.get(name)) and line.opcode in _RENAMES and line.operand_names:
+        name = line.operand_names[0]
+    return name
