@@ -964,6 +964,7 @@ var xlareport = (() => {
     ]
   );
   var FUSED = /^(?:(?:loop|input|output|wrapped|gemm_fusion)_\w+|\w+_fusion)$/;
+  var COMPUTATION = /^%?\w*computation(?:\.|$)/;
   var tables = () => load("words");
   function divide(word2) {
     const colon = word2.indexOf(":");
@@ -987,6 +988,12 @@ var xlareport = (() => {
     }
     const entry = kind === "flag" ? bareFlag(name) : name;
     return root + (PAGES[kind] ?? glossaryEntry(kind, entry));
+  }
+  function traceAddress(shown, word2) {
+    const page2 = shown.closest("[data-xr-traces]")?.getAttribute("data-xr-traces");
+    const [kind, name] = divide(word2);
+    const traced2 = page2 && kind === "instruction" && !COMPUTATION.test(name);
+    return traced2 ? `${page2}#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}` : "";
   }
   var entryAddress = (word2) => address2(...divide(word2));
   function nameLink(kind, name, ...shown) {
@@ -1168,7 +1175,7 @@ var xlareport = (() => {
     }
   }
   function wrap(shown, word2) {
-    const link2 = element("a.xr-word", { "data-word": word2, href: entryAddress(word2) });
+    const link2 = element("a.xr-word", { "data-word": word2, href: traceAddress(shown, word2) || entryAddress(word2) });
     shown.replaceWith(link2);
     link2.append(shown);
   }
@@ -5483,13 +5490,10 @@ var xlareport = (() => {
       const rest2 = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN2));
       const folded = rest2.length > 0 && element("details", null, element("summary", null, `${format.count(rest2.length)} more`), ...rest2);
       const isLost = added.some(([, , , , , grade]) => grade === "g");
-      const named2 = isLost ? [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward)) : [];
+      const named2 = [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward));
+      const made = named2.length ? "Compiler-generated for an op of before_optimizations" : "Compiler-generated; no origin in before_optimizations";
       return [
-        element(
-          "h3",
-          null,
-          isLost ? "Origin in before_optimizations not known" : "Compiler-generated; no origin in before_optimizations"
-        ),
+        element("h3", null, isLost ? "Origin in before_optimizations not known" : made),
         ...named2.map((op) => element("p", null, "By op_name: ", opLink(op))),
         ...paragraphs,
         ...folded ? [folded] : []
