@@ -6928,6 +6928,7 @@ var xlareport = (() => {
     ]
   );
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
+  var namesIt = ({ kind, matches: matches2 }) => (kind === "module" || kind === "instruction") && matches2.some(({ rank: rank2, gone }) => rank2 === 0 && !gone);
   var Search = class {
     constructor() {
       this.input = element("input", {
@@ -7077,6 +7078,8 @@ var xlareport = (() => {
       );
       const touched = matches2.find((group) => group.kind === "touched");
       if (touched) touched.best = 0;
+      const topic = matches2.find((group) => group.kind === "topic");
+      if (topic?.best === 0 && !matches2.some(namesIt)) topic.best = -1;
       return matches2.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
     }
     /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
@@ -7204,16 +7207,11 @@ var xlareport = (() => {
       if (target2 === this.dialog || target2.closest("a") && !elsewhere) this.dialog.close();
     }
     /**
-     * Opens the first result that is what was typed: `fusion.1` never opens `fusion.101`.
-     * @param {HTMLAnchorElement[]} links
+     * Opens the first result that is what was typed, else the first of all.
+     * @param {HTMLAnchorElement[]} links the best first
      */
-    openExact(links) {
-      const exact = links.find((link2) => link2.dataset.exact);
-      if (exact) exact.click();
-      else if (links.length) {
-        const below2 = this.below > 1 ? `${format.count(this.below)} op_names are below this scope.` : "No exact match.";
-        this.status.textContent = `${below2} The arrow keys choose a result.`;
-      }
+    openBest(links) {
+      (links.find((link2) => link2.dataset.exact) ?? links[0])?.click();
     }
     /** @param {KeyboardEvent} event */
     press(event) {
@@ -7224,7 +7222,7 @@ var xlareport = (() => {
       );
       if (event.key === "Enter" && event.target === this.input) {
         event.preventDefault();
-        this.openExact(links);
+        this.openBest(links);
       } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         const next = at + (event.key === "ArrowDown" ? 1 : -1);
