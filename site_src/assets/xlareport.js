@@ -964,6 +964,7 @@ var xlareport = (() => {
     ]
   );
   var FUSED = /^(?:(?:loop|input|output|wrapped|gemm_fusion)_\w+|\w+_fusion)$/;
+  var COMPUTATION = /^%?\w*computation(?:\.|$)/;
   var tables = () => load("words");
   function divide(word2) {
     const colon = word2.indexOf(":");
@@ -987,6 +988,12 @@ var xlareport = (() => {
     }
     const entry = kind === "flag" ? bareFlag(name) : name;
     return root + (PAGES[kind] ?? glossaryEntry(kind, entry));
+  }
+  function traceAddress(shown, word2) {
+    const page2 = shown.closest("[data-xr-traces]")?.getAttribute("data-xr-traces");
+    const [kind, name] = divide(word2);
+    const traced2 = page2 && kind === "instruction" && !COMPUTATION.test(name);
+    return traced2 ? `${page2}#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}` : "";
   }
   var entryAddress = (word2) => address2(...divide(word2));
   function nameLink(kind, name, ...shown) {
@@ -1168,7 +1175,7 @@ var xlareport = (() => {
     }
   }
   function wrap(shown, word2) {
-    const link2 = element("a.xr-word", { "data-word": word2, href: entryAddress(word2) });
+    const link2 = element("a.xr-word", { "data-word": word2, href: traceAddress(shown, word2) || entryAddress(word2) });
     shown.replaceWith(link2);
     link2.append(shown);
   }
@@ -5483,13 +5490,10 @@ var xlareport = (() => {
       const rest2 = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN2));
       const folded = rest2.length > 0 && element("details", null, element("summary", null, `${format.count(rest2.length)} more`), ...rest2);
       const isLost = added.some(([, , , , , grade]) => grade === "g");
-      const named2 = isLost ? [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward)) : [];
+      const named2 = [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward));
+      const made = named2.length ? "Compiler-generated for an op of before_optimizations" : "Compiler-generated; no origin in before_optimizations";
       return [
-        element(
-          "h3",
-          null,
-          isLost ? "Origin in before_optimizations not known" : "Compiler-generated; no origin in before_optimizations"
-        ),
+        element("h3", null, isLost ? "Origin in before_optimizations not known" : made),
         ...named2.map((op) => element("p", null, "By op_name: ", opLink(op))),
         ...paragraphs,
         ...folded ? [folded] : []
@@ -6924,6 +6928,7 @@ var xlareport = (() => {
     ]
   );
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
+  var namesIt = ({ kind, matches: matches2 }) => (kind === "module" || kind === "instruction") && matches2.some(({ rank: rank2, gone }) => rank2 === 0 && !gone);
   var Search = class {
     constructor() {
       this.input = element("input", {
@@ -7073,6 +7078,8 @@ var xlareport = (() => {
       );
       const touched = matches2.find((group) => group.kind === "touched");
       if (touched) touched.best = 0;
+      const topic = matches2.find((group) => group.kind === "topic");
+      if (topic?.best === 0 && !matches2.some(namesIt)) topic.best = -1;
       return matches2.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
     }
     /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
@@ -7200,16 +7207,11 @@ var xlareport = (() => {
       if (target2 === this.dialog || target2.closest("a") && !elsewhere) this.dialog.close();
     }
     /**
-     * Opens the first result that is what was typed: `fusion.1` never opens `fusion.101`.
-     * @param {HTMLAnchorElement[]} links
+     * Opens the first result that is what was typed, else the first of all.
+     * @param {HTMLAnchorElement[]} links the best first
      */
-    openExact(links) {
-      const exact = links.find((link2) => link2.dataset.exact);
-      if (exact) exact.click();
-      else if (links.length) {
-        const below2 = this.below > 1 ? `${format.count(this.below)} op_names are below this scope.` : "No exact match.";
-        this.status.textContent = `${below2} The arrow keys choose a result.`;
-      }
+    openBest(links) {
+      (links.find((link2) => link2.dataset.exact) ?? links[0])?.click();
     }
     /** @param {KeyboardEvent} event */
     press(event) {
@@ -7220,7 +7222,7 @@ var xlareport = (() => {
       );
       if (event.key === "Enter" && event.target === this.input) {
         event.preventDefault();
-        this.openExact(links);
+        this.openBest(links);
       } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         const next = at + (event.key === "ArrowDown" ? 1 : -1);

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from xlareport.cli.history import command
+from xlareport.cli.history import _no_origin, command
 from xlareport.runtime.errors import UnknownNameError
 
 Unpack = Callable[[str], Path]
@@ -56,11 +56,17 @@ def test_the_end_of_an_op_name_is_enough_where_it_is_the_end_of_one(unpacked: Un
     assert "the end of 4 op_names" in str(several)
 
 
+def test_what_a_step_made_for_an_op_names_it() -> None:
+    assert _no_origin(["", "mlp/dot_general"], is_lost=False).endswith("op_name mlp/dot_general")
+    assert _no_origin([""], is_lost=False).endswith("no origin in before_optimizations")
+    assert _no_origin(["mlp/dot_general"], is_lost=True).endswith("not known")
+
+
 def test_what_a_step_made_says_so(unpacked: Unpack) -> None:
     dump = str(unpacked("gpu-h100x2-train"))
     asked = [dump, "--jobs", "1", "bitcast.2", "--module", "jit_train_step"]
     told = CliRunner().invoke(command, asked).stdout
-    assert "Compiler-generated; no origin in before_optimizations:" in told
+    assert "Compiler-generated, with the op_name jit(train_step)/jvp(loss)/integer_pow:" in told
     assert "  %bitcast is first seen in 0027 hlo_normalization: after reduction-dimension-" in told
     assert "It comes from" not in told
     events = json.loads(CliRunner().invoke(command, [*asked, "--json"]).stdout)

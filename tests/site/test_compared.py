@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from tests.successor import of_mkdocs
 
 from xlareport.compare import compare
 from xlareport.report import BuildOptions
@@ -41,3 +42,13 @@ def test_nothing_is_promised_that_is_not_there(visitor: Any, site: Path, name: s
     assert not [
         request for request in visitor.requests if request.endswith("assets/data/search.js")
     ]
+
+
+@of_mkdocs
+@pytest.mark.parametrize("words", ["rollout", "jit_rollout"])
+def test_a_module_is_found_by_a_part_of_its_name(visitor: Any, site: Path, words: str) -> None:
+    page = visitor.open(f"{site.as_uri()}/index.html")
+    page.keyboard.press("/")
+    page.keyboard.type(words)
+    link = page.locator(".md-search-result__link[href*='m/module_0006.jit_rollout.html']")
+    expect(link.first).to_contain_text("jit_rollout")

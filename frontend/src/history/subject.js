@@ -149,13 +149,12 @@ export class SubjectView {
       rest.length > 0 &&
       element("details", null, element("summary", null, `${format.count(rest.length)} more`), ...rest);
     const isLost = added.some(([, , , , , grade]) => grade === "g");
-    const named = isLost ? [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward)) : [];
+    const named = [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward));
+    const made = named.length
+      ? "Compiler-generated for an op of before_optimizations"
+      : "Compiler-generated; no origin in before_optimizations";
     return [
-      element(
-        "h3",
-        null,
-        isLost ? "Origin in before_optimizations not known" : "Compiler-generated; no origin in before_optimizations",
-      ),
+      element("h3", null, isLost ? "Origin in before_optimizations not known" : made),
       ...named.map((op) => element("p", null, "By op_name: ", opLink(op))),
       ...paragraphs,
       ...(folded ? [folded] : []),

@@ -33,6 +33,9 @@ const TOLD_BY_SIGN = /** @type {[RegExp, string][]} */ ([
 /** Names of fusions without a number: passes with such names are known by theirs. */
 const FUSED = /^(?:(?:loop|input|output|wrapped|gemm_fusion)_\w+|\w+_fusion)$/;
 
+/** Names of computations, which no instruction has. */
+const COMPUTATION = /^%?\w*computation(?:\.|$)/;
+
 /** @returns {Promise<Tables>} */
 const tables = () => load("words");
 
@@ -63,6 +66,18 @@ function address(kind, name) {
   }
   const entry = kind === "flag" ? bareFlag(name) : name;
   return root + (PAGES[kind] ?? glossaryEntry(kind, entry));
+}
+
+/**
+ * @param {Element} shown the name of an instruction in text about one module, as that of findings is
+ * @param {string} word `KIND:NAME`
+ * @returns {string} the address of its trace; empty for what has none
+ */
+function traceAddress(shown, word) {
+  const page = shown.closest("[data-xr-traces]")?.getAttribute("data-xr-traces");
+  const [kind, name] = divide(word);
+  const traced = page && kind === "instruction" && !COMPUTATION.test(name);
+  return traced ? `${page}#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}` : "";
 }
 
 /** @param {string} word `KIND:NAME` */
@@ -347,7 +362,7 @@ async function mark(parent) {
  * @param {string} word
  */
 function wrap(shown, word) {
-  const link = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
+  const link = element("a.xr-word", { "data-word": word, href: traceAddress(shown, word) || entryAddress(word) });
   shown.replaceWith(link);
   link.append(shown);
 }

@@ -54,6 +54,10 @@ const GROUPS = /** @type {[string, string][]} */ ([
 /** @type {ReportIndex} */
 const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
 
+/** @param {Group} group @returns {boolean} whether a module or an instruction of the last snapshot is what was typed */
+const namesIt = ({ kind, matches }) =>
+  (kind === "module" || kind === "instruction") && matches.some(({ rank, gone }) => rank === 0 && !gone);
+
 class Search {
   constructor() {
     this.input = element("input", {
@@ -218,6 +222,8 @@ class Search {
     );
     const touched = matches.find((group) => group.kind === "touched");
     if (touched) touched.best = 0;
+    const topic = matches.find((group) => group.kind === "topic");
+    if (topic?.best === 0 && !matches.some(namesIt)) topic.best = -1;
     return matches.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
   }
 
@@ -352,16 +358,11 @@ class Search {
   }
 
   /**
-   * Opens the first result that is what was typed: `fusion.1` never opens `fusion.101`.
-   * @param {HTMLAnchorElement[]} links
+   * Opens the first result that is what was typed, else the first of all.
+   * @param {HTMLAnchorElement[]} links the best first
    */
-  openExact(links) {
-    const exact = links.find((link) => link.dataset.exact);
-    if (exact) exact.click();
-    else if (links.length) {
-      const below = this.below > 1 ? `${format.count(this.below)} op_names are below this scope.` : "No exact match.";
-      this.status.textContent = `${below} The arrow keys choose a result.`;
-    }
+  openBest(links) {
+    (links.find((link) => link.dataset.exact) ?? links[0])?.click();
   }
 
   /** @param {KeyboardEvent} event */
@@ -370,7 +371,7 @@ class Search {
     const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
     if (event.key === "Enter" && event.target === this.input) {
       event.preventDefault();
-      this.openExact(links);
+      this.openBest(links);
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const next = at + (event.key === "ArrowDown" ? 1 : -1);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namings } from "../../src/history/subject.js";
+import "../page.js";
+import { SubjectView, namings } from "../../src/history/subject.js";
 
 const event = (stage, what, name, ...from) => [stage, what, `e/%${name}`, from, [], "e", ""];
 const made = event(1, "created", "fusion.26", "dot.1", "add.2");
@@ -18,4 +19,14 @@ test("what was created under its name is not followed further", () => {
 
 test("a name that no event gave has none", () => {
   assert.deepEqual(namings("%p", [made]), []);
+});
+
+test("what the compiler made for an op of the first snapshot names it as its origin", () => {
+  const index = { stages: [["0000"], ["0001", "step"]], titles: ["x", "mlp/dot_general"], forward: 1 };
+  const view = new SubjectView(index, "steps.html", null);
+  const added = [1, "added", "e/%all-reduce.4", [], [], "m", "it combines partial results of %dot.15"];
+  const heading = (ops) => view.begun([added], ops)[0].textContent;
+  assert.equal(heading(["mlp/dot_general"]), "Compiler-generated for an op of before_optimizations");
+  assert.equal(view.begun([added], ["mlp/dot_general"])[1].textContent, "By op_name: mlp/dot_general");
+  assert.equal(heading([""]), "Compiler-generated; no origin in before_optimizations");
 });

@@ -61,3 +61,15 @@ test("names in sentences are marked, those in a summary are left: it is a contro
   assert.equal(document.querySelectorAll("article p a.xr-word").length, 1);
   assert.equal(document.querySelectorAll("summary a").length, 0);
 });
+
+test("names of instructions in a finding lead to their traces in the module, others to their entries", async () => {
+  document.body.innerHTML = `<article><div data-xr-traces="m/x.html">
+    <p><code>all-gather-start.2</code> <code>loop_fusion</code> <code>fused_computation.1</code> <code>dot</code></p>
+    </div></article>`;
+  watchNames();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const links = [...document.querySelectorAll("article a")].map((link) => link.getAttribute("href"));
+  assert.deepEqual(links.slice(0, 2), ["m/x.html#i=all-gather-start.2", "m/x.html#i=loop_fusion"]);
+  assert.match(links[2], /names\.html/);
+  assert.match(links[3], /glossary\.html#opcode-dot/);
+});

@@ -13,7 +13,7 @@ const SEARCH = {
   scopes: { "layer/mlp": [0, 1] },
   findings: [[0, "A copy in a loop"]],
   files: 2,
-  topics: [["Memory", "m/x.html?memory", ["peak", "buffers"]]],
+  topics: [["Memory", "m/x.html?memory", ["peak", "buffers", "tanh.1", "tanh.2"]]],
 };
 const MODULE = {
   complete: true,
@@ -84,18 +84,26 @@ test("it says how much was searched", async () => {
   assert.equal(textOf(dialog.querySelector("[role=status]")), "0 results in 1 module of 2.");
 });
 
-test("enter opens what was typed, nothing that is only like it", async () => {
+test("enter opens what was typed, else the first result", async () => {
   const dialog = await opened();
   const clicked = [];
   dialog.addEventListener("click", (event) => clicked.push(event.target.textContent));
-  ask(dialog, "fusion.10");
+  ask(dialog, "nothing of it");
   press(dialog, "Enter");
   assert.deepEqual(clicked, []);
-  assert.match(textOf(dialog.querySelector("[role=status]")), /^No exact match\. The arrow keys choose a result\./);
+  ask(dialog, "fusion.10");
+  press(dialog, "Enter");
   ask(dialog, "%FUSION.1");
   press(dialog, "Enter");
-  assert.equal(clicked.length, 1);
-  assert.match(clicked[0], /^%fusion\.1 /);
+  assert.equal(clicked.length, 2);
+  assert.match(clicked[0], /^%fusion\.101 /);
+  assert.match(clicked[1], /^%fusion\.1 /);
+});
+
+test("a section comes before an instruction of that name which the last snapshot lacks", async () => {
+  const dialog = await opened();
+  assert.deepEqual(Object.keys(ask(dialog, "tanh.1")), ["In this report 1", "Instructions 1"]);
+  assert.deepEqual(Object.keys(ask(dialog, "tanh.2")), ["Instructions 1", "In this report 1"]);
 });
 
 test("enter opens the op_name that was typed, also where others are below it", async () => {

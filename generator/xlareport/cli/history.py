@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _NAMES_SHOWN = 12
 _NO_ORIGIN = "Compiler-generated; no origin in before_optimizations"
 _NOT_KNOWN = "Origin in before_optimizations not known"
+_BY_OP_NAME = "Compiler-generated, with the op_name"
 
 
 @click.command(name="history")
@@ -136,7 +137,7 @@ def _print_stored(stored: "StoredHistory") -> None:
     else:
         added = (event for event in subject.events if event.event == "added")
         is_lost = any(event.confidence == "guessed" for event in added)
-        say(f"{_NOT_KNOWN if is_lost else _NO_ORIGIN}.")
+        say(f"{_no_origin([row[1] for row in subject.now.rows], is_lost=is_lost)}.")
     shown = None
     for event in subject.events:
         if event.number != shown:
@@ -193,7 +194,7 @@ def _account(trace: "Trace", stages: "Sequence[SnapshotFiles]", module: str) -> 
     if trace.origins:
         yield from _standings("It comes from", "first", trace.origins)
     else:
-        yield from _begun(trace.beginnings, stages)
+        yield from _begun(trace, stages)
     shown = None
     for event in trace.events:
         if event.number != shown:
@@ -204,14 +205,21 @@ def _account(trace: "Trace", stages: "Sequence[SnapshotFiles]", module: str) -> 
     yield from _standings("Maps to", "last", trace.now)
 
 
-def _begun(
-    beginnings: "Sequence[HistoryEvent]", stages: "Sequence[SnapshotFiles]"
-) -> Iterator[str]:
+def _no_origin(op_names: Sequence[str], *, is_lost: bool) -> str:
+    """Return that nothing in the first snapshot became a subject, with its op_name if it has it."""
+    if is_lost:
+        return _NOT_KNOWN
+    named = next(filter(None, op_names), "")
+    return f"{_BY_OP_NAME} {printable(named)}" if named else _NO_ORIGIN
+
+
+def _begun(trace: "Trace", stages: "Sequence[SnapshotFiles]") -> Iterator[str]:
     """Yield lines on a subject that has no origin in the first snapshot."""
     from xlareport.knowledge.grades import Grade
 
+    beginnings = trace.beginnings
     is_lost = any(beginning.confidence is Grade.GUESSED for beginning in beginnings)
-    yield f"{_NOT_KNOWN if is_lost else _NO_ORIGIN}:"
+    yield f"{_no_origin([row.op_name for row in trace.now], is_lost=is_lost)}:"
     for beginning in beginnings:
         lost = beginning.confidence is Grade.GUESSED
         name, step = f"%{beginning.instruction.instruction}", stages[beginning.number].place

@@ -61,6 +61,20 @@ def test_numbers_that_begin_anew_are_of_another_process(compiled: Compile) -> No
     assert numbers(told) == [0, 1, 0, 1]
 
 
+def test_compilers_of_two_backends_in_a_process_count_each_from_zero(compiled: Compile) -> None:
+    found = modules(compiled, "module_0000.f", "module_0000.g", "module_0002.h")
+    backends = ("tpu", "cpu", "cpu")
+    told = [
+        replace(module, origin=replace(module.origin, backend=backend))
+        for module, backend in zip(found, backends, strict=True)
+    ]
+    assert numbers(told) == [0, 0, 0]
+    assert len(list_ranks(told, group([])).names) == 1
+    again = [replace(module, files=replace(module.files, key="again")) for module in told[:1]]
+    of_two = [at(module, 10 + second) for second, module in enumerate([*told, *again])]
+    assert numbers(of_two) == [0, 0, 0, 1]
+
+
 def test_processes_at_the_same_time_cannot_be_told_apart(compiled: Compile) -> None:
     found = modules(compiled, "module_0000.f", "module_0000.g", "module_0002.h", "module_0002.k")
     told = [at(one, second) for one, second in zip(found, (10, 11, 13, 12), strict=True)]

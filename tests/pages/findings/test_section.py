@@ -47,6 +47,11 @@ def test_a_function_compiled_again_stands_on_the_home_page_and_on_its_own(retrac
     assert "#recompilations" in unescape(part(retraced / "site_src", f"m/{slug}.html?cost"))
 
 
+def test_the_texts_on_the_home_page_have_the_page_with_the_traces(gpu: Path) -> None:
+    home = unescape((gpu / "site_src/index.md").read_text())
+    assert re.search(r'data-xr-traces="m/[^"]*jit_train_step\.html"', home)
+
+
 def test_pieces_for_tuning_say_nothing(gpu: Path) -> None:
     modules = report(gpu)["modules"]
     pieces = [module for module in modules if module["role"] == "module extracted for autotuning"]

@@ -84,6 +84,12 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
     assert "Largest buffer at the peak: %" in said["Memory"]
 
 
+def test_the_largest_buffer_leads_to_its_trace(told: Teller) -> None:
+    home, _ = told("gpu-h100x2-train")
+    (memory,) = (answer.words for answer in home.answers if answer.label == "Memory")
+    assert "jit_train_step.html&#35;i&#61;" in memory.partition("Largest buffer")[2]
+
+
 def test_the_largest_buffer_of_a_tpu_has_its_memory_space(told: Teller) -> None:
     _, said = told("tpu-v5e-scan")
 

@@ -38,11 +38,12 @@ def test_a_section_is_there_only_where_the_page_has_it(tmp_path: Path) -> None:
 def test_what_engineers_ask_for_leads_to_a_section(tmp_path: Path) -> None:
     (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
     (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
-    memory = SimpleNamespace(spaces=({},), at_peak=(), estimated_peak_bytes=None)
+    vmem = SimpleNamespace(name="VMEM, on the chip")
+    memory = SimpleNamespace(spaces=(vmem,), at_peak=(), estimated_peak_bytes=None)
     expense: Any = SimpleNamespace(memory=memory, lines=(), loops=())
     asked = search_topics(replace(module, expense=expense, stages=stepped_stages(module)))
     titles = {word: title for title, _, words in asked for word in words}
-    wanted = {"MFU", "all gather", "checkpoint", "compile time", "OOM", "HBM"}
+    wanted = {"MFU", "all gather", "checkpoint", "compile time", "OOM", "HBM", "VMEM"}
     assert wanted <= titles.keys()
 
 

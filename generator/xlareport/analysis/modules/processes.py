@@ -2,7 +2,8 @@
 
 A process uses a number only once and counts upward. If a folder has a number twice, several
 processes wrote into it; the times at which modules were written then separate them, unless the
-processes ran at the same time or the times were lost.
+processes ran at the same time or the times were lost. Compilers of different backends in one
+process, as libtpu and the CPU client of jaxlib, each count their modules from zero.
 """
 
 from array import array
@@ -117,6 +118,7 @@ class _Folder(Struct):
     """Digest that also differs for programs with other constants; -1 if none was read."""
     compiled: bytearray = field(default_factory=bytearray)
     """Whether a module has snapshots."""
+    backends: list[str | None] = field(default_factory=list)
 
     def add(self, place: int, module: ModuleSummary) -> None:
         """Add a module; only these properties of it are kept."""
@@ -127,6 +129,13 @@ class _Folder(Struct):
         program = digest_number((_program(module), module.features.scalars))
         self.programs.append(program if module.features.content else -1)
         self.compiled.append(bool(module.stages))
+        self.backends.append(module.origin.backend)
+
+    def counters(self) -> Sequence[str | None]:
+        """Return which compiler counted each module: its backend, if every module's is known."""
+        rows = zip(self.compiled, self.backends, strict=True)
+        known = all(backend for has_snapshots, backend in rows if has_snapshots)
+        return self.backends if known else [None] * len(self.backends)
 
 
 def _numbers(folder: _Folder) -> Sequence[int | None]:
@@ -136,19 +145,20 @@ def _numbers(folder: _Folder) -> Sequence[int | None]:
     one.
     """
     compiled = [at for at, has_snapshots in enumerate(folder.compiled) if has_snapshots]
-    most = max(
-        Counter(folder.ids[at] for at in compiled if folder.ids[at] is not None).values(), default=1
-    )
+    counters = folder.counters()
+    numbered = ((counters[at], folder.ids[at]) for at in compiled if folder.ids[at] is not None)
+    most = max(Counter(numbered).values(), default=1)
     if most == 1:
         return [0] * len(folder.places)
     numbers: list[int | None] = [None] * len(folder.places)
     in_time = sorted(compiled, key=lambda at: (folder.written[at], folder.ids[at] or 0))
-    process, last = -1, None
+    process, last = 0, dict[str | None, int]()
     for at in in_time:
         number = folder.ids[at]
         if number is not None:
-            process += last is None or number <= last
-            last = number
+            if number <= last.get(counters[at], -1):
+                process, last = process + 1, {}
+            last[counters[at]] = number
             numbers[at] = process
     known = all(folder.written[at] for at in compiled) and process + 1 == most
     if not known or _repeats(folder, compiled, numbers):

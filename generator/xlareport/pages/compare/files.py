@@ -35,7 +35,7 @@ from xlareport.storage.payloads import (
     unpack_small_payloads,
 )
 
-_SETTINGS = """INHERIT: report.yml
+_SETTINGS = r"""INHERIT: report.yml
 site_name: XLA comparison
 exclude_docs: |
   /xlareport.yml
@@ -43,7 +43,13 @@ exclude_docs: |
 nav:
   - Comparison: index.md
   - Glossary: glossary.md
+plugins:
+  search:
+    separator: '[\s\-_.]+'
 """
+
+_SEARCHED = 200
+"""Pages that the search loads; a comparison may have thousands."""
 
 # MkDocs replaces an inherited list, Zensical appends to it: links to pages of a report
 _NAVIGATION = re.compile(r"^nav:\n(?: .*\n)+", re.MULTILINE)
@@ -71,11 +77,11 @@ def compare_files(
     yield table_file(TABLE, compared_table(view.modules))
     if view.main is not None and view.main.operations:
         yield table_file(OPERATIONS, operations_table(view.main.operations))
-    for module in view.modules:
+    for number, module in enumerate(view.modules):
         if module.has_page:
-            page = compared_page(module)
+            page, searched = compared_page(module), number < _SEARCHED
             source = navigation.module_page(module.slug)
-            yield source, render("compared", page, module.name, search=False, wide=True)
+            yield source, render("compared", page, module.name, search=searched, wide=True)
             tables = (
                 make_payload(navigation.module_key(module.slug, name), table.payload())
                 for name, table in page.tables.items()

@@ -61,6 +61,8 @@ class FindingsView(Struct, frozen=True):
     """Why there are none; empty if there are some."""
     candidates: tuple[FindingView, ...] = ()
     """Without findings, the largest savings that are too little for one."""
+    traces: str = ""
+    """The address of the page with the traces of the module's instructions; empty without any."""
 
 
 def module_findings(
@@ -77,7 +79,13 @@ def module_findings(
         candidates=tuple(
             _view(finding, module, record, page) for finding in record.candidates[:_CANDIDATES]
         ),
+        traces=_traces(record, page),
     )
+
+
+def _traces(record: ModuleRecord, page: str) -> str:
+    known = record.changed_steps > 0
+    return navigation.address(navigation.module_page(record.slug), page) if known else ""
 
 
 def _why_none(cost: CostRecord | None) -> str:

@@ -102,7 +102,8 @@ def _answers(
         yield Answer("Measured time", words_of_time, "All times", costs.get("time", ""))
     memory = _memory(record, module.cost)
     if memory:
-        yield Answer("Memory", prose(memory), "All memory", costs.get("memory", ""))
+        names = _histories(record, _held_values(record))
+        yield Answer("Memory", prose(memory, names), "All memory", costs.get("memory", ""))
     yield _modules(report)
 
 
@@ -279,6 +280,12 @@ def _largest(memory: MemoryRecord, peak: int | None, padding: str = "") -> str:
     many = f" (one of {alike} of this size)" if alike > 1 else ""
     held = _held_part(memory, peak, padding)
     return f"{held} Largest buffer at the peak{of_main}: {name}, {size}{many}.{others}"
+
+
+def _held_values(record: ModuleRecord) -> list[str]:
+    """Return the instructions whose values live at the peak."""
+    at_peak = record.expense.memory.at_peak if record.expense else ()
+    return [value.value for value in at_peak]
 
 
 def _held_part(memory: MemoryRecord, peak: int | None, padding: str) -> str:

@@ -20,10 +20,17 @@ def search_topics(module: ModuleRecord) -> Iterator[list[Any]]:
             page = navigation.address(navigation.module_page(module.slug, topic["part"]))
             mark = f"#{topic['anchor']}" if topic["anchor"] else ""
             lacking = [] if has_loops or topic["anchor"] != "loops" else [_NO_LOOPS]
-            yield [title, f"{page}{mark}", [*lacking, *topic["words"]]]
+            spaces = _spaces(module) if (topic["part"], mark) == ("memory", "") else []
+            yield [title, f"{page}{mark}", [*lacking, *topic["words"], *spaces]]
 
 
 _NO_LOOPS = "the final module has no while loop"
+
+
+def _spaces(module: ModuleRecord) -> list[str]:
+    """Return the short names of the memory spaces, such as `VMEM`."""
+    spaces = module.expense.memory.spaces if module.expense else ()
+    return [space.name.partition(",")[0] for space in spaces]
 
 
 def _other_parts(module: ModuleRecord) -> Iterator[str]:
