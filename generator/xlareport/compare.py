@@ -205,7 +205,7 @@ def _compared(
         (ours.dump, theirs.dump),
         mains,
         comparisons,
-        contrasts={place: diff.rows for place, diff in diffs.items()},
+        differences={place: diff.rows for place, diff in diffs.items()},
         timings={place: timing.times for place, timing in timings.items()},
         problems=(*ours.problems, *theirs.problems, *failed),
     )

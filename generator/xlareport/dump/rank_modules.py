@@ -147,7 +147,11 @@ def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[str]]:
 
 
 def may_be_ranks(module: RankedCompilation, other: RankedCompilation) -> bool:
-    """Return whether two processes wrote these: a process gives a number once, in its folder."""
+    """Return whether different processes can have dumped these two modules.
+
+    They can if the folders differ, or in one folder with equal numbers and different timestamps:
+    a process uses each number once.
+    """
     if module.folder != other.folder:
         return True
     return module.id is not None and module.id == other.id and module.timestamp != other.timestamp

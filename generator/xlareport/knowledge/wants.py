@@ -125,6 +125,6 @@ def _known_in(flag: Flag, era: str) -> bool:
 
 
 def _own(flag: Flag, backend: str) -> bool:
-    """Return whether a flag is not another backend's own."""
+    """Return whether a flag has no prefix of another backend, such as `xla_gpu_` on a TPU."""
     others = (f"xla_{text}_" for text in BACKENDS if text != backend)
     return not flag.name.startswith(tuple(others))

@@ -97,7 +97,10 @@ def _hop(instance: Instance, name: str, element: str) -> Value | tuple[Instance,
 
 
 def _into(inner: Instance, element: str) -> tuple[Instance, str, str]:
-    """Go from an opened caller to the root of what is in its place."""
+    """Return the source of an opened caller's result: instance, instruction, element of a tuple.
+
+    It is the root, or where the picture leaves out a root tuple, the operand for this element.
+    """
     root = inner.computation.root
     if root is None:
         return inner, "", element

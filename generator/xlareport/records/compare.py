@@ -48,7 +48,7 @@ class DivergenceRecord(Struct, frozen=True):
     head: str | None
 
 
-class ContrastRecord(Struct, frozen=True):
+class DifferenceRecord(Struct, frozen=True):
     """A place at which both are laid side by side."""
 
     id: str
@@ -90,7 +90,7 @@ class ComparedRecord(Struct, frozen=True):
     """Where the entry signatures of the optimized modules differ."""
     only_base: tuple[str, ...]
     only_head: tuple[str, ...]
-    contrasts: tuple[ContrastRecord, ...]
+    contrasts: tuple[DifferenceRecord, ...]
     times: ComparedTimes | None = None
     """The profiles of both sides; None unless both have one."""
     operations: tuple[OperationChange, ...] = ()
@@ -174,15 +174,15 @@ def compare_record(
     mains: Mains,
     comparisons: Sequence[Comparison],
     *,
-    contrasts: Mapping[int, tuple[ContrastRecord, ...]],
+    differences: Mapping[int, tuple[DifferenceRecord, ...]],
     timings: Mapping[int, ComparedTimes | None],
     problems: Sequence[Problem],
 ) -> ComparisonRecord:
-    """Make the records; `contrasts` and `timings` are those of the comparisons by their place."""
+    """Make the records; `differences` and `timings` are those of the comparisons by their place."""
     main = find_main(comparisons, mains)
     modules = tuple(
         _with_times(
-            _compared(comparison, contrasts.get(place, ()), main=place == main),
+            _compared(comparison, differences.get(place, ()), main=place == main),
             timings.get(place),
         )
         for place, comparison in enumerate(comparisons)
@@ -220,7 +220,7 @@ def find_main(comparisons: Sequence[Comparison], mains: Mains) -> int | None:
 
 
 def _compared(
-    comparison: Comparison, contrasts: tuple[ContrastRecord, ...], *, main: bool
+    comparison: Comparison, differences: tuple[DifferenceRecord, ...], *, main: bool
 ) -> ComparedRecord:
     side = "" if comparison.head else "base-"
     return ComparedRecord(
@@ -242,7 +242,7 @@ def _compared(
         ports=comparison.ports,
         only_base=comparison.only_base,
         only_head=comparison.only_head,
-        contrasts=contrasts,
+        contrasts=differences,
         operations=tuple(_operations(comparison)),
         tpu_programs=_tpu_programs(comparison),
         device_memory=name_device_memory(comparison.present.facts.spaces),

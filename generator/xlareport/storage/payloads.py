@@ -219,9 +219,10 @@ SiteFile = tuple[str, str | bytes | LongText]
 
 
 class PackedPayloads(Struct, frozen=True):
-    """Payloads of a module on their way to the process that makes the last ones."""
+    """The payloads of a module: the small ones compressed together, each other one as a file."""
 
     small: bytes = b""
+    """Lines of a key, a space and JSON, compressed by zlib."""
     files: tuple[TextFile, ...] = ()
     """Files of the payloads that are not small."""
 

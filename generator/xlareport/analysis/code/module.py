@@ -99,7 +99,10 @@ def find_mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]
 def find_mosaic_places(
     kernel: MosaicKernel, calls: Sequence[tuple[Computation, Instruction]], *, alone: bool
 ) -> tuple[CodeOrigin, ...]:
-    """Return the calls that may use a kernel; `alone` if no other module can contain them."""
+    """Return the calls whose scope has the kernel's name and whose arrays fit its grid.
+
+    A single one is `matched` if no other module can contain it (`alone`); others are `guessed`.
+    """
     named = [call for call in calls if kernel.name in call[1].metadata.op_name.split("/")]
     fitting = [item for item in named if _fits(kernel, *item)]
     sure = alone and len(fitting) == 1

@@ -101,7 +101,10 @@ def _lifetime(
 def follow_aliases(
     lifetimes: Mapping[BufferKey, Lifetime], buffers: Iterable[Sequence[BufferKey]]
 ) -> Mapping[BufferKey, Lifetime]:
-    """Return the lives, each with the last value that follows it; `buffers` list their values."""
+    """Return the lifetimes with their followers; each of `buffers` lists the values in one buffer.
+
+    The follower is the last of the later values that use the buffer without a gap.
+    """
     followed = dict(lifetimes)
     for keys in buffers:
         for *earlier, last in _unbroken([key for key in keys if key in lifetimes], lifetimes):

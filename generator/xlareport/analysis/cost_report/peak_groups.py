@@ -21,7 +21,7 @@ _Sizes = Mapping[str, list[tuple[tuple[int, ...], int]]]
 
 
 class PeakGroup(Struct, frozen=True):
-    """Values in use at the peak that belong together."""
+    """Values in use at the peak: results of one combined collective, or copies of one broadcast."""
 
     opcode: str
     """The kind of the combined collective; `broadcast` for copies of one."""

@@ -47,7 +47,7 @@ def unread_collectives(case: Case) -> Iterator[Finding]:
         evidence=(
             f"Only the next iteration reads the results of {names}, and nothing after the loop: of "
             f"{units.plural(count, 'execution')} of `{first.collective.instruction}` in each run "
-            "of its loop, the last is for nothing. In all, these executions send "
+            "of its loop, the last is for nothing. Together, these executions send "
             f"{units.byte_size(round(sent))} per device."
         ),
         suggestion=(

@@ -173,9 +173,9 @@ def _channel(node: Node) -> str:
 
 
 def devices_of(node: Node) -> Hashable:
-    """Return which devices exchange data, in one form for all ways to write it; None if unwritten.
+    """Return the device groups and (source, target) pairs of a collective; None if it has neither.
 
-    Two collectives of one operand differ in nothing else.
+    Equal groups are equal values, however the text writes them.
     """
     text = node.instruction.attributes_text
     if "replica_groups=" not in text and "source_target_pairs=" not in text:

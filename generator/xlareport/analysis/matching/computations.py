@@ -217,7 +217,7 @@ def _same_contents(
 
 
 def _next_free(waiting: deque[str] | None, taken: Collection[str]) -> str | None:
-    """Take the first name that was not taken by another way."""
+    """Remove names from the queue until one is not in `taken`, and return it; else None."""
     while waiting:
         name = waiting.popleft()
         if name not in taken:

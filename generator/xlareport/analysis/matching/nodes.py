@@ -141,7 +141,10 @@ def same_leaf(here: Side, there: Side, node: Node) -> Node | None:
 
 
 def same_fill(here: Side, there: Side, node: Node) -> Node | None:
-    """Return the broadcast of an equal constant that a reader reads now, of any shape."""
+    """Return the broadcast of an equal constant that a reader's partner reads instead of `node`.
+
+    Its shape may be another; None if `node` broadcasts no constant or no partner reads such a node.
+    """
     filled = _filled(here, node)
     if filled is None:
         return None

@@ -229,9 +229,9 @@ def _bare_stem(node: Node) -> str:
 
 
 def same_origin(search: Search) -> None:
-    """Pair nodes if they are the only ones of their form and framework op on both sides.
+    """Pair two nodes if no other unpaired node on their sides has this form and op_name.
 
-    The tuple that a computation returns is not one that stands elsewhere.
+    A tuple that its computation returns is paired with such a tuple only.
     """
 
     def key(node: Node) -> Hashable:

@@ -28,7 +28,7 @@ Lane = Literal["compute", "collectives", "copies"]
 
 
 class SkeletonItem(Struct, frozen=True):
-    """An item that a module runs, with the items inside it."""
+    """A kernel, collective, copy, loop or other part of a run, with the parts inside it."""
 
     kind: ItemKind
     lane: Lane

@@ -8,9 +8,9 @@ _OF_TRANSFORMATIONS = frozenset({"checkpoint", "rematted_computation", "vmap()",
 
 
 def one_sided_scopes(matching: Matching) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the scopes that only the module before has, and only the one after.
+    """Return the scopes that only the module before has, then those that only the one after has.
 
-    Of a scope in a scope that the other lacks as well, the outer one. Empty of one program.
+    A scope inside one of these is left out; both are empty if `matching.same_program`.
     """
     if matching.same_program:
         return (), ()

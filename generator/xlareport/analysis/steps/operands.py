@@ -139,7 +139,7 @@ def _first_few(phrases: list[str]) -> list[str]:
 def _unpaired(
     matching: Matching, read: list[Operand], reads: list[Operand]
 ) -> tuple[list[Operand], list[Operand]]:
-    """Return the operands before and after of which none goes on as another, at any place."""
+    """Return the operands before and after without a counterpart, whatever their positions."""
     gone, left = [*read], []
     for now in reads:
         was = next((was for was in gone if _goes_on(matching, was, now)), None)

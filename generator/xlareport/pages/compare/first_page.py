@@ -340,7 +340,7 @@ def _cause(view: ComparisonRecord, place: int) -> CauseRow:
 
 def _shown_at(cause: Cause, member: ComparedRecord) -> str:
     """Return the address of the place that shows a cause, else that of the module's page."""
-    ids = {contrast.id for contrast in member.contrasts}
+    ids = {difference.id for difference in member.contrasts}
     place = next((place_id for place_id in cause.shown_at if place_id in ids), None)
     return f"{page_of(member)}#step={place}" if place else page_of(member)
 

@@ -17,7 +17,7 @@ from xlareport.pages.steps.payload import step_payload
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import read_snapshots
-from xlareport.records.compare import ContrastRecord
+from xlareport.records.compare import DifferenceRecord
 from xlareport.runtime import units
 from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
@@ -67,7 +67,7 @@ class DiffSide(Struct, frozen=True):
 
 
 class DiffTask(Struct, frozen=True):
-    """Two modules to contrast: the process reads the snapshots again that it shows."""
+    """Two modules to show side by side: the process reads the snapshots again that it shows."""
 
     base: DiffSide
     head: DiffSide
@@ -95,7 +95,7 @@ def _known(numbers: Iterable[int | None]) -> frozenset[int]:
 class ModuleDiff(Struct, frozen=True):
     """The snapshots that are shown side by side, and their payloads."""
 
-    rows: tuple[ContrastRecord, ...] = ()
+    rows: tuple[DifferenceRecord, ...] = ()
     payloads: PackedPayloads = NO_PAYLOADS
     requests: tuple[PictureRequest, ...] = ()
     problem: str = ""
@@ -176,8 +176,8 @@ def _parting(
             yield side, label, snapshots[before].hlo, snapshots[after].hlo
 
 
-def _row(id_: str, label: str, change: StepChange) -> ContrastRecord:
-    return ContrastRecord(
+def _row(id_: str, label: str, change: StepChange) -> DifferenceRecord:
+    return DifferenceRecord(
         id=id_,
         label=label,
         headline=change.headline,
@@ -208,7 +208,7 @@ def _index(task: DiffTask, steps: list[dict[str, object]]) -> dict[str, object]:
     }
 
 
-def _step(row: ContrastRecord, head: HloModule) -> dict[str, object]:
+def _step(row: DifferenceRecord, head: HloModule) -> dict[str, object]:
     """Return a place as the page script takes a step."""
     return {
         "id": row.id,

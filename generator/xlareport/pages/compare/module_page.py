@@ -12,7 +12,7 @@ from xlareport.pages.compare.figures import FigureRow, figure_rows
 from xlareport.pages.compare.operations import operations_table
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table
-from xlareport.records.compare import ComparedRecord, ContrastRecord
+from xlareport.records.compare import ComparedRecord, DifferenceRecord
 from xlareport.runtime import units
 
 _MOST_WORDS = 5
@@ -146,7 +146,7 @@ class ComparedPage(PartPage, frozen=True):
     ports: tuple[tuple[str, str, str], ...]
     only_base: tuple[str, ...]
     only_head: tuple[str, ...]
-    contrasts: tuple[tuple[str, str, Markup], ...]
+    differences: tuple[tuple[str, str, Markup], ...]
     """(label, address, headline)."""
     times: TimesPart | None
     operations: int
@@ -170,20 +170,20 @@ def compared_page(compared: ComparedRecord) -> ComparedPage:
         ports=tuple((port.what, port.base or _NONE, port.head or _NONE) for port in compared.ports),
         only_base=compared.only_base,
         only_head=compared.only_head,
-        contrasts=tuple(
-            (contrast.label, f"#step={contrast.id}", prose(_headline(contrast)))
-            for contrast in compared.contrasts
+        differences=tuple(
+            (difference.label, f"#step={difference.id}", prose(_headline(difference)))
+            for difference in compared.contrasts
         ),
         times=times_part(compared),
         operations=len(compared.operations),
     )
 
 
-def _headline(contrast: ContrastRecord) -> str:
+def _headline(difference: DifferenceRecord) -> str:
     layouts = units.plural(
-        contrast.layouts, "instruction has another layout", "instructions have another layout"
+        difference.layouts, "instruction has another layout", "instructions have another layout"
     )
-    return f"{contrast.headline} {layouts}." if contrast.layouts else contrast.headline
+    return f"{difference.headline} {layouts}." if difference.layouts else difference.headline
 
 
 def _option(value: str | None) -> str:

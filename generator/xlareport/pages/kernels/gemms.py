@@ -15,7 +15,7 @@ _LONGEST = 300
 
 
 def gemm_words(gemms: ModuleGemms, tuning: Sequence[TuningResult] | None) -> str:
-    """Return how many there are, and whether anything was tuned."""
+    """Return sentences: the number of GEMMs, the tile all Triton ones share, the tuning results."""
     parts = [f"{units.plural(len(gemms.gemms), 'GEMM')}."]
     if gemms.same_tile:
         tile = "x".join(map(str, gemms.same_tile))
