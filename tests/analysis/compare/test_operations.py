@@ -15,6 +15,7 @@ from xlareport.analysis.compare.operations import (
     OperationKey,
     align_operations,
     count_kernels,
+    key_of,
     list_operations,
 )
 from xlareport.analysis.compare.program import NO_PROGRAM, Given
@@ -50,6 +51,19 @@ metadata={op_name="jit(f)/dot_general"}
 def operation(op: str, line: str = "m.py:4", *, scope: str = "", seconds: float = 1.0) -> Operation:
     key = OperationKey(Phase.FORWARD, scope, op, line)
     return Operation(key, seconds, 8, 2, 1, (("add", 1),), (("add", "f32"),))
+
+
+@pytest.mark.parametrize(
+    ("op_name", "op"),
+    [
+        ("broadcast.53", ""),
+        ("jit(f)/add", "add"),
+        ("w.1", "w.1"),
+        ("jit(f)/dot.2", "dot.2"),
+    ],
+)
+def test_numbered_names_that_xla_gives_are_no_ops(op_name: str, op: str) -> None:
+    assert key_of(op_name, "").op == op
 
 
 def test_operations_of_a_module() -> None:

@@ -128,3 +128,33 @@ def test_parameters_of_what_one_program_lacks_were_not_inlined(read: Read) -> No
     gone = [pairing for pairing in result if pairing.cause is ChangeCause.UNMATCHED]
     assert gone
     assert {pairing.grade for pairing in gone} == {Grade.MATCHED}
+
+
+CALLED = """%f (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %e = f32[8]{0} exponential(%p)
+  ROOT %t = f32[8]{0} tanh(%e)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %c = f32[8]{0} call(%a), to_apply=%f
+  ROOT %n = f32[8]{0} negate(%c)
+}
+"""
+PLAIN = """ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %e = f32[8]{0} exponential(%a)
+  %t = f32[8]{0} tanh(%e)
+  ROOT %n = f32[8]{0} negate(%t)
+}
+"""
+
+
+def test_no_call_is_inlined_or_outlined_between_two_programs(read: Read) -> None:
+    for base, head, verb in ((CALLED, PLAIN, "inlined"), (PLAIN, CALLED, "outlined")):
+        of_two, of_one = (
+            step(read(base), read(head), "The head", same_program=same) for same in (False, True)
+        )
+        assert verb in of_one.headline
+        assert verb not in " ".join((of_two.headline, *of_two.account))
