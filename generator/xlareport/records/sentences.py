@@ -1,7 +1,7 @@
 """Sentences of report.json, which pages show too: main program, values in memory."""
 
 from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
-from xlareport.analysis.cost_report.memory_report import ValueRow
+from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.knowledge.main_record import main_record
 from xlareport.runtime import units

@@ -9,8 +9,9 @@ from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.donation_rows import DonationRow
-from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
+from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.pages.memory.actions import list_actions
 from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment

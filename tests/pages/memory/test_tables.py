@@ -8,7 +8,8 @@ from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_curves import LivingValue
-from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.pages.memory.tables import fills_table, memory_tables, why
 from xlareport.readers.buffer_assignment import BufferValue, read_buffer_assignment
 

@@ -18,7 +18,7 @@ def find_drawn_shares(module: HloModule) -> Mapping[str, str]:
         for drawing in computation.instructions:
             if drawing.opcode == _DRAWING:
                 slices = _slices(module, computation, drawing, 0)
-                shapes = {without_layout(each.shape.text) for each in slices or ()}
+                shapes = {without_layout(line.shape.text) for line in slices or ()}
                 if len(shapes) == 1:
                     found_shares[drawing.name] = shapes.pop()
     return found_shares

@@ -34,7 +34,7 @@ from xlareport.analysis.cost.occupancy import (
     measure_occupancy,
 )
 from xlareport.analysis.cost.peak_plateau import PeakPlateau, find_plateau
-from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
+from xlareport.analysis.cost.peak_roles import PeakRoles
 from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
@@ -51,6 +51,7 @@ from xlareport.analysis.cost_report.memory_curves import (
     thin_curve,
 )
 from xlareport.analysis.cost_report.peak_groups import PeakGroup, element_at, find_peak_groups
+from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.analysis.source.instruction_origins import (
     InstructionOrigin,
@@ -60,7 +61,7 @@ from xlareport.analysis.source.instruction_origins import (
 from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule
 from xlareport.program import MemoryFiles
-from xlareport.readers.buffer_assignment import Allocation, BufferValue
+from xlareport.readers.buffer_assignment import Allocation
 from xlareport.readers.live_range import ScopeShare
 
 MOST_ROWS = 200
@@ -68,43 +69,6 @@ MOST_ROWS = 200
 ARGUMENTS = "arguments of the module"
 """Stands for the scope or line of arguments, which the caller provides."""
 _TO_SAVE = 0.2
-
-
-class ValueRow(Struct, frozen=True):
-    """A value in memory, with its instruction, its source and the end of its live range."""
-
-    instruction: str
-    index: tuple[int, ...]
-    """The place in the instruction's tuple; empty for the whole."""
-    size: int
-    """Bytes."""
-    shape: str
-    opcode: str
-    kind: str
-    """Of the allocation: `parameter`, `output`, `temp`, ...; empty where not known."""
-    allocation: int | None
-    color: int | None
-    """The memory space, by the backend's number; None where not known."""
-    at_peak: bool | None
-    """Whether it is live at the peak; None if unknown.
-
-    The memory of arguments, outputs and constants is reserved at the peak, whether the value is
-    live or not.
-    """
-    lifetime: Lifetime | None
-    """None if unknown."""
-    scope: str
-    source: str
-    argument: str = ""
-    """The framework's name of an entry parameter; empty for others and where not known."""
-    role: PeakRole = PeakRole.OTHER
-    """Role at the peak; only set for values that would have to shrink."""
-    origin: str = ""
-    """The op_name of its computation, looking through copies; only set for the same values."""
-    stack_phase: str | None = None
-    """`forward`, `backward` or `recomputed`, for the loop that stacks it; empty if unknown."""
-    occupant: BufferValue | None = None
-    """The value that uses this one's memory, which is held, at the peak; only set for those."""
 
 
 class MemoryReport(Struct, frozen=True):

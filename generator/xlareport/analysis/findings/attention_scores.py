@@ -26,7 +26,7 @@ def find_attention_scores(module: HloModule, computation: Computation) -> frozen
     A softmax subtracts the maximum before the exponential; an activation or a normalization
     between two products does not.
     """
-    parts = {each.name: _parts(module, each) for each in computation.instructions}
+    parts = {line.name: _parts(module, line) for line in computation.instructions}
     result: set[str] = set()
     for softmax in computation.instructions:
         known = parts[softmax.name]
@@ -84,7 +84,7 @@ def _above(computation: Computation, value: Instruction) -> set[str]:
             depth += 1
         is_product = line.opcode in ("dot", "custom-call") or _is_custom(line)
         if not is_product:
-            waiting += [(each, depth) for each in line.operand_names]
+            waiting += [(name, depth) for name in line.operand_names]
     return result
 
 

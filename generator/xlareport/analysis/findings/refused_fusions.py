@@ -122,14 +122,14 @@ def _closed_findings(case: Case, closed: dict[str, list[_Refused]]) -> Iterator[
 
     No saving is known, but for the scores of attention, for which there are fused kernels.
     """
-    names = dict.fromkeys(each.place[0] for alike in closed.values() for each in alike)
+    names = dict.fromkeys(refusal.place[0] for alike in closed.values() for refusal in alike)
     module = case.module
     scores = {name: find_attention_scores(module, module.by_name[name]) for name in names}
     parts: tuple[dict[str, list[_Refused]], ...] = defaultdict(list), defaultdict(list)
     for reason, alike in closed.items():
-        for each in alike:
-            parts[each.place[1] in scores[each.place[0]]][reason].append(each)
-    attention = sum(each.saved for alike in parts[True].values() for each in alike)
+        for refusal in alike:
+            parts[refusal.place[1] in scores[refusal.place[0]]][reason].append(refusal)
+    attention = sum(refusal.saved for alike in parts[True].values() for refusal in alike)
     if not case.is_noticeable(attention, LEAST_SHARE):
         yield from _closed_finding(case, closed)
         return

@@ -35,7 +35,9 @@ def unused_donations(case: Case) -> Iterator[Finding]:
         return
     labels = name_arguments(case.module)
     resharded = {
-        each.name: output for each in left if (output := _resharded(case, each)) is not None
+        donated.name: output
+        for donated in left
+        if (output := _resharded(case, donated)) is not None
     }
     yield Finding(
         rule="unused-donations",
@@ -44,7 +46,7 @@ def unused_donations(case: Case) -> Iterator[Finding]:
         occurrences=len(left),
         evidence=(
             f"{units.plural(len(left), 'donated input')} ({units.byte_size(size)}) without an "
-            f"aliased output: {join_names(labels.get(each.name, each.name) for each in left)}. "
+            f"aliased output: {join_names(labels.get(line.name, line.name) for line in left)}. "
             f"{_reason(left, labels, resharded)}"
         ),
         suggestion=(
@@ -65,12 +67,14 @@ def _reason(
 ) -> str:
     """Return why no output takes over the memory."""
     words = ""
-    first = next((each for each in left if each.name in resharded), None)
+    first = next((donated for donated in left if donated.name in resharded), None)
     if first is not None:
-        given, made = (without_layout(shape.text) for shape in (first.shape, resharded[first.name]))
+        given, returned = (
+            without_layout(shape.text) for shape in (first.shape, resharded[first.name])
+        )
         words = (
             f"The result in the place of `{labels.get(first.name, first.name)}` is sharded in "
-            f"another way: the argument is `{given}` on each device, the result `{made}`"
+            f"another way: the argument is `{given}` on each device, the result `{returned}`"
         )
         more = len(resharded) - 1
         words += f"; the same is true of {units.plural(more, 'other input')}." if more else "."

@@ -177,17 +177,14 @@ class _Account:
         """Record the contents of new fusions and calls, and the fate of removed ones."""
         for frame in self._search.after.graph.frames:
             holder = frame.caller
-            if not self._is_made(holder):
-                continue
-            places = self._holders.sources(frame, self._new.source)
-            if places:
-                place = place_of(holder)
+            places = self._holders.sources(frame, self._new.source) if _is_open(holder) else ()
+            if self._may_hold(holder) and places:
+                place, relation = place_of(holder), _HOLDING[holder.instruction.opcode]
                 self._told_after.add(place)
-                relation = _HOLDING[holder.instruction.opcode]
                 reason = "its computation holds them"  # until all of it has been told
                 self._new_holders.append(Pairing(places, (place,), Grade.MATCHED, reason, relation))
         for frame in self._search.before.graph.frames:
-            if self._is_made(frame.caller):
+            if self._may_hold(frame.caller):
                 self._account_for_contents(frame, frame.caller)
         for node in self._search.before.open():
             if node in self._search.inlined:
@@ -195,11 +192,10 @@ class _Account:
             elif node.instruction.opcode == "while":
                 self._account_for_loop(node)
 
-    def _is_made(self, holder: Node | None) -> TypeGuard[Node]:
+    def _may_hold(self, holder: Node | None) -> TypeGuard[Node]:
         """Return whether a pass may have made or removed it; in two programs no call is inlined."""
-        if not _is_open(holder):
-            return False
-        return self._search.parted is None or holder.instruction.opcode != "call"
+        inlines = self._search.parted is None
+        return _is_open(holder) and (inlines or holder.instruction.opcode != "call")
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
         """Record where the contents of a removed fusion or call are now."""
@@ -255,9 +251,8 @@ class _Account:
         after = self._search.after.graph.module.by_name
         for new, old, grade in list_copies(self._search):
             root = after[new].root
-            is_told = root is not None and Place(new, root.name) in self._told_after
-            # A told result is known to come from elsewhere.
-            if not (is_told and grade is Grade.GUESSED):
+            elsewhere = root is not None and Place(new, root.name) in self._told_after
+            if not (elsewhere and grade is Grade.GUESSED):
                 self._account_for_copy(old, new, grade)
         for old, new, grade in copies_merged(self._search):
             reason = f"%{old} held the same as %{new}"

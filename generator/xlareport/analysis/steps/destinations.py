@@ -31,7 +31,8 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
             return {Kind.HOISTED: f"moved out of the loop %{loops[-1]}"}
         if _enters_loop(matching, before, after, holders[0]):
             return {Kind.SUNK: f"moved into the loop %{holders[1][after.computation].name}"}
-    if matching.computation_before(after.computation) == _caller(matching, before):
+    home = matching.computation_before(after.computation)
+    if matching.same_program and home == _caller(matching, before):
         return {Kind.MOVED: f"inlined into %{after.computation}"}
     if left:
         return {Kind.MOVED: f"moved out of %{left[-1].name}"}

@@ -13,7 +13,8 @@ from xlareport.analysis.code.unfused_pairs import (
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
-from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.hlo.model import HloModule

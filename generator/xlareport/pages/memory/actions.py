@@ -9,8 +9,9 @@ from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost.wire import KINDS
-from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
+from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.pages.words import op_words
 from xlareport.runtime import units

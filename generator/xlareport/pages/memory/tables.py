@@ -8,7 +8,8 @@ from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.memory import SpaceFigures
 from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.knowledge.devices import devices
 from xlareport.knowledge.memory_spaces import space_name, space_words
 from xlareport.pages.cost.tables import shortened

@@ -1,0 +1,44 @@
+"""A value in memory as a row of the memory report."""
+
+from msgspec import Struct
+
+from xlareport.analysis.cost.lifetimes import Lifetime
+from xlareport.analysis.cost.peak_roles import PeakRole
+from xlareport.readers.buffer_assignment import BufferValue
+
+
+class ValueRow(Struct, frozen=True):
+    """A value in memory, with its instruction, its source and the end of its live range."""
+
+    instruction: str
+    index: tuple[int, ...]
+    """The place in the instruction's tuple; empty for the whole."""
+    size: int
+    """Bytes."""
+    shape: str
+    opcode: str
+    kind: str
+    """Of the allocation: `parameter`, `output`, `temp`, ...; empty where not known."""
+    allocation: int | None
+    color: int | None
+    """The memory space, by the backend's number; None where not known."""
+    at_peak: bool | None
+    """Whether it is live at the peak; None if unknown.
+
+    The memory of arguments, outputs and constants is reserved at the peak, whether the value is
+    live or not.
+    """
+    lifetime: Lifetime | None
+    """None if unknown."""
+    scope: str
+    source: str
+    argument: str = ""
+    """The framework's name of an entry parameter; empty for others and where not known."""
+    role: PeakRole = PeakRole.OTHER
+    """Role at the peak; only set for values that would have to shrink."""
+    origin: str = ""
+    """The op_name of its computation, looking through copies; only set for the same values."""
+    stack_phase: str | None = None
+    """`forward`, `backward` or `recomputed`, for the loop that stacks it; empty if unknown."""
+    occupant: BufferValue | None = None
+    """The value that uses this one's memory, which is held, at the peak; only set for those."""
