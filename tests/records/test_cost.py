@@ -21,6 +21,7 @@ def test_what_the_report_says_for_scripts(unpacked: Unpack) -> None:
     space, inside = said["memory"]["spaces"][0], cost.memory.figures.spaces[0].thread_local_bytes
     assert space["reported_bytes"] == space["allocated_bytes"] + inside
     assert inside == 24
+    assert space["name"] == cost.memory.space_names[space["number"]] == "device memory"
     assert all(one["why"] for one in said["memory"]["at_peak"])
 
 

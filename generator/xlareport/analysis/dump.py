@@ -9,6 +9,8 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
@@ -40,7 +42,7 @@ from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
 from xlareport.storage.lazy_sequence import LazySequence
-from xlareport.storage.packed_keys import KeyedValues, index_keys
+from xlareport.storage.packed_keys import KeyedValues, index_keys, keys_in_order
 from xlareport.storage.shared_values import SharedValues
 from xlareport.storage.spooled_values import RESIDENT, SpooledValues
 from xlareport.storage.value_blocks import ValueBlocks
@@ -205,6 +207,11 @@ class AnalyzedDump(Struct, frozen=True):
         return OutlineSummaries([outline_of(module) for module in self.modules])
 
     @property
+    def module_keys(self) -> Sequence[str]:
+        """The keys of the modules, in their order."""
+        return keys_in_order(places_of(self.summaries))
+
+    @property
     def folder(self) -> Path | None:
         """The folder of data on disk; None for the temporary folder."""
         return self.modules.folder if isinstance(self.modules, StoredAnalyses) else None
@@ -250,6 +257,10 @@ class DumpRelations(Struct, frozen=True):
     roles: tuple[Role, ...]
     """The role of each module, in the order of the modules."""
     recompilations: Sequence[RecompilationGroup]
+    group_of_module: Sequence[int]
+    """The index of each module's group in `recompilations`; -1 without a group."""
+    recompilation_findings: Sequence[Finding | None]
+    """The finding of each group; None for groups of helpers."""
     eager_functions: Sequence[EagerFunction]
     rank_groups: tuple[RankGroup, ...]
     """Programs that several processes compiled."""
@@ -268,7 +279,10 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     summaries, table, faults = dump.summaries, dump.ranks, Faults(dump.name)
 
     def keep(values: Iterable[T]) -> Sequence[T]:
-        return keep_values(values, dump.folder, len(summaries))
+        """Return values, in memory or, of very many modules, read on access."""
+        if len(summaries) <= RESIDENT:
+            return tuple(values)
+        return SpooledValues[T](dump.folder, 0).extend(values)
 
     marked = {module.summary.files.key: module.marker for module in dump.outlines if module.marker}
     ranking = _rank(dump, marked, faults)
@@ -285,16 +299,23 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     module_roles = faults.attempt(
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )
+    recompilations: Sequence[RecompilationGroup] = faults.attempt(
+        "What was compiled again",
+        lambda: group_recompilations(summaries, table.assigned, keep),
+        (),
+    )
     return DumpRelations(
         ranking=ranking.modules,
         marked=marked,
         guess=guess,
         links=module_links,
         roles=module_roles,
-        recompilations=faults.attempt(
-            "What was compiled again",
-            lambda: group_recompilations(summaries, table.assigned, keep),
-            (),
+        recompilations=recompilations,
+        group_of_module=_number_groups(recompilations, places_of(summaries)),
+        recompilation_findings=faults.attempt(
+            "The findings on what was compiled again",
+            lambda: keep(map(_finding_of, recompilations)),
+            (None,) * len(recompilations),
         ),
         eager_functions=faults.attempt(
             "What ran eagerly", lambda: group_eager_functions(summaries, module_roles, keep), ()
@@ -309,6 +330,21 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         process_count=table.count(summaries),
         problems=tuple(faults.problems),
     )
+
+
+def _number_groups(
+    groups: Iterable[RecompilationGroup], places: Mapping[str, int]
+) -> Sequence[int]:
+    """Return the index of each module's group; -1 without a group."""
+    numbers = array("q", (-1 for _ in range(len(places))))
+    for number, group in enumerate(groups):
+        for key in group.modules:
+            numbers[places[key]] = number
+    return numbers
+
+
+def _finding_of(group: RecompilationGroup) -> Finding | None:
+    return None if group.is_helper else report_recompilation(group)
 
 
 def _rank(dump: AnalyzedDump, marked: Mapping[str, MarkerHit], faults: Faults) -> Ranking:
@@ -338,13 +374,6 @@ def _guess_main(
     if hits:
         return guess_main(ranking.select(hits.__contains__))
     return guess_main(ranking.select(lambda place: not repeats[place]) if any(repeats) else ranking)
-
-
-def keep_values(values: Iterable[T], folder: Path | None, modules: int) -> Sequence[T]:
-    """Return values of a dump with `modules` modules, in memory or read on access."""
-    if modules <= RESIDENT:
-        return tuple(values)
-    return SpooledValues[T](folder, 0).extend(values)
 
 
 def rank_table(

@@ -6,18 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from xlareport import __version__, reader_table
-from xlareport.analysis.dump import AnalyzedDump, DumpRelations, keep_values
+from xlareport.analysis.dump import AnalyzedDump, DumpRelations
 from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.kernels.estimates import InstructionEstimates
 from xlareport.analysis.kernels.record import ModuleKernels, ModuleTuning
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.module_role import ModuleRole, Role
-from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import MainGuess
-from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.runs import Run
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
@@ -44,7 +41,6 @@ from xlareport.records.shardings import shardings_record
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
-from xlareport.storage.packed_keys import keys_in_order
 
 _SCHEMA = 3
 """Raised when something changes its meaning or goes: 1 named each file three times, 2 had less
@@ -71,7 +67,7 @@ def build_report(
         dump=_dump(dump),
         main=None,
         modules=keep(_module_records(dump, relations, faults)),
-        files=list_files(dump.named, keys_in_order(places_of(dump.summaries))),
+        files=list_files(dump.named, dump.module_keys),
         problems=(),
         links=relations.links,
         retrace_groups=relations.recompilations,
@@ -94,7 +90,7 @@ def _module_records(
     ranks = array("q", bytes(8 * count))
     for rank, place in enumerate(relations.ranking.order, 1):
         ranks[place] = rank
-    groups, again = _recompiled(dump, relations.recompilations)
+    groups, again = relations.group_of_module, relations.recompilation_findings
     for place, (module, role) in enumerate(zip(dump.modules, relations.roles, strict=True)):
         processes = relations.ranks.holders[module.summary.files.key]
         record = replace(
@@ -112,12 +108,12 @@ def _with_parts(
     record: ModuleRecord, module: ModuleAnalysis, again: Sequence[Finding | None], faults: Faults
 ) -> ModuleRecord:
     """Return a module's record with the parts that can fail, each by itself."""
-    cost, profile, backend = module.cost, module.profile, record.backend
+    cost, profile = module.cost, module.profile
     record = _with_kernels(record, module.kernels, module.side)
     attempt, of = faults.attempt, f"of {record.key}"
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
-        expense=attempt(f"The cost {of}", lambda: cost_record(cost, backend), None),
+        expense=attempt(f"The cost {of}", lambda: cost_record(cost), None),
         shardings=attempt(f"The shardings {of}", lambda: shardings_record(module.shardings), None),
         measured=attempt(f"The measured time {of}", lambda: profile_record(profile), None),
         findings=attempt(
@@ -317,22 +313,3 @@ def _problems(dump: AnalyzedDump, more: Iterable[Problem]) -> tuple[Problem, ...
         set(problems), key=lambda problem: (problem.path, problem.line or 0, problem.message)
     )
     return tuple(by_place)
-
-
-def _recompiled(
-    dump: AnalyzedDump, groups: Sequence[RecompilationGroup]
-) -> tuple[Sequence[int], Sequence[Finding | None]]:
-    """Return for each module the index of its function's group of recompilations, and its finding.
-
-    The index is -1 without a group; helpers have no finding.
-    """
-    places = places_of(dump.summaries)
-    of_modules = array("q", (-1 for _ in range(len(places))))
-
-    def findings() -> Iterator[Finding | None]:
-        for number, group in enumerate(groups):
-            for key in group.modules:
-                of_modules[places[key]] = number
-            yield None if group.is_helper else report_recompilation(group)
-
-    return of_modules, keep_values(findings(), dump.folder, len(places))

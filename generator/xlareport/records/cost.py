@@ -21,7 +21,6 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.cost_report.work_report import HeavyInstruction, LoopRow
-from xlareport.knowledge.memory_spaces import space_words
 from xlareport.records.sentences import value_name, why
 
 _MOST_ROWS = 20
@@ -203,7 +202,7 @@ class CostRecord(Struct, frozen=True):
     lines: tuple[SourceLineRecord, ...]
 
 
-def cost_record(cost_report: CostReport | None, backend: str | None) -> CostRecord | None:
+def cost_record(cost_report: CostReport | None) -> CostRecord | None:
     """Return the record of a module's cost, the largest entries of each list; None if unknown."""
     if cost_report is None:
         return None
@@ -224,7 +223,7 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         products=tuple(_product(row) for row in cost_report.products[:_MOST_PRODUCTS]),
         heaviest=tuple(_heavy(heavy) for heavy in cost_report.heaviest[:_MOST_ROWS]),
         loops=tuple(_loop(loop) for loop in cost_report.loops),
-        memory=_memory(cost_report.memory, backend),
+        memory=_memory(cost_report.memory),
         lines=tuple(_line(line) for line in cost_report.source.lines[:_MOST_ROWS]),
     )
 
@@ -267,7 +266,7 @@ def _loop(row: LoopRow) -> LoopRecord:
     return LoopRecord(row.computation, row.instruction, trips.count, trips.grade, trips.reason)
 
 
-def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
+def _memory(memory: MemoryReport) -> MemoryRecord:
     held = memory.figures.held
     return MemoryRecord(
         held=held,
@@ -276,7 +275,7 @@ def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
         spaces=tuple(
             MemorySpaceRecord(
                 number=space.color,
-                name=space_words(backend, space.color, memory.chip),
+                name=memory.space_names[space.color],
                 allocated_bytes=space.allocated_bytes,
                 temp_bytes=space.temp_bytes,
                 peak_bytes=memory.space_peaks.get(space.color),

@@ -60,6 +60,7 @@ from xlareport.analysis.source.instruction_origins import (
 )
 from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.memory_spaces import space_words
 from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import Allocation
 from xlareport.readers.live_range import ScopeShare
@@ -95,6 +96,8 @@ class MemoryReport(Struct, frozen=True):
     """The largest values in the device memory, with their live ranges."""
     occupied_peak_bytes: int | None = None
     """Peak bytes in use of the device memory; None if live ranges are unknown."""
+    space_names: Mapping[int, str] = field(default_factory=dict)
+    """Name and kind of each memory space of the figures, by its number."""
     space_peaks: Mapping[int, int] = field(default_factory=dict)
     """Peak bytes in use of each memory space; empty if unknown."""
     positions: int = 0
@@ -166,9 +169,11 @@ def report_memory(
     `before` is the module before optimization, if the dump has it.
     """
     report = _ReportBuilder(files, module).build(cost, chip)
+    colors = (space.color for space in report.figures.spaces)
     return replace(
         report,
         stats=find_memory_stats(files, module, backend),
+        space_names={color: space_words(backend, color, chip) for color in colors},
         argument_padding_bytes=_sum_padding(module),
         kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
         drawn_shares=find_drawn_shares(module),
