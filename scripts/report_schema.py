@@ -23,6 +23,7 @@ from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
 from xlareport.analysis.modules.summary import ModuleFigures
+from xlareport.analysis.ranks.numbers import RankNumbers
 from xlareport.records.compare import ComparisonRecord
 from xlareport.records.report import ReportRecord
 from xlareport.runtime.resources import PACKAGE
@@ -78,7 +79,13 @@ LEFT_OUT = {"SnapshotRecord.label", "FileRecord.module"}
 ALWAYS = (ModuleFigures,)
 """Records with defaults of which every key is written by every version."""
 
-PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+PLAIN: dict[Any, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    RankNumbers: "string",
+}
 
 
 def report_schema() -> dict[str, Any]:
@@ -132,7 +139,7 @@ def records(record: type) -> dict[type, None]:
 
 def is_struct(hint: Any) -> bool:
     """Return whether an annotation is a record."""
-    return isinstance(hint, type) and issubclass(hint, Struct)
+    return isinstance(hint, type) and issubclass(hint, Struct) and hint not in PLAIN
 
 
 def parts(hint: Any) -> Iterator[Any]:

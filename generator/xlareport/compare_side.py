@@ -60,7 +60,7 @@ def open_side(
     A report with profiles is read in full: their times are joined with its texts.
     """
     with open_files(place, options.limits) as opened:
-        watched = profiles or profiles_beside(opened.location)
+        watched = profiles or profiles_beside(opened.source.location)
         sketched = None if watched else read_sketched_report(opened)
         if sketched is not None:
             yield sketched

@@ -111,35 +111,30 @@ class Source(Struct, frozen=True):
 class OpenedFiles(Struct, frozen=True):
     """The files at a place, without the restored texts of a report."""
 
-    name: str
-    entries: Sequence[Entry]
-    """In the order of their paths."""
-    problems: tuple[Problem, ...]
-    location: Path | None
-    """As that of a source."""
+    source: Source
     spool: Spool
 
     @property
     def scripts(self) -> Mapping[str, Path]:
         """The files by their paths."""
-        return {entry.path: entry.location for entry in self.entries}
+        return {entry.path: entry.location for entry in self.source.entries}
 
     def restored(self) -> Source:
         """Return the dump: of a report, all texts that it carries; raises UnreadableInputError."""
-        problems = list(self.problems)
-        with _readable(self.name):
-            texts = _sorted(_up_to_limit(self._texts(problems), self.name, problems), self.spool)
+        name, problems = self.source.name, list(self.source.problems)
+        with _readable(name):
+            texts = _sorted(_up_to_limit(self._texts(problems), name, problems), self.spool)
             entries = keep_entries(_with_unique_paths(texts, problems), self.spool.folder)
             if not entries:
-                same = _with_unique_paths(self.entries, problems)
+                same = _with_unique_paths(self.source.entries, problems)
                 entries = keep_entries(same, self.spool.folder)
         if not entries:
-            raise UnreadableInputError(f"{self.name} holds no readable file; {_why(problems)}")
-        return Source(self.name, entries, tuple(problems), self.location)
+            raise UnreadableInputError(f"{name} holds no readable file; {_why(problems)}")
+        return replace(self.source, entries=entries, problems=tuple(problems))
 
     def _texts(self, problems: list[Problem]) -> Iterator[Entry]:
         """Yield the dump's texts that a report contains; none if the files are no report."""
-        indexes = built_site.index_scripts(entry.path for entry in self.entries)
+        indexes = built_site.index_scripts(entry.path for entry in self.source.entries)
         scripts = self.scripts if indexes else {}
         for index in indexes:
             yield from _spooled(built_site.restored(index, scripts, self.spool, problems))
@@ -150,7 +145,7 @@ class OpenedFiles(Struct, frozen=True):
         `index` is the script that lists its texts.
         """
         texts = built_site.restored(index, self.scripts, self.spool, [], wanted)
-        entries = _up_to_limit(_spooled(texts), self.name, [])
+        entries = _up_to_limit(_spooled(texts), self.source.name, [])
         most = self.spool.limits.file_bytes
         return {entry.path: replace(entry, most=most) for entry in entries}
 
@@ -172,7 +167,7 @@ def open_files(
             every = _entries(place, spool, problems) if listed is None else iter(listed)
             ordered = _sorted(_up_to_limit(every, name, problems), spool)
             entries = keep_entries(ordered, spool.folder)
-        yield OpenedFiles(name, entries, tuple(problems), local_path(place), spool)
+        yield OpenedFiles(Source(name, entries, tuple(problems), local_path(place)), spool)
 
 
 @contextmanager

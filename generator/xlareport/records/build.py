@@ -18,7 +18,7 @@ from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.analysis.modules.runs import Run
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
-from xlareport.analysis.ranks.members import number_ranges
+from xlareport.analysis.ranks.numbers import rank_numbers
 from xlareport.dump.module_names import explain_module
 from xlareport.program import SideFileValues
 from xlareport.records import sentences
@@ -98,7 +98,7 @@ def _module_records(
             rank=ranks[place],
             retrace_group=groups[place] if groups[place] >= 0 else None,
             process=processes[0] if processes else None,
-            ranks=number_ranges(processes),
+            ranks=rank_numbers(processes),
             same_as=module.same_as.key if module.same_as else None,
         )
         yield _with_parts(record, module, again, faults)

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.modules.summary import ModuleFigures
+from xlareport.analysis.ranks.numbers import RankNumbers
 
 
 class SnapshotRecord(Struct, frozen=True):
@@ -109,8 +110,8 @@ class ModuleOutline(Protocol):
         """Which of several processes compiled it, from 1."""
 
     @property
-    def ranks(self) -> str:
-        """All processes that compiled it, as ranges."""
+    def ranks(self) -> RankNumbers:
+        """All processes that compiled it."""
 
     @property
     def runs(self) -> int | None:

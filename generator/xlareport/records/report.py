@@ -23,6 +23,7 @@ from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
 from xlareport.analysis.ranks.groups import RankGroup
+from xlareport.analysis.ranks.numbers import RankNumbers
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.cost import CostRecord
@@ -139,7 +140,7 @@ class ModuleRecord(Struct, frozen=True):
     """How long that took in all."""
     process: int | None = None
     """Number of the process that compiled it, from 1; None if unknown."""
-    ranks: str = ""
+    ranks: RankNumbers = RankNumbers()
     """All processes that compiled it, with the same contents, as ranges: `1-16,18`."""
     shardings: ShardingsRecord | None = None
     """Shardings of its values; None for a module of one partition."""

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.records.file_list import FileList, FileRecord
 from xlareport.records.outline import SnapshotRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
@@ -23,7 +24,11 @@ def report_parts(report: ReportRecord) -> Iterator[str]:
     kinds_of = _kinds_by_module(report.files)
     modules = (_module(module, kinds_of(place)) for place, module in enumerate(report.modules))
     others = {file.path: file.kind for file in report.files if file.module is None}
-    values: dict[str, Iterable[Any]] = {"modules": modules, "files": _files([*others], others)}
+    values: dict[str, Iterable[Any]] = {
+        "modules": modules,
+        "files": _files([*others], others),
+        "rank_groups": map(_rank_group, report.rank_groups),
+    }
     for number, name in enumerate(report.__struct_fields__):
         yield f'{"," if number else "{"}"{name}":'
         value = getattr(report, name)
@@ -67,7 +72,18 @@ def _module(module: ModuleRecord, kinds: Mapping[str, str]) -> dict[str, Any]:
     bare: dict[str, Any] = to_builtins(replace(module, stages=(), files=(), collectives=()))
     collectives = [_with_from(to_builtins(collective)) for collective in module.collectives]
     files = _files(others, kinds)
-    return bare | {"stages": stages, "files": files, "collectives": collectives}
+    return bare | {
+        "ranks": str(module.ranks),
+        "stages": stages,
+        "files": files,
+        "collectives": collectives,
+    }
+
+
+def _rank_group(group: RankGroup) -> dict[str, Any]:
+    """Return a group with the numbers of its ranks as text."""
+    value: dict[str, Any] = to_builtins(group)
+    return value | {"ranks": list(map(str, group.ranks)), "missing": str(group.missing)}
 
 
 def _with_from(value: Any) -> Any:

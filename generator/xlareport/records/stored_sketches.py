@@ -57,7 +57,7 @@ class SketchedReport(Struct, frozen=True):
     @property
     def location(self) -> Path | None:
         """Its path on this machine."""
-        return self.opened.location
+        return self.opened.source.location
 
     def restore(self, slug: str, stages: Iterable[SnapshotFiles]) -> Mapping[str, Artifact]:
         """Return the texts of some snapshots as files, by path; one that fails is left out."""
@@ -118,7 +118,7 @@ def read_sketched_report(opened: OpenedFiles) -> SketchedReport | None:
             raise ValueError("the texts are those of other modules")
     except _DAMAGED:
         return None
-    named = replace(known, dump=replace(known.dump, path=opened.name))
+    named = replace(known, dump=replace(known.dump, path=opened.source.name))
     return SketchedReport(named, sketched, opened, places)
 
 

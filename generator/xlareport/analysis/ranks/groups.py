@@ -15,7 +15,8 @@ from xlareport.analysis.modules.ranks import find_ranks_in_one_folder
 from xlareport.analysis.modules.recompilations import Difference
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.ranks.columns import RankColumn, find_columns
-from xlareport.analysis.ranks.members import RankTable, number_ranges
+from xlareport.analysis.ranks.members import RankTable
+from xlareport.analysis.ranks.numbers import RankNumbers, rank_numbers
 from xlareport.analysis.ranks.verdicts import RankDifference, RankVerdict, worse
 
 _SHOWN = 5
@@ -32,9 +33,9 @@ class RankGroup(Struct, frozen=True):
     """The order of collectives first."""
     collectives: int | None = None
     """Number of collectives of each module, if their order is equal; else None."""
-    ranks: tuple[str, ...] = ()
+    ranks: tuple[RankNumbers, ...] = ()
     """The numbers of the processes that compiled each module: `1-16,18`."""
-    missing: str = ""
+    missing: RankNumbers = RankNumbers()
     """Processes that did not compile it, although they compiled what the others did."""
     verdict: RankVerdict = RankVerdict.SAME
     """The gravest of its modules."""
@@ -103,8 +104,8 @@ def _of_column(column: RankColumn, compared: Mapping[str, RankDifference]) -> Ra
     unseen = RankVerdict.SAME if len(column.members) == 1 else RankVerdict.UNKNOWN
     return replace(
         _group(column.name, list(column.members)),
-        ranks=tuple(map(number_ranges, column.ranks)),
-        missing=number_ranges(column.missing),
+        ranks=tuple(map(rank_numbers, column.ranks)),
+        missing=rank_numbers(column.missing),
         verdict=first.verdict if first else unseen,
         first=first,
         others=tuple(name for name in known if name is not first),

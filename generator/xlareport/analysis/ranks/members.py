@@ -140,23 +140,3 @@ def _names(processes: Sequence[Process]) -> Iterator[str]:
         for number, _ in enumerate(members, 1):
             alone = len(members) == 1 and label
             yield label if alone else f"{label} process {number}".strip()
-
-
-def parse_ranges(text: str) -> Sequence[int]:
-    """Return the numbers of ranges that `number_ranges` wrote."""
-    result: list[int] = []
-    for part in filter(None, text.split(",")):
-        low, _, high = part.partition("-")
-        result += range(int(low), int(high or low) + 1)
-    return result
-
-
-def number_ranges(numbers: Iterable[int]) -> str:
-    """Return sorted numbers as ranges: `1-16,18`; empty for none."""
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and ranges[-1][1] == number - 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.ranks.groups import RankGroup
-from xlareport.analysis.ranks.members import parse_ranges
+from xlareport.analysis.ranks.numbers import RankNumbers
 from xlareport.analysis.ranks.verdicts import RankDifference, RankVerdict
 from xlareport.pages import navigation, words
 from xlareport.pages.navigation import Link
@@ -99,19 +99,20 @@ def rank_words(report: ReportRecord) -> str:
 
 
 def _is_everywhere(group: RankGroup, report: ReportRecord) -> bool:
-    return group.verdict is RankVerdict.SAME and group.ranks == (f"1-{len(report.ranks)}",)
+    is_same = group.verdict is RankVerdict.SAME and len(group.ranks) == 1
+    return is_same and count_ranks(group) == len(report.ranks)
 
 
 def _group_words(group: RankGroup, report: ReportRecord) -> str:
     name = words.short_name(group.name)
     if group.first is None:
         return f"`{name}` differs; how was not determined."
-    who = _who(parse_ranges(group.ranks[group.modules.index(group.first.module)]), report.ranks)
+    who = _who(group.ranks[group.modules.index(group.first.module)], report.ranks)
     return f"`{name}` of {who} differs: {_WORDS[group.first.verdict]}."
 
 
 def _missing_words(group: RankGroup, report: ReportRecord) -> str:
-    name, who = words.short_name(group.name), _who(parse_ranges(group.missing), report.ranks)
+    name, who = words.short_name(group.name), _who(group.missing, report.ranks)
     if not group.collectives:
         return f"`{name}` is missing in {who}."
     return (
@@ -120,7 +121,8 @@ def _missing_words(group: RankGroup, report: ReportRecord) -> str:
     )
 
 
-def _who(numbers: Sequence[int], names: Sequence[str]) -> str:
+def _who(ranks: RankNumbers, names: Sequence[str]) -> str:
+    numbers = tuple(ranks)
     shown = [f"`{names[number - 1]}`" for number in numbers[:_NAMED]]
     more = len(numbers) - len(shown)
     if more == 1:
@@ -130,7 +132,7 @@ def _who(numbers: Sequence[int], names: Sequence[str]) -> str:
 
 def count_ranks(group: RankGroup) -> int:
     """Return how many processes compiled a program."""
-    return sum(len(parse_ranges(ranges)) for ranges in group.ranks)
+    return sum(map(len, group.ranks))
 
 
 def _detail(
@@ -140,8 +142,8 @@ def _detail(
     names: Sequence[str],
 ) -> RankDetail:
     module = modules[difference.module]
-    ranks = parse_ranges(group.ranks[group.modules.index(difference.module)])
-    others = parse_ranges(group.ranks[group.modules.index(difference.reference)])
+    ranks = group.ranks[group.modules.index(difference.module)]
+    others = group.ranks[group.modules.index(difference.reference)]
     return RankDetail(
         module=_link(module),
         verdict=_WORDS[difference.verdict],
@@ -200,7 +202,7 @@ class _MatrixRow(Struct, frozen=True):
     """A program, the module of each rank, and the severity of their difference."""
 
     keys: tuple[str, ...]
-    ranks: tuple[frozenset[int], ...]
+    ranks: tuple[RankNumbers, ...]
     verdict: RankVerdict
 
     def place(self, number: int) -> int | None:
@@ -221,21 +223,17 @@ def _matrix_rows(report: ReportRecord) -> Iterator[_MatrixRow]:
     """Yield the gravest rows first, then those in the order of the modules."""
     grouped = {key for group in report.rank_groups for key in group.modules}
     groups = [
-        _MatrixRow(group.modules, tuple(map(_members, group.ranks)), group.verdict)
+        _MatrixRow(group.modules, group.ranks, group.verdict)
         for group in report.rank_groups
         if group.ranks
     ]
     lone = [
-        _MatrixRow((module.key,), (_members(module.ranks),), RankVerdict.SAME)
+        _MatrixRow((module.key,), (module.ranks,), RankVerdict.SAME)
         for module in report.outlines
         if module.key not in grouped and module.ranks
     ]
     order = list(_WORDS)
     yield from sorted([*groups, *lone], key=lambda row: order.index(row.verdict))
-
-
-def _members(ranges: str) -> frozenset[int]:
-    return frozenset(parse_ranges(ranges))
 
 
 def _heading(numbers: Sequence[int], names: Sequence[str]) -> str:
