@@ -13,7 +13,7 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 MAIN = "m/module_0020.jit_train_step"
 STILL = """* { transition: none !important; caret-color: transparent !important }
 :target, h2, h3, figure { scroll-margin-top: 6rem }"""
