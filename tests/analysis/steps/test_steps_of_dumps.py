@@ -8,6 +8,7 @@ from tests.walks import LONG_WALKS
 
 from xlareport import api
 from xlareport.analysis.passes.step_boundaries import has_same_form
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange
 from xlareport.pages.steps.payload import step_payload
 from xlareport.snapshots import ParsedSnapshot
@@ -36,6 +37,8 @@ def check_balance(change: StepChange) -> None:
     shown = sum(group["count"] for group in story["groups"]) + change.renumbered
     assert shown == len(change.changes) + change.renumbered
     assert sum(count - before for _, before, count in change.opcode_delta) == growth
+    rebuilt = [row.details for row in change.modified if row.kind is Kind.REBUILT]
+    assert not [texts for texts in rebuilt if all("moved into %" in str(text) for text in texts)]
 
 
 def check_content(before: ParsedSnapshot, after: ParsedSnapshot, change: StepChange) -> None:

@@ -82,6 +82,7 @@ _NOT_REBUILT = frozenset(
     {
         Kind.HOISTED,
         Kind.LAYOUT,
+        Kind.MOVED,
         Kind.PRECISION,
         Kind.REDIRECTED,
         Kind.REWIRED,
