@@ -7,7 +7,9 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import are_other_fills, is_free, origin, read_at, same_shape
 from xlareport.analysis.matching.rules import grouped, is_leaf, is_other_move, value_of
 from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 def same_value_in_order(search: Search) -> None:
@@ -31,10 +33,29 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
                 continue
             if node.instruction.opcode == "parameter" and not same_shape(search, node, other):
                 continue  # elements of what is paired, which have one value on each side
+            if node.instruction.opcode == "parameter" and _are_given_others(search, node, other):
+                continue
             if is_leaf(node) and _is_folded(search, node, other):
                 continue
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
+
+
+def _are_given_others(search: Search, node: Node, other: Node) -> bool:
+    """Return whether the only fusions that call two parameters' computations give other values."""
+    given = _given(search.before, node), _given(search.after, other)
+    if given[0] is None or given[1] is None or given[0].partner is None:
+        return False
+    return given[0].partner is not given[1] and given[0].token != given[1].token
+
+
+def _given(side: Side, parameter: Node) -> Node | None:
+    """Return the operand of a fusion for a parameter; None if several fusions call it."""
+    caller = parameter.frame.caller
+    number = parse_whole_number(parameter.instruction.argument)
+    if caller is None or caller.instruction.opcode != "fusion" or number is None:
+        return None
+    return read_at(side, caller, number)
 
 
 def _is_folded(search: Search, node: Node, other: Node) -> bool:
