@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.find import Collective
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime.graphs import reachable
 
 _RENAMES = frozenset({"bitcast", "get-tuple-element", "tuple"})
+_READY = frozenset({"constant", "parameter"})
+"""Opcodes of values that are there from the beginning."""
 
 
 def find_queued(
@@ -36,29 +39,25 @@ def find_queued(
 
 def _last_operand(home: Computation, instruction: Instruction, places: Mapping[str, int]) -> int:
     """Return the place of the last instruction that computes an operand."""
-    last, waiting = -1, [*instruction.operand_names]
-    while waiting:
-        operand = home.by_name.get(waiting.pop())
-        if operand is None:
-            continue
-        if operand.opcode in _RENAMES:
-            waiting.extend(operand.operand_names)
-        elif operand.opcode not in ("constant", "parameter"):
-            last = max(last, places[operand.name])
-    return last
+
+    def renamed(name: str) -> Sequence[str]:
+        line = home.by_name.get(name)
+        return [*line.operand_names] if line and line.opcode in _RENAMES else ()
+
+    lines = map(home.by_name.get, reachable(instruction.operand_names, renamed))
+    computing = (line for line in lines if line and line.opcode not in _READY | _RENAMES)
+    return max((places[line.name] for line in computing), default=-1)
 
 
 def _first_user(home: Computation, name: str, places: Mapping[str, int]) -> int:
     """Return the place of the first instruction that reads a value, by whatever name."""
-    first, waiting, seen = len(places), [name], {name}
-    while waiting:
-        for user in home.users.get(waiting.pop(), ()):
-            if user.opcode not in _RENAMES:
-                first = min(first, places[user.name])
-            elif user.name not in seen:
-                seen.add(user.name)
-                waiting.append(user.name)
-    return first
+
+    def renames(name: str) -> Sequence[str]:
+        return [user.name for user in home.users.get(name, ()) if user.opcode in _RENAMES]
+
+    users = (user for known in reachable([name], renames) for user in home.users.get(known, ()))
+    readers = (places[user.name] for user in users if user.opcode not in _RENAMES)
+    return min(readers, default=len(places))
 
 
 def count_early(

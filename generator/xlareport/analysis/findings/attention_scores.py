@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.graphs import reachable
 
 _DEEPEST = 4
 """Instructions between the scores and their softmax, without renames."""
@@ -59,15 +60,15 @@ def _is_maximum(module: HloModule, reduction: Instruction) -> bool:
 
 def _feeds(computation: Computation, value: Instruction, parts: dict[str, _Parts]) -> bool:
     """Return whether a matrix product reads a value, by whatever name."""
-    waiting, seen = [value.name], {value.name}
-    while waiting:
-        for user in computation.users.get(waiting.pop(), ()):
-            if parts[user.name].has_product:
-                return True
-            if user.opcode in _RENAMES and user.name not in seen:
-                seen.add(user.name)
-                waiting.append(user.name)
-    return False
+
+    def renamed(name: str) -> list[str]:
+        return [user.name for user in computation.users.get(name, ()) if user.opcode in _RENAMES]
+
+    return any(
+        parts[user.name].has_product
+        for name in reachable([value.name], renamed)
+        for user in computation.users.get(name, ())
+    )
 
 
 def _above(computation: Computation, value: Instruction) -> set[str]:

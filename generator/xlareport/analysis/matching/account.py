@@ -177,8 +177,10 @@ class _Account:
         """Record the contents of new fusions and calls, and the fate of removed ones."""
         for frame in self._search.after.graph.frames:
             holder = frame.caller
-            places = self._holders.sources(frame, self._new.source) if _is_open(holder) else ()
-            if self._may_hold(holder) and places:
+            if not self._may_hold(holder):
+                continue
+            places = self._holders.sources(frame, self._new.source)
+            if places:
                 place, relation = place_of(holder), _HOLDING[holder.instruction.opcode]
                 self._told_after.add(place)
                 reason = "its computation holds them"  # until all of it has been told
@@ -194,8 +196,9 @@ class _Account:
 
     def _may_hold(self, holder: Node | None) -> TypeGuard[Node]:
         """Return whether a pass may have made or removed it; in two programs no call is inlined."""
-        inlines = self._search.parted is None
-        return _is_open(holder) and (inlines or holder.instruction.opcode != "call")
+        if holder is None or holder.partner is not None or holder.kept:
+            return False
+        return self._search.parted is None or holder.instruction.opcode != "call"
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
         """Record where the contents of a removed fusion or call are now."""
@@ -394,7 +397,3 @@ _HOLDING = {"fusion": Relation.FUSED, "call": Relation.OUTLINED}
 
 def _renames(link: NodePair) -> bool:
     return link.before.instruction.name != link.after.instruction.name
-
-
-def _is_open(node: Node | None) -> TypeGuard[Node]:
-    return node is not None and node.partner is None and not node.kept

@@ -9,7 +9,6 @@ from xlareport.analysis.matching.rules import grouped, is_leaf, is_other_move, v
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.knowledge.grades import Grade
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 def same_value_in_order(search: Search) -> None:
@@ -51,11 +50,11 @@ def _are_given_others(search: Search, node: Node, other: Node) -> bool:
 
 def _given(side: Side, parameter: Node) -> Node | None:
     """Return the operand of a fusion for a parameter; None if several fusions call it."""
-    caller = parameter.frame.caller
-    number = parse_whole_number(parameter.instruction.argument)
-    if caller is None or caller.instruction.opcode != "fusion" or number is None:
+    frame = parameter.frame
+    if frame.caller is None or frame.caller.instruction.opcode != "fusion":
         return None
-    return read_at(side, caller, number)
+    given = side.graph.resolve(frame, parameter.instruction.name)
+    return None if given is None else given[0]
 
 
 def _is_folded(search: Search, node: Node, other: Node) -> bool:

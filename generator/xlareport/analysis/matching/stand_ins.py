@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.nodes import origin, target_of
+from xlareport.analysis.matching.nodes import origin, same_count, same_type, target_of
 from xlareport.analysis.matching.parameters import is_part
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -109,21 +109,18 @@ def _opcode(node: Node) -> str:
 
 def may_be_resized(node: Node, other: Node) -> bool:
     """Return whether the results of two like operations on like operands may be one value."""
-    shape, now = node.instruction.shape, other.instruction.shape
-    ranks = len(shape.dimensions) == len(now.dimensions)
-    return node.instruction.opcode == "broadcast" or (
-        ranks and shape.element_type == now.element_type
-    )
+    sizes, others = node.instruction.shape.dimensions, other.instruction.shape.dimensions
+    alike = len(sizes) == len(others) and same_type(node, other)
+    return alike or _opcode(node) == "broadcast"
 
 
 def is_reshaped(node: Node, other: Node) -> bool:
     """Return whether two light operations of one framework op differ only in their dimensions."""
-    line, now = node.instruction, other.instruction
-    if line.opcode != now.opcode or line.opcode in REARRANGEMENTS or family_of(line) is not None:
+    line, opcode = node.instruction, _opcode(node)
+    if opcode != _opcode(other) or opcode in REARRANGEMENTS or family_of(line) is not None:
         return False
-    count, shape = line.shape.element_count, now.shape
-    alike = line.shape.element_type == shape.element_type and origin(node) == origin(other)
-    return alike and bool(line.operands) and count is not None and count == shape.element_count
+    alike = same_type(node, other) and same_count(node, other)
+    return alike and bool(line.operands) and origin(node) == origin(other)
 
 
 def keep_places(node: Node, other: Node) -> bool:

@@ -243,9 +243,8 @@ class _Reader:
                 return
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))
-        is_anew = pairing.relation in _ANEW and old.name != new.name
-        is_anew = is_anew and new.opcode != "get-tuple-element"
-        if is_anew and not result.keys() & _NOT_REBUILT:
+        is_anew = old.name != new.name and new.opcode != "get-tuple-element"
+        if is_anew and pairing.relation in _ANEW and not result.keys() & _NOT_REBUILT:
             counts = _what_counts(result)
             result = {Kind.REBUILT: counts} if counts else result
         if result:

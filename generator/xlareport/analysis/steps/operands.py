@@ -27,6 +27,7 @@ _SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-b
 _COMPUTING = frozenset({"convolution", "dot", "reduce", "scatter", "sort"})
 """Opcodes of which the element type of an operand matters, apart from that of the result."""
 _HOLDERS = frozenset({"call", "fusion"})
+_SAME_TYPE = ("", "")
 _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
 
 
@@ -59,7 +60,7 @@ def compare_operands(
         read, reads = _unpaired(matching, read, reads)
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
-    named = _first_few([_instead(was, now, _types(matching, was, now)) for was, now in other])
+    named = _first_few([_instead(was, now, _named_types(matching, was, now)) for was, now in other])
     kind = _kind(matching, other)
     if kind is Kind.REDIRECTED and old.opcode in _COMPUTING and _other_types(matching, other):
         kind = Kind.OPERANDS
@@ -117,7 +118,7 @@ def _aligned(
         names = [f"%{_name(was)}" for was in inside]
         more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
         words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
-    words += _first_few([_instead(was, now, ("", "")) for was, now in same])
+    words += _first_few([_instead(was, now, _SAME_TYPE) for was, now in same])
     lost = [was for was in gone if was not in known[0]]
     words += _first_few([_lost(matching, was, reads) for was in lost])
     words += _first_few([f"also %{_name(now)}" for now in left if now not in known[1]])
@@ -165,13 +166,7 @@ def _kind(matching: Matching, other: list[tuple[Operand, Operand]]) -> Kind:
 
 def _other_types(matching: Matching, other: list[tuple[Operand, Operand]]) -> bool:
     """Return whether an operand has another element type: a convert was folded, say."""
-    lines = [
-        (matching.before.find(*was.place), matching.after.find(*now.place)) for was, now in other
-    ]
-    return any(
-        old is not None and new is not None and old.shape.element_type != new.shape.element_type
-        for old, new in lines
-    )
+    return any(_types(matching, was, now) != _SAME_TYPE for was, now in other)
 
 
 def _is_duplicate(matching: Matching, was: Operand, now: Operand) -> bool:
@@ -197,13 +192,17 @@ def _instead(was: Operand, now: Operand, types: tuple[str, str]) -> str:
     return f"another %{new}{after}" if old == new else f"%{new}{after} instead of %{old}{before}"
 
 
+def _named_types(matching: Matching, was: Operand, now: Operand) -> tuple[str, str]:
+    """Return the types of an operand, as `_types`; elements of tuples are not looked at."""
+    return _SAME_TYPE if was.element or now.element else _types(matching, was, now)
+
+
 def _types(matching: Matching, was: Operand, now: Operand) -> tuple[str, str]:
     """Return the element types of an operand before and after, '' where they are the same."""
     old, new = matching.before.find(*was.place), matching.after.find(*now.place)
-    if old is None or new is None or was.element or now.element:
-        return "", ""
-    types = old.shape.element_type, new.shape.element_type
-    return types if types[0] != types[1] else ("", "")
+    if old is None or new is None or old.shape.element_type == new.shape.element_type:
+        return _SAME_TYPE
+    return old.shape.element_type, new.shape.element_type
 
 
 def _name(operand: Operand) -> str:
@@ -268,14 +267,14 @@ def _chain(module: HloModule, operand: Operand) -> list[Operand]:
     """Return an operand and what it represents: behind moves, tuples, the roots of fusions."""
     result = [operand]
     for _ in range(_FARTHEST):
-        behind = _behind(module, result[-1])
-        if behind is None:
+        passing = behind(module, result[-1])
+        if passing is None:
             break
-        result.append(behind)
+        result.append(passing)
     return result
 
 
-def _behind(module: HloModule, operand: Operand) -> Operand | None:
+def behind(module: HloModule, operand: Operand) -> Operand | None:
     """Return the operand that passes its value on to an operand; None if it is computed there."""
     place, line = operand.place, module.find(*operand.place)
     if line is None:

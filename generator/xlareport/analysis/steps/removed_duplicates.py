@@ -9,9 +9,10 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.operands import Operand, behind
 from xlareport.hlo.model import HloModule
-from xlareport.runtime.whole_numbers import parse_whole_number
 
+_ELEMENT = "get-tuple-element"
 _MOST_USERS = 4
 _DEEPEST = 8
 """Removed users of removed users that are followed."""
@@ -56,17 +57,19 @@ def _are_equal(module: HloModule, place: Place, known: Place) -> bool:
 def _passed_on(module: HloModule, place: Place) -> Place:
     """Return the instruction whose value an element of a tuple of the same computation has."""
     for _ in range(_DEEPEST):
-        line = module.find(*place)
-        if line is None or line.opcode != "get-tuple-element" or "#" in line.operands[0]:
+        element = behind(module, Operand(place, "")) if _is(module, place, _ELEMENT) else None
+        if element is None or not _is(module, element.place, "tuple"):
             break
-        source = module.find(place.computation, line.operands[0])
-        number = parse_whole_number(line.attributes.get("index", ""))
-        if source is None or source.opcode != "tuple" or number is None:
+        put_in = behind(module, element)
+        if put_in is None or put_in.element:
             break
-        if number >= len(source.operands) or "#" in source.operands[number]:
-            break
-        place = Place(place.computation, source.operands[number])
+        place = put_in.place
     return place
+
+
+def _is(module: HloModule, place: Place, opcode: str) -> bool:
+    line = module.find(*place)
+    return line is not None and line.opcode == opcode
 
 
 def _merged(change: Change, kept: Place | None) -> Change:

@@ -27,7 +27,7 @@ def count_uncalled(matching: Matching, changes: Iterable[Change]) -> UncalledCom
     lost = live_computations(matching.before) - live_computations(matching.after)
     if not lost:
         return UncalledComputations()
-    extended = {
+    lost -= {
         change.after.computation
         for change in changes
         if change.after and change.kind is Kind.LEFTOVER
@@ -35,7 +35,7 @@ def count_uncalled(matching: Matching, changes: Iterable[Change]) -> UncalledCom
     sizes = [
         len(computation.instructions)
         for computation in matching.after.computations
-        if computation.name in lost - extended
+        if computation.name in lost
     ]
     return UncalledComputations(len(sizes), sum(sizes))
 
