@@ -39,6 +39,8 @@ def _read() -> dict[str, ElementType]:
 
 
 ELEMENT_TYPES = _read()
+MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
+"""Stored bits of the mantissa, as `reduce-precision` counts them."""
 """By name."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.waiting import count_early, find_queued
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import Computation, HloModule
 
 Read = Callable[[str], HloModule]
 
@@ -23,14 +23,19 @@ ENTRY %main (a: f32[4], b: f32[4]) -> (f32[8], f32[8]) {
 """
 
 
+def _places(home: Computation) -> dict[str, int]:
+    return {line.name: number for number, line in enumerate(home.instructions)}
+
+
 def test_a_collective_whose_operand_is_ready_waits_for_another_in_flight(read: Read) -> None:
     module = read(_TEXT)
     home = module.by_name["main"]
     one, two = find_collectives(module)
-    assert find_queued(home, two, (one, two)) == (one.instruction,)
+    assert find_queued(home, _places(home), two, (one, two)) == (one.instruction,)
     late = read(_TEXT.replace("sine(%a)", "copy(%a)").replace("(%x), replica", "(%one), replica"))
     one, two = find_collectives(late)
-    assert find_queued(late.by_name["main"], two, (one, two)) == ()
+    home = late.by_name["main"]
+    assert find_queued(home, _places(home), two, (one, two)) == ()
 
 
 def test_members_that_are_ready_early_wait_for_the_last(read: Read) -> None:

@@ -91,6 +91,7 @@ class Schedule(Struct, frozen=True):
     cost: ModuleCost
     device: Device
     _ready: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    _places: dict[str, Mapping[str, int]] = field(default_factory=dict)
 
     def overlap(
         self, collective: Collective, seconds: float | None, others: Sequence[Collective] = ()
@@ -132,10 +133,17 @@ class Schedule(Struct, frozen=True):
             reason_detail=detail,
             independent=independent,
             apart=apart,
-            queued=find_queued(home, collective, others) if reason in _COULD else (),
+            queued=self._queued(home, collective, others) if reason in _COULD else (),
             early=early,
             last=last if early else "",
         )
+
+    def _positions(self, home: Computation) -> Mapping[str, int]:
+        """Return the position of each instruction in the schedule of its computation."""
+        if home.name not in self._places:
+            lines = enumerate(home.instructions)
+            self._places[home.name] = {line.name: number for number, line in lines}
+        return self._places[home.name]
 
     def _ready_times(self, home: Computation) -> Mapping[str, float]:
         """Return when each instruction can end at the earliest, by the work that it needs."""
@@ -147,6 +155,11 @@ class Schedule(Struct, frozen=True):
             self._ready[home.name] = ready
         return self._ready[home.name]
 
+    def _queued(
+        self, home: Computation, collective: Collective, others: Sequence[Collective]
+    ) -> tuple[str, ...]:
+        return find_queued(home, self._positions(home), collective, others)
+
     @property
     def _is_ordered(self) -> bool:
         return self.module.is_scheduled
@@ -154,7 +167,7 @@ class Schedule(Struct, frozen=True):
     def _between(self, home: Computation, collective: Collective) -> list[Instruction] | None:
         if collective.done is None:
             return None
-        places = {line.name: number for number, line in enumerate(home.instructions)}
+        places = self._positions(home)
         begin = places.get(collective.instruction, 0)
         end = places.get(collective.done, begin)
         between = home.instructions[begin + 1 : min(end, begin + 1 + MOST_BETWEEN)]

@@ -12,14 +12,17 @@ _READY = frozenset({"constant", "parameter"})
 
 
 def find_queued(
-    home: Computation, collective: Collective, others: Sequence[Collective]
+    home: Computation,
+    places: Mapping[str, int],
+    collective: Collective,
+    others: Sequence[Collective],
 ) -> tuple[str, ...]:
     """Return the other collectives without which this one could begin earlier or end later.
 
     Each is in flight only after the operands are ready and before the start, or only after the
-    done and before the first user. A limit of collectives in flight can be why.
+    done and before the first user. A limit of collectives in flight can be why. `places` are the
+    positions of the instructions.
     """
-    places = {line.name: number for number, line in enumerate(home.instructions)}
     if collective.instruction not in places:
         return ()
     start = places[collective.instruction]
@@ -31,6 +34,7 @@ def find_queued(
         for other in others
         if other.computation == home.name
         and other.instruction != collective.instruction
+        and other.done is not None
         and other.done in places
         and not other.is_sync
         and (ready < places[other.done] < start or end < places[other.instruction] < used)

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.hlo.model import HloModule
-
-_MANTISSA = {"bf16": "7", "f16": "10", "f32": "23", "f64": "52"}
-"""The mantissa bits of the types: a reduce-precision to as many changes no value."""
+from xlareport.hlo.shape import MANTISSA_BITS
 
 
 def find_kept_by_policy(
@@ -35,8 +33,8 @@ def _list_marks(module: HloModule) -> Iterator[tuple[str, str]]:
             element = mark.shape.element_type
             if mark.opcode != "reduce-precision":
                 continue
-            if mark.attributes.get("mantissa_bits") != _MANTISSA.get(element):
-                continue
+            if mark.attributes.get("mantissa_bits") != str(MANTISSA_BITS.get(element)):
+                continue  # it changes the value
             kept = computation.operand(mark)
             if kept is not None and kept.metadata.op_name:
                 yield kept.metadata.op_name, element

@@ -133,14 +133,50 @@ def _closed_findings(case: Case, closed: dict[str, list[_Refused]]) -> Iterator[
     if not case.is_noticeable(attention, LEAST_SHARE):
         yield from _closed_finding(case, closed)
         return
-    yield from _closed_finding(case, parts[True], attention)
+    yield from _closed_finding(case, parts[True], _ATTENTION)
     yield from _closed_finding(case, parts[False])
 
 
+class _Remedy(Struct, frozen=True):
+    """What could save the traffic of results that no fusion takes in, in words."""
+
+    title: str
+    of: str
+    """Of what the producers are."""
+    verb: str
+    """Who could save the traffic."""
+    suggestion: str
+    is_known: bool
+    """Whether there is such a kernel, so that the traffic counts as a saving."""
+
+
+_ATTENTION = _Remedy(
+    title="Attention scores are written to memory",
+    of=" of scores, of their softmax or of their gradients",
+    verb="fused attention can save",
+    suggestion=(
+        "Use fused attention, which keeps the scores on the chip: jax.nn.dot_product_attention "
+        'with implementation="cudnn", or a Pallas kernel. The saving is an upper bound.'
+    ),
+    is_known=True,
+)
+_LOWERING = _Remedy(
+    title="Custom fusion or library call not fused with its neighbor",
+    of="",
+    verb="only another lowering could save",
+    suggestion=(
+        "Triton fusions and library calls take in only what was assigned to them before. One "
+        "kernel in place of several would save the traffic, such as fused attention or a Pallas "
+        "kernel."
+    ),
+    is_known=False,
+)
+
+
 def _closed_finding(
-    case: Case, closed: dict[str, list[_Refused]], attention: float | None = None
+    case: Case, closed: dict[str, list[_Refused]], remedy: _Remedy = _LOWERING
 ) -> Iterator[Finding]:
-    """Yield a finding if it is worth it; `attention` are the seconds that fused attention saves."""
+    """Yield a finding if the traffic is worth it; it is the saving of a known remedy."""
     producers = sorted(
         (producer for alike in closed.values() for producer in alike),
         key=lambda producer: (-producer.saved, producer.place),
@@ -151,40 +187,23 @@ def _closed_finding(
     counts = sorted(closed.items(), key=lambda item: (-len(item[1]), item[0]))
     reasons = ", ".join(f"{len(alike)} ({reason})" for reason, alike in counts)
     first = producers[0]
-    is_attention = attention is not None
     yield Finding(
         rule="refused-fusions",
-        title=(
-            "Attention scores are written to memory"
-            if is_attention
-            else "Custom fusion or library call not fused with its neighbor"
-        ),
+        title=remedy.title,
         places=tuple(producer.place for producer in producers[:MOST_PLACES]),
         occurrences=len(producers),
         evidence=(
-            f"{units.plural(len(producers), 'producer')}"
-            f"{_OF_SCORES if is_attention else ''} by the log of the fusion pass: {reasons}. "
-            f"Their results take {units.seconds(moved)}, {units.share(case.share(moved))} of the "
-            "module's roofline time, to be written and read, which "
-            f"{'fused attention can save' if is_attention else 'only another lowering could save'}"
-            f". Consumers of `{first.place[1]}`: {join_names(first.users)}."
+            f"{units.plural(len(producers), 'producer')}{remedy.of} by the log of the fusion pass: "
+            f"{reasons}. Their results take {units.seconds(moved)}, "
+            f"{units.share(case.share(moved))} of the module's roofline time, to be written and "
+            f"read, which {remedy.verb}. Consumers of `{first.place[1]}`: "
+            f"{join_names(first.users)}."
         ),
-        suggestion=_FUSED_ATTENTION if is_attention else _ONE_KERNEL,
+        suggestion=remedy.suggestion,
         grade="matched",
-        weight=attention or 0.0,
-        seconds=attention,
+        weight=moved if remedy.is_known else 0.0,
+        seconds=moved if remedy.is_known else None,
     )
-
-
-_OF_SCORES = " of scores, of their softmax or of their gradients"
-_FUSED_ATTENTION = (
-    "Use fused attention, which keeps the scores on the chip: jax.nn.dot_product_attention with "
-    'implementation="cudnn", or a Pallas kernel. The saving is an upper bound.'
-)
-_ONE_KERNEL = (
-    "Triton fusions and library calls take in only what was assigned to them before. One kernel in "
-    "place of several would save the traffic, such as fused attention or a Pallas kernel."
-)
 
 
 def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from math import frexp
 
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.shape import MANTISSA_BITS
 
 _ROUNDING = frozenset(
     {
@@ -33,7 +34,6 @@ _ROUNDING = frozenset(
 """Elementwise opcodes whose result is rounded."""
 _SIGNS = frozenset({"add", "negate", "subtract"})
 """Operations that become one another where only a sign moves, which is exact."""
-_MANTISSAS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
 _EXPONENTS = {"f64": 11, "f32": 8, "f16": 5, "bf16": 8}
 _SMALL = re.compile(r"f\d++e(\d++)m(\d++)")
 _NUMBER = re.compile(r"-?\d++(?:\.\d++)?(?:e[+-]?\d++)?\Z")
@@ -114,7 +114,7 @@ def narrows(before: str, after: str) -> bool:
 
 def _digits(element_type: str) -> tuple[int, int] | None:
     """Return the bits of exponent and mantissa; None for a type that is not known."""
-    if element_type in _MANTISSAS:
-        return _EXPONENTS[element_type], _MANTISSAS[element_type]
+    if element_type in MANTISSA_BITS:
+        return _EXPONENTS[element_type], MANTISSA_BITS[element_type]
     small = _SMALL.match(element_type)
     return (int(small[1]), int(small[2])) if small else None
