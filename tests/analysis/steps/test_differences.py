@@ -136,3 +136,10 @@ def test_an_async_start_that_lost_its_operands_has_another_shape(read: Read) -> 
     before = line(read, "%a = ((f32[8]{0}, s32[]), f32[8]{0}) custom-call(%x)")
     after = line(read, "%a = ((), ()) custom-call(%x)")
     assert {*compare(before, after, {})} == {Kind.SHAPE}
+
+
+def test_a_sharding_that_shardy_wrote_as_a_frontend_attribute_is_no_metadata(read: Read) -> None:
+    plain = "%a = f32[8]{0} parameter(0)"
+    for value, kind in (("xla.sdy.sharding={}", Kind.SHARDING), ("mark={}", Kind.METADATA)):
+        marked = f"{plain}, frontend_attributes={{{value}}}"
+        assert {*compare(line(read, marked), line(read, plain), {})} == {kind}

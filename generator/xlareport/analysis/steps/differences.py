@@ -16,6 +16,7 @@ _QUIET: Mapping[str, Kind] = {
     "origin": Kind.METADATA,
     "original_value": Kind.METADATA,
 }
+_SHARDY = "xla.sdy.sharding"
 _PRECISION = frozenset({"operand_precision", "algorithm"})
 _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
 _WITH_NUMBERS = _WEIGHT | {Kind.ATTRIBUTES: _WEIGHT[Kind.OPERANDS]}
@@ -79,12 +80,19 @@ def _attributes(
             continue
         if name in called and _same_callees(before, after, callees):
             continue
-        kind = _QUIET.get(name, Kind.PRECISION if name in _PRECISION else Kind.ATTRIBUTES)
+        kind = _kind_of(name, f"{old.get(name)}{new.get(name)}")
         message = attribute_change(name, before, after)
         if kind is Kind.CONFIG:
             message = config_change(before, after) or message
         attributes[kind] = f"{attributes[kind]}; {message}" if kind in attributes else message
     return attributes
+
+
+def _kind_of(name: str, values: str) -> Kind:
+    """Return the kind of change of an attribute; Shardy writes shardings as frontend attributes."""
+    if name == "frontend_attributes" and _SHARDY in values:
+        return Kind.SHARDING
+    return _QUIET.get(name, Kind.PRECISION if name in _PRECISION else Kind.ATTRIBUTES)
 
 
 def attribute_change(name: str, before: Instruction, after: Instruction) -> str:
