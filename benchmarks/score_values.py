@@ -83,7 +83,8 @@ def verdicts(python: str, files: ModuleFiles) -> Iterator[tuple[Boundary, Verdic
         if before is after or large or _DIVIDING.search(boundary.actor.lower()):
             continue
         questions = list(questions_of(before, after, step(before, after, boundary.actor)))
-        answers = ask(python, RUNNER, [question.asked for question in questions], {}, _PATIENCE)
+        asked = [question.asked for question in questions]
+        answers = ask(python, RUNNER, asked, {"JAX_ENABLE_X64": "1"}, _PATIENCE)
         for question, answer in zip(questions, answers, strict=True):
             for claim, equal in zip(question.claims, answer.get("equal", ()), strict=False):
                 yield boundary, Verdict(claim, equal)
