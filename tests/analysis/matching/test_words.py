@@ -49,6 +49,69 @@ ENTRY %main (a: u32[4]) -> u32[4] {
   ROOT %out = u32[4]{0} xor(%a, %short)
 }
 """
+_SHIFTED = """
+HloModule m
+
+ENTRY %main (a: u32[4]) -> u32[4] {
+  %a = u32[4]{0} parameter(0)
+  %count = u64[4]{0} convert(%a)
+  %constant.9 = u64[] constant(3)
+  %many = u64[4]{0} broadcast(%constant.9), dimensions={}
+  %product = u64[4]{0} multiply(%count, %many)
+  %constant.8 = u64[] constant(32)
+  %far = u64[4]{0} broadcast(%constant.8), dimensions={}
+  %shifted = u64[4]{0} shift-right-logical(%product, %far)
+  %less = pred[4]{0} compare(%shifted, %count), direction=LT
+  %short = u32[4]{0} convert(%shifted)
+  ROOT %out = u32[4]{0} select(%less, %a, %short)
+}
+"""
+_SHIFTED_HALVES = """
+HloModule m
+
+ENTRY %main (a: u32[4]) -> u32[4] {
+  %a = u32[4]{0} parameter(0)
+  %low = u32[4]{0} bitcast-convert(%a)
+  %constant.1 = u32[] constant(0)
+  %broadcast.1 = u32[4]{0} broadcast(%constant.1), dimensions={}
+  %tuple.1 = (u32[4]{0}, u32[4]{0}) tuple(%low, %broadcast.1)
+  %constant.2 = u32[] constant(3)
+  %constant.3 = u32[] constant(0)
+  %tuple.2 = (u32[], u32[]) tuple(%constant.2, %constant.3)
+  %many.1 = u32[4]{0} broadcast(%constant.2), dimensions={}
+  %many.2 = u32[4]{0} broadcast(%constant.3), dimensions={}
+  %tuple.3 = (u32[4]{0}, u32[4]{0}) tuple(%many.1, %many.2)
+  %multiply.1 = u32[4]{0} multiply(%low, %many.1)
+  %mulhi = u32[4]{0} mulhi(%low, %many.1)
+  %tuple.4 = (u32[4]{0}, u32[4]{0}) tuple(%multiply.1, %mulhi)
+  %multiply.2 = u32[4]{0} multiply(%low, %many.2)
+  %add.1 = u32[4]{0} add(%mulhi, %multiply.2)
+  %tuple.5 = (u32[4]{0}, u32[4]{0}) tuple(%multiply.1, %add.1)
+  %constant.4 = u32[] constant(32)
+  %constant.5 = u32[] constant(0)
+  %tuple.6 = (u32[], u32[]) tuple(%constant.4, %constant.5)
+  %far.1 = u32[4]{0} broadcast(%constant.4), dimensions={}
+  %far.2 = u32[4]{0} broadcast(%constant.5), dimensions={}
+  %tuple.7 = (u32[4]{0}, u32[4]{0}) tuple(%far.1, %far.2)
+  %compare.1 = pred[4]{0} compare(%far.2, %broadcast.1), direction=EQ
+  %select.1 = u32[4]{0} select(%compare.1, %far.1, %many.1)
+  %shift-left = u32[4]{0} shift-left(%add.1, %select.1)
+  %shift-right-logical.1 = u32[4]{0} shift-right-logical(%multiply.1, %select.1)
+  %or.1 = u32[4]{0} or(%shift-left, %shift-right-logical.1)
+  %shift-right-logical.2 = u32[4]{0} shift-right-logical(%add.1, %select.1)
+  %tuple.8 = (u32[4]{0}, u32[4]{0}) tuple(%or.1, %shift-right-logical.2)
+  %select.2 = u32[4]{0} select(%compare.1, %shift-right-logical.2, %or.1)
+  %select.3 = u32[4]{0} select(%compare.1, %many.2, %shift-right-logical.2)
+  %tuple.9 = (u32[4]{0}, u32[4]{0}) tuple(%select.2, %select.3)
+  %compare.2 = pred[4]{0} compare(%select.3, %broadcast.1), direction=LT
+  %compare.3 = pred[4]{0} compare(%select.3, %broadcast.1), direction=EQ
+  %compare.4 = pred[4]{0} compare(%select.2, %low), direction=LT
+  %and.1 = pred[4]{0} and(%compare.3, %compare.4)
+  %or.2 = pred[4]{0} or(%compare.2, %and.1)
+  %short.1 = u32[4]{0} convert(%select.2)
+  ROOT %out.1 = u32[4]{0} select(%or.2, %a, %short.1)
+}
+"""
 
 
 def _at(name: str) -> Place:
@@ -93,3 +156,30 @@ def test_new_pairs_that_are_read_are_no_halves(read: Read) -> None:
     pairing = match(read(_WHOLE), read(used)).pairing_before(_at("sum"))
     assert pairing is not None
     assert pairing.relation is not Relation.EXPANDED
+
+
+def test_a_part_belongs_to_what_first_depends_on_it(read: Read) -> None:
+    matching = match(read(_SHIFTED), read(_SHIFTED_HALVES))
+    became = {
+        "product": "multiply.1 mulhi tuple.4 multiply.2 add.1 tuple.5",
+        "constant.8": "constant.4 constant.5 tuple.6",
+        "far": "far.1 far.2 tuple.7",
+        "shifted": "select.2 select.3 tuple.9 compare.1 select.1 shift-left"
+        " shift-right-logical.1 or.1 shift-right-logical.2 tuple.8",
+        "less": "compare.2 compare.3 compare.4 and.1 or.2",
+    }
+    for name, parts in became.items():
+        pairing = matching.pairing_before(_at(name))
+        assert pairing is not None
+        assert {place.instruction for place in pairing.after} == {*parts.split()}, name
+    assert not matching.added
+    assert not matching.removed
+
+
+def test_the_account_names_the_halves(read: Read) -> None:
+    made = step(read(_SHIFTED), read(_SHIFTED_HALVES), "`xprecision-rewriter`")
+    assert any(
+        "`%product` in `main` was expanded into 6 instructions on 32-bit halves: `%multiply.1`"
+        " gives the low half, `%add.1` the high half" in sentence
+        for sentence in (made.headline, *made.account)
+    )

@@ -1,12 +1,12 @@
 """Turns a finished search into pairings; every difference between the modules gets one."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from xlareport.analysis.matching.bodies import moved_out
 from xlareport.analysis.matching.changed_copies import changed_copies
 from xlareport.analysis.matching.copies import copies_merged, list_copies
-from xlareport.analysis.matching.expansions import expansions
+from xlareport.analysis.matching.expanded import instructions, with_expansions
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.fused import FusionSources
 from xlareport.analysis.matching.gone import Gone
@@ -21,7 +21,6 @@ from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.untraced import mark_untraced
-from xlareport.analysis.matching.words import in_halves
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade, weakest
 
@@ -212,7 +211,7 @@ class _Account:
             reason = "no single fusion holds most of it"
             pairing = Pairing((place,), (), Grade.MATCHED, reason, Relation.INLINED)
         elif contents.outside:
-            reason = f"into {_instructions(len(contents.outside))}"
+            reason = f"into {instructions(len(contents.outside))}"
             grade, outside = contents.grade, contents.outside
             pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
         elif is_call and self._is_inlined(holder):
@@ -235,7 +234,7 @@ class _Account:
         places = tuple(dict.fromkeys(map(place_of, moved_out(self._search, holder))))
         place = place_of(holder)
         self._accounted.add(place)
-        reason = f"into {_instructions(len(places))}"
+        reason = f"into {instructions(len(places))}"
         self._pairings.append(Pairing((place,), places, Grade.MATCHED, reason, Relation.INLINED))
 
     def _account_for_loop(self, loop: Node) -> None:
@@ -303,36 +302,7 @@ class _Account:
             place = place_of(node)
             if place not in self._told_after and not self._unchanged(place):
                 self._account_for_new(node, place)
-        self._expansions()
-
-    def _expansions(self) -> None:
-        """Merge the pairings of an expanded instruction and of those that replace it."""
-        gone = self._by_node(self._search.before.open(), Relation.REMOVED)
-        new = self._by_node(self._search.after.open(), Relation.ADDED)
-        expanded: set[int] = set()
-        wide = in_halves(self._search, new) if new else ()
-        for node, result, parts in (*wide, *(expansions(self._search, gone, new) if new else ())):
-            if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
-                continue
-            pairing = gone.get(node) or self._partner.get(place_of(node))
-            if pairing is None or pairing.relation not in _EXPANDABLE or len(pairing.after) > 1:
-                continue
-            places = dict.fromkeys(map(place_of, (result, *parts)))
-            expanded.update(id(new[part]) for part in (result, *parts) if part in new)
-            pairing.after, pairing.relation = tuple(places), Relation.EXPANDED
-            pairing.grade = weakest((pairing.grade, Grade.MATCHED))
-            pairing.reason = f"into {_instructions(len(places))}, which read nothing else"
-        self._pairings = [pairing for pairing in self._pairings if id(pairing) not in expanded]
-
-    def _by_node(self, nodes: Iterable[Node], relation: Relation) -> Mapping[Node, Pairing]:
-        """Return the pairings of the nodes that are only known to be removed or added."""
-        known = {
-            (pairing.before or pairing.after)[0]: pairing
-            for pairing in self._pairings
-            if pairing.relation is relation and pairing.cause is None
-        }
-        places = ((node, place_of(node)) for node in nodes)
-        return {node: known[place] for node, place in places if place in known}
+        self._pairings = with_expansions(self._search, self._pairings, self._partner)
 
     def fusions(self) -> None:
         """Record the sources of new fusions and calls; called after their contents are recorded."""
@@ -387,11 +357,6 @@ class _Account:
         self._pairings.append(pairing)
 
 
-def _instructions(count: int) -> str:
-    return f"{count:,} instruction{'' if count == 1 else 's'}"
-
-
-_EXPANDABLE = frozenset({Relation.REMOVED, Relation.REPLACED})
 _HOLDING = {"fusion": Relation.FUSED, "call": Relation.OUTLINED}
 
 

@@ -4,7 +4,7 @@ An expansion reads only what the old instruction read, and constants; otherwise 
 A sum over devices of another framework op than the result's is no part of it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.graph import Node
@@ -12,6 +12,7 @@ from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import read_at, same_shape
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import NodePair, Search
+from xlareport.analysis.matching.word_halves import written
 from xlareport.hlo.opcode_groups import PLAIN, REDUCING_COLLECTIVES
 
 _PASSING = PLAIN | TRANSPARENT
@@ -30,17 +31,21 @@ _MOST = 5000
 
 
 def expansions(
-    search: Search, gone: Mapping[Node, object], new: Mapping[Node, object]
+    search: Search,
+    gone: Mapping[Node, object],
+    new: Mapping[Node, object],
+    halves: Mapping[Node, Collection[Node]],
 ) -> Iterator[tuple[Node, Node, list[Node]]]:
     """Yield expanded nodes, the new node that gives the result, and the other new nodes.
 
-    `gone` and `new` are the nodes without a counterpart; each new node is yielded once.
+    `gone` and `new` are the nodes without a counterpart; each new node is yielded once. `halves`
+    are what 64-bit nodes became, which an expansion reads instead.
     """
     spoken_of: set[Node] = set()
     for node, result in _candidates(search, gone, new):
         if result in spoken_of or result.constant or not _may_expand(node):
             continue
-        parts = _parts(search, node, result, new)
+        parts = _parts(search, node, result, new, halves)
         if parts is not None and _are_several(node, result, parts):
             own = [part for part in parts if part not in spoken_of]
             spoken_of.update(own, (result,))
@@ -89,10 +94,15 @@ def _sliced(search: Search, link: NodePair) -> Node | None:
 
 
 def _parts(
-    search: Search, node: Node, result: Node, new: Mapping[Node, object]
+    search: Search,
+    node: Node,
+    result: Node,
+    new: Mapping[Node, object],
+    halves: Mapping[Node, Collection[Node]],
 ) -> list[Node] | None:
     """Return the new nodes that a result depends on; None if they read anything unrelated."""
     known = {_itself_after(search, operand) for operand, _ in search.before.graph.operands(node)}
+    known.update(part for operand in written(node) for part in halves.get(operand, ()))
     parts: dict[Node, None] = {result: None}
     waiting = [result]
     for part in waiting:

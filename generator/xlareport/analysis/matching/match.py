@@ -35,6 +35,7 @@ from xlareport.analysis.matching import (
     strength,
     structure,
     sums,
+    sunk_work,
     swaps,
     windows,
 )
@@ -105,6 +106,7 @@ _RULES = (
     hoisting.hoisted,
     hoisting.carried_in,
     sinking.sunk,
+    sunk_work.sunk_work,
     windows.windowed,
     swaps.swapped,
     frames.called_parameters,
@@ -127,6 +129,7 @@ _PARTS = (
     products.split_complex,
     products.split_reductions,
     sinking.sunk,
+    sunk_work.sunk_work,
     moved_copies.lowered,
     moved_copies.repeated,
     repetitions.unrepeated,

@@ -41,7 +41,8 @@ def _holders_of_copies(
     ]
     counts: Counter[Place] = Counter()
     for place in inside:
-        counts.update({holder for copy in copies.get(place, ()) for holder in _holder(after, copy)})
+        holders = (holder for copy in copies.get(place, ()) for holder in _holder(after, copy))
+        counts.update(dict.fromkeys(holders, 1))
     yield from (holder for holder, count in counts.most_common() if 2 * count > len(inside))
 
 

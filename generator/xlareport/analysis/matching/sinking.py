@@ -67,8 +67,8 @@ def _selects(node: Node) -> bool:
 
 
 def _fills_alike(search: Search, fill: Node, node: Node) -> bool:
-    """Return whether a kept fill and a new one repeat the same constant."""
-    if not fill.kept or not node.instruction.operands or is_free(fill):
+    """Return whether a fill that has a counterpart and a new one repeat the same constant."""
+    if not node.instruction.operands or is_free(fill):
         return False
     if search.forms.of(fill.instruction) != search.forms.of(node.instruction):
         return False

@@ -1,97 +1,72 @@
-"""64-bit integer operations that became several on two 32-bit halves, as TPUs compute them.
+"""64-bit integer operations that became several on two 32-bit halves, as TPUs compute them."""
 
-The halves of each value are the elements of a tuple without users.
-"""
+from collections.abc import Iterator, Mapping, Sequence
 
-from collections.abc import Iterator, Mapping
+from msgspec import Struct
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.nodes import read_at
 from xlareport.analysis.matching.search import Search
-
-_WHOLE = frozenset({"s64", "u64"})
-_HALVES = frozenset({"s32", "u32"})
-_MOST = 500
-"""Maximum number of new instructions of one operation."""
+from xlareport.analysis.matching.word_halves import halves_of, written
 
 
-def in_halves(
-    search: Search, new: Mapping[Node, object]
-) -> Iterator[tuple[Node, Node, list[Node]]]:
-    """Yield 64-bit integer operations, the node of the low half, and the other new nodes.
+class Split(Struct, frozen=True):
+    """A 64-bit operation with the new nodes that it became."""
 
-    `new` are the new nodes without a counterpart; each is yielded once.
+    node: Node
+    result: Node
+    """The low half; the partner, if the low half is of another operation as well."""
+    parts: tuple[Node, ...]
+    """The other new nodes: what the tuple of the halves is the first to depend on."""
+    low: Node
+    high: Node
+
+    @property
+    def words(self) -> str:
+        """Return which instruction gives which half."""
+        low, high = self.low.instruction.name, self.high.instruction.name
+        return f" {IN_HALVES}: %{low} gives the low half, %{high} the high half"
+
+
+IN_HALVES = "on 32-bit halves"
+"""Marks the reason of an operation that was split into halves."""
+
+
+def in_halves(search: Search, new: Mapping[Node, object]) -> Iterator[Split]:
+    """Yield 64-bit integer operations that were split, and their parts; each part once.
+
+    `new` are the new nodes without a counterpart, in order.
     """
-    wide = [node for node in search.before.values.order if _is_wide(node) and not node.kept]
-    if not wide:
-        return
-    tuples = _tuples(search, new)
-    lows = _low_halves(search, wide, tuples)
-    spoken_of: set[Node] = set()
-    for node in wide:
-        low = lows.get(node)
-        if low is None or low in spoken_of:
-            continue
-        parts = _parts(search, node, (low, *tuples[low]), new, spoken_of)
-        parts += [tuples[part][0] for part in parts if part in tuples]
-        spoken_of.update((low, *parts))
-        yield node, low, parts
-
-
-def _is_wide(node: Node) -> bool:
-    return node.instruction.shape.element_type in _WHOLE and node.instruction.opcode != "parameter"
-
-
-def _tuples(search: Search, new: Mapping[Node, object]) -> Mapping[Node, tuple[Node, Node]]:
-    """Return the new tuples of two halves without users, by low half, each with its high half."""
-    result: dict[Node, tuple[Node, Node]] = {}
+    known = halves_of(search, new)
+    tuples: dict[Node, list[Node]] = {}
     for node in new:
-        read = [operand for operand, _ in search.after.graph.operands(node)]
-        is_pair = node.instruction.opcode == "tuple" and len(read) == len(_PAIR)
-        if is_pair and not search.after.users.get(node) and all(map(_is_half, read)):
-            result.setdefault(read[0], (node, read[1]))
-    return result
-
-
-_PAIR = ("low", "high")
-
-
-def _is_half(node: Node) -> bool:
-    return node.instruction.shape.element_type in _HALVES
-
-
-def _low_halves(
-    search: Search, wide: list[Node], tuples: Mapping[Node, object]
-) -> Mapping[Node, Node]:
-    """Return the low halves of 64-bit values: partners, or the operands read instead."""
-    lows: dict[Node, Node] = {}
-    for node in reversed(wide):  # readers before what they read
-        if node.partner is not None and node.partner in tuples:
-            lows[node] = node.partner
-            continue
-        for user, position in search.before.users.get(node, ()):
-            reader = user.partner or lows.get(user)
-            now = None if reader is None else read_at(search.after, reader, position)
-            if now is not None and now in tuples:
-                lows[node] = now
-                break
-    return lows
+        if node.instruction.opcode == "tuple" and not search.after.users.get(node):
+            tuples.setdefault(next(iter(written(node)), node), []).append(node)
+    left = {*new, *(node.partner for node in known if node.partner is not None)}
+    for node in search.before.nodes:
+        halves = known.get(node)
+        if halves is not None:
+            roots = [part for made in (halves, *halves.steps) for part in made.nodes]
+            parts = _parts(search, roots, left, tuples)
+            result = halves.low if halves.low in parts else node.partner
+            told = node.partner is None or node.partner in parts
+            if result in parts and told and node.instruction.opcode != "parameter":
+                others = tuple(part for part in parts if part is not result)
+                yield Split(node, result, others, halves.low, halves.high)
+        elif node.partner is not None and any(read in known for read in written(node)):
+            _parts(search, [node.partner], left, tuples)  # are those of a compare
 
 
 def _parts(
-    search: Search,
-    node: Node,
-    roots: tuple[Node, ...],
-    new: Mapping[Node, object],
-    spoken_of: set[Node],
+    search: Search, roots: Sequence[Node], left: set[Node], tuples: Mapping[Node, list[Node]]
 ) -> list[Node]:
-    """Return the new nodes that the halves depend on, without the low half itself."""
-    own = {node.partner, *new} - spoken_of
-    parts = dict.fromkeys(roots)
-    waiting = [*parts]
+    """Take the nodes that roots depend on from those left, with the tuples of steps between."""
+    parts = dict.fromkeys(node for node in roots if node in left)
+    waiting = [*roots]
     for part in waiting:
-        for operand, _ in search.after.graph.operands(part):
-            if operand in own and operand not in parts and len(parts) < _MOST:
-                parts[operand] = None
-                waiting.append(operand)
-    return [part for part in parts if part is not roots[0] and part in own]
+        read = [operand for operand, _ in search.after.graph.operands(part)]
+        for other in (*read, *tuples.get(part, ())):
+            if other in left and other not in parts:
+                parts[other] = None
+                waiting.append(other)
+    left.difference_update(parts)
+    return [*parts]

@@ -62,9 +62,10 @@ class ConstantFolding(Struct, frozen=True):
             if self._constant_now(known):
                 return True
             if self.matching.partner_after(known) is None and len(seen) <= _FEW_USERS:
-                users = {*islice(readers(self.matching.before, known), _FEW_USERS)} - seen
-                seen |= users
-                waiting += users
+                users = islice(readers(self.matching.before, known), _FEW_USERS)
+                new = [user for user in dict.fromkeys(users) if user not in seen]
+                seen.update(new)
+                waiting += new
         return False
 
     def _constant_now(self, place: Place) -> bool:
