@@ -71,7 +71,7 @@ def test_snapshots_inside_a_pass_are_its_own_work() -> None:
         ("p", "copy-insertion", "dce"),
     )
     first, second, third = boundaries(named, [False] * 3)
-    assert (first.ran, first.certain) == ("copy-insertion", False)
+    assert (first.ran, first.certain) == ("copy-insertion", True)
     assert first.note == "Written inside `copy-insertion`, after adding copies."
     assert (second.ran, second.certain) == ("copy-insertion", True)
     assert (third.ran, third.certain, third.actor) == ("copy-insertion", True, "`copy-insertion`")
@@ -82,6 +82,32 @@ def test_what_a_pass_wrote_before_it_set_to_work_is_not_its_work() -> None:
     boundary = boundaries([*stages(("p", "a", "b")), tiling], [False])[0]
     assert boundary.ran is None
     assert boundary.actor == "Passes up to tiling rewriter in `tiling-rewriter`"
+
+
+def test_what_a_helper_of_a_pass_wrote_is_the_work_of_that_pass() -> None:
+    tiling = SnapshotFiles("pass", 1, "tiling-rewriter", None, "tiling_rewriter", ())
+    [start, after, end] = stages(
+        ("p", "pipeline-start", "layout-assignment"),
+        ("tiling-rewriter", "tiling_propagation", None),
+        ("p", "layout-assignment", "dce"),
+    )
+    first, second, third = boundaries([start, tiling, after, end], [False] * 3)
+    assert (first.ran, first.certain, first.actor) == (
+        "layout-assignment",
+        True,
+        "`layout-assignment`",
+    )
+    assert (
+        first.note
+        == "Written inside `tiling-rewriter` in `layout-assignment`, before tiling rewriter."
+    )
+    assert (second.ran, second.certain) == ("tiling-rewriter", True)
+    assert second.actor == "`tiling-rewriter` in `layout-assignment`"
+    assert (third.ran, third.certain, third.actor) == (
+        "layout-assignment",
+        True,
+        "`layout-assignment`",
+    )
 
 
 def test_every_boundary_was_written_if_nearly_all_files_chain() -> None:

@@ -70,3 +70,30 @@ def test_what_was_added_for_nothing_is_a_group_of_its_own() -> None:
         (1, "for a reason"),
         (3, IDLE),
     ]
+
+
+def test_a_change_counts_in_full_under_each_of_its_kinds() -> None:
+    kinds = (Kind.LAYOUT, Kind.SHARDING, Kind.METADATA, Kind.RENAMED)
+    both = replace(change(Kind.LAYOUT), kinds=kinds, details=("{0} → {1}", "none → all", "a", "b"))
+    alone = replace(
+        change(Kind.SHARDING, "add.2"), kinds=kinds[1:], details=("none → all", "a", "b")
+    )
+    groups = grouped([both, alone])
+    assert {group.kind: group.sources for group in groups} == {Kind.LAYOUT: 1, Kind.SHARDING: 2}
+    assert groups[1].examples[0].details == ("none → all", "{0} → {1}", "a", "b")
+    assert groups[1].examples[0].kinds[0] is Kind.SHARDING
+
+
+def test_what_mostly_follows_counts_in_full_where_an_instruction_has_nothing_else() -> None:
+    kinds = (Kind.SHAPE, Kind.METADATA)
+    both = replace(change(Kind.SHAPE), kinds=kinds, details=("[2] → [4]", "a → b"))
+    alone = change(Kind.METADATA, "add.2")
+    counts = {group.kind: group.sources for group in grouped([both, alone])}
+    assert counts == {Kind.SHAPE: 1, Kind.METADATA: 2}
+    assert [group.kind for group in grouped([both])] == [Kind.SHAPE]
+
+
+def test_the_other_shape_of_a_turned_product_counts_under_that_alone() -> None:
+    kinds = (Kind.TURNED, Kind.SHAPE)
+    turned = replace(change(Kind.TURNED), kinds=kinds, details=("[2,4] → [4,2]",) * 2)
+    assert [group.kind for group in grouped([turned])] == [Kind.TURNED]

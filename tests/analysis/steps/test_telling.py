@@ -106,6 +106,30 @@ def test_a_call_is_inlined_into_a_fusion_and_a_fusion_merged_into_another() -> N
     assert "was inlined; `%call.1.new` holds 3 of its 4 instructions" in account
 
 
+@pytest.mark.parametrize(
+    ("homes", "message"),
+    [
+        ([], "merged 3 fusions into others and"),
+        ([1], "merged 3 fusions into others (1 of them into a new one) and"),
+        ([1, 1], "merged 3 fusions into others (2 of them into a new one) and"),
+        ([1, 2, 2], "merged 3 fusions into 2 new ones and"),
+        ([1, 2], "merged 3 fusions into others (2 of them into 2 new ones) and"),
+    ],
+)
+def test_of_merged_fusions_those_in_new_ones_are_told_apart(homes: list[int], message: str) -> None:
+    former = [
+        replace(change(Kind.ABSORBED, f"fusion.{number}"), opcodes=("fusion", "fusion"))
+        for number in range(3)
+    ]
+    for place, home in enumerate(homes):
+        former[place] = replace(former[place], after=Place("main", f"new.{home}"))
+    new = [
+        replace(change(Kind.FUSED), opcodes=("", "fusion"), after=Place("main", f"new.{number}"))
+        for number in range(1, 3)
+    ]
+    assert message in told(*former, *new)[0]
+
+
 def test_instructions_of_inlined_calls_are_counted_where_those_of_all_are_known() -> None:
     place = (Place("main", "add.0"),)
     call = replace(change(Kind.INLINED, "call.1"), opcodes=("call", ""), members=place)

@@ -1,9 +1,10 @@
 """A rule for data movement that changes places with its users or its operands."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+from xlareport.analysis.matching.crossed import crossed, equal_values, read_alone
 from xlareport.analysis.matching.data_operands import is_data
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
@@ -30,7 +31,7 @@ def reordered(search: Search) -> None:
     pairs = list(_alone(search.before, old, search.after, new))
     pairs += [(node, other) for other, node in _alone(search.after, new, search.before, old)]
     pairs += _moved_on_both(search, old, new)
-    pairs += _crossed(search, old, new)
+    pairs += crossed(search, old, new)
     for node, other in pairs:
         if is_free(node) and is_free(other):
             search.link(node, other, Grade.MATCHED, _REORDERED)
@@ -71,47 +72,6 @@ def _moved_on_both(
             yield nodes[0], others[0]
 
 
-def _crossed(
-    search: Search, old: Sequence[Node], new: Sequence[Node]
-) -> Iterator[tuple[Node, Node]]:
-    """Yield what stays of a convert and a move of one value that changed places.
-
-    The convert, where the move is one that passes move; else the move. Each is the only one of its
-    shape and value.
-    """
-    for inside in (False, True):
-        ours = group_by_key(_converted(search, search.before, old, inside=inside))
-        theirs = group_by_key(_converted(search, search.after, new, inside=not inside))
-        for key, nodes in ours.items():
-            others = theirs.get(key, ())
-            if len(nodes) == len(others) == 1:
-                yield nodes[0], others[0]
-
-
-def _converted(
-    search: Search, side: Side, nodes: Sequence[Node], *, inside: bool
-) -> Iterator[tuple[Hashable, Node]]:
-    """Yield converts next to a move, or these moves, with opcodes, source and last shape.
-
-    `inside` says that the move reads the convert.
-    """
-    for outer in nodes:
-        operands = side.graph.operands(outer)
-        if len(operands) != 1 or operands[0][1] or not is_free(operands[0][0]):
-            continue
-        inner = operands[0][0]
-        convert, move = (inner, outer) if inside else (outer, inner)
-        if convert.instruction.opcode not in _CONVERTS or move.instruction.opcode not in MOVES:
-            continue
-        opcodes = convert.instruction.opcode, move.instruction.opcode
-        shape = search.forms.shape(outer.instruction.shape)
-        stays = convert if opcodes[1] in REARRANGEMENTS else move
-        yield (*opcodes, *side.values.read(inner), shape), stays
-
-
-_CONVERTS = frozenset({"convert", "negate"})
-
-
 def _key(node: Node, read: Sequence[int] | None) -> Hashable:
     """Return a node's operation without shapes, and its operands' values; None if irrelevant."""
     count = node.instruction.shape.element_count
@@ -140,13 +100,28 @@ def _is_move(node: Node) -> bool:
 
 
 def swapped(search: Search) -> None:
-    """Pair a move at a node with the same move on the other side of its partner."""
-    search.evaluate()
+    """Pair a move at a node with the same move on the other side of its partner.
+
+    And then those that read what such a move made, or what it passed.
+    """
     passed_chains(search)
+    count = -1
+    while count != len(search.links):
+        count = len(search.links)
+        search.evaluate()
+        _swap(search, equal_values(search))
+
+
+def _swap(search: Search, equal: Mapping[Node, Node]) -> None:
+    behind = crossed(search, search.before.open(), search.after.open(), equal) if equal else ()
+    for node, other in behind:
+        if is_free(node) and is_free(other) and search.link(node, other, Grade.MATCHED, _REORDERED):
+            pass_chains(search, node, other)
     beside = _beside_moves(search.before)
     for link in [link for link in search.links if link.before in beside]:
         node, other = link.before, link.after
-        for move, moved in (*_lowered(search, node, other), *_raised(search, node, other)):
+        moves = *_lowered(search, node, other, equal), *_raised(search, node, other, equal)
+        for move, moved in moves:
             alike = move.instruction.opcode == moved.instruction.opcode
             if is_free(move) and is_free(moved) and _can_pass(node, alike=alike):
                 reason = f"past %{node.instruction.name}"
@@ -174,33 +149,47 @@ def _beside_moves(side: Side) -> set[Node]:
     return users | {operand for move in moves for operand, _ in side.graph.operands(move)}
 
 
-def _lowered(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
+def _lowered(
+    search: Search, node: Node, other: Node, equal: Mapping[Node, Node]
+) -> Iterator[tuple[Node, Node]]:
     """Yield a move whose result was read, and the move that reads the result now."""
-    for position, move in _read_moves(search.before, search.after, node, other):
+    for position, move in _read_moves(search.before, search.after, node, other, equal):
         for moved in _reading_moves(search.after, other, position, move):
             yield move, moved
 
 
-def _raised(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
+def _raised(
+    search: Search, node: Node, other: Node, equal: Mapping[Node, Node]
+) -> Iterator[tuple[Node, Node]]:
     """Yield a move that read the result, and the move whose result is read now."""
-    for position, moved in _read_moves(search.after, search.before, other, node):
+    for position, moved in _read_moves(search.after, search.before, other, node, equal):
         for move in _reading_moves(search.before, node, position, moved):
             yield move, moved
 
 
-def _read_moves(here: Side, there: Side, node: Node, other: Node) -> Iterator[tuple[int, Node]]:
+def _read_moves(
+    here: Side, there: Side, node: Node, other: Node, equal: Mapping[Node, Node]
+) -> Iterator[tuple[int, Node]]:
     """Yield the free moves of data that a node reads, where its partner reads their operands.
 
     Each with the place at which it is read.
     """
-    read = there.values.read(other)
+    read, operands = there.values.read(other), there.graph.operands(other)
     for position, (move, path) in enumerate(here.graph.operands(node)):
         if path or not is_free(move) or move.instruction.opcode not in _MOVES:
             continue
         moved = here.values.read(move)
         reads = moved and position < len(read) and moved[0] == read[position]
+        behind = read_alone(here, move)
+        reads = reads or (position < len(operands) and _is_equal(operands[position], behind, equal))
         if reads and is_data(node.instruction, position):
             yield position, move
+
+
+def _is_equal(read: NodeElement, source: Node | None, equal: Mapping[Node, Node]) -> bool:
+    """Return whether an operand, of a node on the other side, has the value of a move's."""
+    operand, path = read
+    return source is not None and not path and equal.get(source) is operand
 
 
 def _reading_moves(side: Side, node: Node, position: int, like: Node) -> Iterator[Node]:

@@ -56,31 +56,54 @@ class Boundary(Struct, frozen=True):
 def boundaries(stages: Sequence[SnapshotFiles], identical: Sequence[bool]) -> tuple[Boundary, ...]:
     """Return the boundary of each step; `identical[i]` is true if stages i and i+1 are equal."""
     mode = dump_mode(stages).mode
+    around = _passes_around(stages)
     return tuple(
-        _boundary(number + 1, stages[number], stages[number + 1], mode, same=same)
-        for number, same in enumerate(identical)
+        _boundary(number, *stages[number - 1 : number + 1], mode, around[number], same=same)
+        for number, same in enumerate(identical, 1)
     )
 
 
+def _passes_around(stages: Sequence[SnapshotFiles]) -> list[str | None]:
+    """Return for each file the pass that wrote it or files before it while it ran, if known.
+
+    Files that a helper of a pass wrote are named after the helper alone. The files around them
+    name the pass, as next and as done.
+    """
+    result: list[str | None] = [None] * len(stages)
+    outside = [number for number, stage in enumerate(stages) if not is_inside(stage)]
+    for first, last in pairwise(outside):
+        before, after = stages[first], stages[last]
+        if after.after and before.pipeline == after.pipeline and before.before == after.after:
+            result[first + 1 : last + 1] = [after.after] * (last - first)
+    return result
+
+
 def _boundary(
-    number: int, before: SnapshotFiles, after: SnapshotFiles, mode: DumpMode, *, same: bool
+    number: int,
+    before: SnapshotFiles,
+    after: SnapshotFiles,
+    mode: DumpMode,
+    around: str | None,
+    *,
+    same: bool,
 ) -> Boundary:
     starts = after.after == START
     inside = is_inside(after)
-    at_work = after.pipeline if after.after else None
+    at_work = after.pipeline if after.after else around
     ran = at_work if inside else None if starts else after.after
     together = after.pipeline is not None and after.pipeline == before.pipeline
-    chained = ran is not None and not inside and together and before.before == ran
     alone = ran is not None and is_inside(before) and before.pipeline == ran
-    certain = chained or alone or (ran is not None and mode is DumpMode.EVERY and together)
+    known = alone or (around is not None and ran == around)
+    certain = known or (ran is not None and mode is DumpMode.EVERY and together)
+    within = f" in `{around}`" if inside and around not in (None, ran) else ""
     return Boundary(
         number=number,
         ran=ran,
         certain=certain,
         pipeline_start=starts,
         identical=same,
-        actor=actor(ran, certain=certain) if ran else _before_what(after),
-        note=_note(before, after, ran, certain=certain, same=same, mode=mode),
+        actor=actor(ran, certain=certain) + within if ran else _before_what(after),
+        note=_note(before, after, ran, certain=certain, same=same, mode=mode, around=around),
     )
 
 
@@ -116,6 +139,7 @@ def _note(
     certain: bool,
     same: bool,
     mode: DumpMode,
+    around: str | None,
 ) -> str:
     if after.after == START:
         return (
@@ -123,7 +147,8 @@ def _note(
         )
     if is_inside(after):
         moment = f"after {_words(after.after)}" if after.after else f"before {_words(after.before)}"
-        return f"Written inside `{after.pipeline}`, {moment}."
+        within = f" in `{around}`" if around not in (None, after.pipeline) else ""
+        return f"Written inside `{after.pipeline}`{within}, {moment}."
     files = f"the files {before.key} and {after.key}"
     if ran is None:
         return f"The names of {files} do not say which passes ran between them."

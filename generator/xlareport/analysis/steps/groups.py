@@ -1,9 +1,10 @@
 """Changes of one kind as groups: repeated ones counted once, with examples."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.new import IDLE
 from xlareport.analysis.matching.pairing import Place
@@ -15,11 +16,31 @@ from xlareport.knowledge.grades import Grade, doubt
 _EXAMPLES = 3
 _HOLDERS = frozenset({Kind.EXPANDED, Kind.FUSED, Kind.INLINED, Kind.OUTLINED})
 """Kinds whose members may be within one another, such as a fusion in a fusion."""
+_INTO = frozenset({Kind.ABSORBED, Kind.FUSED})
 _WHOLE = frozenset({Kind.COPIED, Kind.UNIFIED})
 _OF_RESULTS = frozenset({Kind.CLONED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED})
 """Kinds that are counted by what came of them."""
 _OF_COMPUTATIONS = _WHOLE | {Kind.LEFTOVER, Kind.UNCALLED}
 """Kinds that are told of computations, not of each instruction."""
+_COUNTED_BESIDE = frozenset(
+    {
+        Kind.HOISTED,
+        Kind.LAYOUT,
+        Kind.PRECISION,
+        Kind.SHAPE,
+        Kind.SHARDING,
+        Kind.SPACE,
+        Kind.SUNK,
+        Kind.TYPE,
+    }
+)
+"""Kinds that do not follow from a weightier one of the same instruction."""
+_COUNTED_IF_ALONE = frozenset(
+    {Kind.ATTRIBUTES, Kind.CONFIG, Kind.METADATA, Kind.MOVED, Kind.OPERANDS}
+)
+"""Kinds that mostly follow from a weightier one, counted in full where one did not."""
+_REASONS = frozenset({Kind.SPLIT, Kind.TURNED})
+"""Kinds from which all others of the same instruction follow."""
 
 
 class ChangeGroup(Struct, frozen=True):
@@ -52,6 +73,8 @@ class ChangeGroup(Struct, frozen=True):
     """How many of the changes are only guessed."""
     involved: frozenset[Place] = frozenset()
     """What new fusions hold, and what calls were inlined into: those within others share it."""
+    into: tuple[frozenset[Place], ...] = ()
+    """Of merged and of new fusions, the fusions that each change ends in."""
 
     @property
     def repetition(self) -> str:
@@ -77,20 +100,40 @@ class ChangeGroup(Struct, frozen=True):
 
 
 def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
-    """Group changes by kind, opcodes and scope: weighty kinds first, large groups first."""
+    """Group changes by kind, opcodes and scope: weighty kinds first, large groups first.
+
+    An instruction with another layout and another sharding is in a group of each.
+    """
     result: dict[tuple[Kind, tuple[str, str], str, str], list[Change]] = {}
-    for change in changes:
-        if not change.numbering:
-            key = (change.kind, change.opcodes, mask_numbers(change.scope), change.target)
-            if change.kind is Kind.ADDED and change.reason == IDLE:
-                key = (*key[:3], IDLE)
-            if change.kind in _OF_COMPUTATIONS:
-                key = (change.kind, ("", ""), "", "")
-            result.setdefault(key, []).append(change)
+    for change in _of_each_kind([change for change in changes if not change.numbering]):
+        key = (change.kind, change.opcodes, mask_numbers(change.scope), change.target)
+        if change.kind is Kind.ADDED and change.reason == IDLE:
+            key = (*key[:3], IDLE)
+        if change.kind in _OF_COMPUTATIONS:
+            key = (change.kind, ("", ""), "", "")
+        result.setdefault(key, []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
     groups = [_group(*key[:3], members) for key, members in result.items()]
     groups.sort(key=lambda group: (order[group.kind], -group.count))
     return tuple(groups)
+
+
+def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:
+    """Yield each change, and once more for each further kind that counts, that kind first."""
+    counted = _COUNTED_BESIDE | (_COUNTED_IF_ALONE & {change.kind for change in changes})
+    for change in changes:
+        yield change
+        if change.kind not in _REASONS:
+            yield from (_with_first(change, kind) for kind in change.kinds[1:] if kind in counted)
+
+
+def _with_first(change: Change, kind: Kind) -> Change:
+    """Return a change as what its instruction underwent in one respect, the others behind it."""
+    pairs = sorted(
+        zip(change.kinds, change.details, strict=True), key=lambda pair: pair[0] is not kind
+    )
+    kinds, details = zip(*pairs, strict=True)
+    return replace(change, kind=kind, kinds=kinds, details=details)
 
 
 def renumbered(changes: Iterable[Change]) -> ChangeGroup | None:
@@ -120,12 +163,18 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         results=_different(member.after for member in members),
         guesses=sum(member.grade is Grade.GUESSED for member in members),
         involved=_involved(kind, members),
+        into=tuple(map(_fusions, members)) if kind in _INTO else (),
     )
 
 
 def _involved(kind: Kind, members: Iterable[Change]) -> frozenset[Place]:
     holders = members if kind in _HOLDERS else ()
     return frozenset(place for member in holders for place in member.members)
+
+
+def _fusions(change: Change) -> frozenset[Place]:
+    holders = change.members if change.kind is Kind.ABSORBED else ()
+    return frozenset(place for place in (change.after, *holders) if place is not None)
 
 
 def _different(places: Iterable[Place | None]) -> int:

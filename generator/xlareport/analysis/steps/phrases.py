@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.peeled import FIRST_ITERATION
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -16,6 +17,8 @@ _BEFORE, _AFTER = 0, 1
 def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     """Return a phrase for all changes of one kind; `every` has the groups of each kind."""
     groups = every[kind]
+    if kind is Kind.ABSORBED:
+        return _absorbed(groups, every.get(Kind.FUSED, ()))
     if kind in _WITH_RESULT:
         return _WITH_RESULT[kind](groups)
     verb, side = _VERBS[kind]
@@ -73,17 +76,30 @@ def _count_involved(groups: Sequence[ChangeGroup]) -> int:
     return len(set().union(*(group.involved for group in groups)))
 
 
-def _absorbed(groups: Sequence[ChangeGroup]) -> str:
+def _absorbed(groups: Sequence[ChangeGroup], new: Sequence[ChangeGroup]) -> str:
     """Return how many fusions were merged into others, and how many calls were inlined."""
     calls = [group for group in groups if group.opcodes[_BEFORE] == _CALL]
     fusions = [group for group in groups if group.opcodes[_BEFORE] != _CALL]
+    others = _into_fusions(fusions, new)
     return english.listing(
         [
             f"{verb} {wording.counted(_counts(part, _BEFORE))}{where}"
-            for verb, part, where in (("merged", fusions, " into others"), ("inlined", calls, ""))
+            for verb, part, where in (("merged", fusions, others), ("inlined", calls, ""))
             if part
         ]
     )
+
+
+def _into_fusions(merged: Sequence[ChangeGroup], new: Sequence[ChangeGroup]) -> str:
+    """Return into what fusions were merged; those in new ones are counted beside these again."""
+    created = frozenset[Place]().union(*(place for group in new for place in group.into))
+    holders = [places for group in merged for places in group.into]
+    inside = [places & created for places in holders if places & created]
+    count = len(frozenset().union(*inside))
+    ones = "a new one" if count == 1 else f"{count:,} new ones"
+    if not inside or len(inside) == len(holders):
+        return f" into {ones if inside else 'others'}"
+    return f" into others ({len(inside):,} of them into {ones})"
 
 
 def _inlined(groups: Sequence[ChangeGroup]) -> str:
@@ -265,7 +281,6 @@ def _copied(groups: Sequence[ChangeGroup]) -> str:
 
 
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
-    Kind.ABSORBED: _absorbed,
     Kind.ASYNC: _asynchronous,
     Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,

@@ -151,7 +151,7 @@ _IMPORTANCE = {
     Kind.MOVED: 0.3,
     Kind.CONFIG: 0.3,
     Kind.RENAMED: 0.2,
-    Kind.METADATA: 0.1,
+    Kind.METADATA: 0.001,
     Kind.REDIRECTED: 0.0,
     Kind.REWIRED: 0.0,
     Kind.ARGUMENT: 0.0,
