@@ -35,6 +35,11 @@ class Artifact(Struct, frozen=True):
         return self.entry.path
 
 
+def number_and_pipeline(sequence: int | None, pipeline: str | None) -> str:
+    """Return `0017 simplification`; empty for a snapshot without a number."""
+    return "" if sequence is None else f"{sequence:04d} {pipeline or ''}".rstrip()
+
+
 class SnapshotFiles(Struct, frozen=True):
     """A snapshot of a module, in every format in which it was written."""
 
@@ -60,9 +65,7 @@ class SnapshotFiles(Struct, frozen=True):
     @property
     def number_and_pipeline(self) -> str:
         """`0017 simplification`; the label of a snapshot without a number."""
-        if self.sequence is None:
-            return self.label
-        return f"{self.sequence:04d} {self.pipeline or ''}".rstrip()
+        return number_and_pipeline(self.sequence, self.pipeline) or self.label
 
     @property
     def passes(self) -> str:

@@ -3,25 +3,15 @@
 from collections.abc import Mapping
 from functools import cache
 
-from msgspec import Struct
-
-from xlareport.knowledge.tables import read_table
-
-
-class TypeWords(Struct, frozen=True):
-    """A type of elements, as HLO text spells it."""
-
-    name: str
-    words: str
-    """The values of the type, in one or two sentences that may contain `code` as in Markdown."""
+from xlareport.knowledge.tables import Meaning, read_table
 
 
 @cache
-def all_entries() -> Mapping[str, TypeWords]:
-    """Return all types by name."""
-    return read_table("element_types", TypeWords)
+def all_entries() -> Mapping[str, Meaning]:
+    """Return the values of all types by name, as HLO text spells it."""
+    return read_table("element_types", Meaning)
 
 
-def find(name: str) -> TypeWords | None:
+def find(name: str) -> Meaning | None:
     """Return the type called so, such as `bf16`."""
     return all_entries().get(name)

@@ -3,24 +3,14 @@
 from collections.abc import Mapping
 from functools import cache
 
-from msgspec import Struct
-
 from xlareport.knowledge.memory_spaces import memory_spaces
-from xlareport.knowledge.tables import read_table
-
-
-class LayoutPart(Struct, frozen=True):
-    """One part of a layout."""
-
-    name: str
-    words: str
-    """A sentence; `{}` stands for the text in the layout."""
+from xlareport.knowledge.tables import Meaning, read_table
 
 
 @cache
 def layout_sentences() -> Mapping[str, str]:
     """Return the sentences by `order`, `tiles`, `bits` and `space`, with `{}` for the value."""
-    return {part.name: part.words for part in read_table("layouts", LayoutPart).values()}
+    return {part.name: part.words for part in read_table("layouts", Meaning).values()}
 
 
 def describe_layout_part(part: str, value: str) -> str:

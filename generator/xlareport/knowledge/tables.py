@@ -6,7 +6,16 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 Record = TypeVar("Record")
+
+
+class Meaning(Struct, frozen=True):
+    """A name with its meaning in one or two sentences, which may contain `code` as in Markdown."""
+
+    name: str
+    words: str
 
 
 def read_table(table: str, record: Callable[..., Record]) -> Mapping[str, Record]:

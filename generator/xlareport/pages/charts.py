@@ -13,6 +13,16 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 8, 24, 34
 _SNAPSHOT = "snapshot"
 
 
+class ChartPart(Struct, frozen=True):
+    """A part of a chart, as the legend names it."""
+
+    name: str
+    figure: str
+    hue: int
+    percent: str = ""
+    """Width in percent of the whole; empty where the chart has no widths."""
+
+
 class Point(Struct, frozen=True):
     """One snapshot on the growth curve."""
 

@@ -14,7 +14,7 @@ class Figure(Struct, frozen=True):
 
     label: str
     value: str
-    note: str
+    note: str = ""
 
 
 def main_figures(

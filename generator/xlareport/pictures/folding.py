@@ -4,7 +4,7 @@ As in XLA's own drawings, they are named in the boxes of their users (`operand 1
 folds fewer parameters; here a parameter has a box only if sharing it is worth an arrow.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from copy import copy
 from functools import lru_cache
 
@@ -12,6 +12,7 @@ from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.style_values import folding_rules
+from xlareport.runtime.graphs import reachable
 
 _LONGEST_LITERAL = 12
 _LONGEST_SHAPE = 22
@@ -69,13 +70,13 @@ class Folding:
 
     def _unfold(self, name: str) -> None:
         """Give an instruction a box, and with it what only spreads it or reads it otherwise."""
-        waiting = [name]
-        while waiting:
-            name = waiting.pop()
-            if name in self.words:
-                del self.words[name]
-                users = self.computation.users.get(name, ())
-                waiting += (user.name for user in users if user.opcode in _SPREADING)
+
+        def spread(name: str) -> Iterator[str]:
+            users = self.computation.users.get(name, ()) if name in self.words else ()
+            return (user.name for user in users if user.opcode in _SPREADING)
+
+        for unfolded in [*reachable([name], spread)]:
+            self.words.pop(unfolded, None)
 
     def _fold(self, instruction: Instruction) -> None:
         if instruction is self._root:

@@ -3,7 +3,7 @@
 Of the different ones that are not drawn, the first of each kind have pictures of their own.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 from typing import TypeAlias
@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from xlareport.analysis.matching.pairing import Place
 from xlareport.pictures.side import PictureSide
 from xlareport.runtime.english import first_few
+from xlareport.runtime.graphs import nearest_first
 from xlareport.runtime.units import plural
 
 _HUB = 6
@@ -67,13 +68,12 @@ def _walk(
     start: str, links: Mapping[str, Iterable[str]], kinds: dict[str, tuple[str, str]]
 ) -> ChangeRegion:
     """Return the region around a name, the nearest first, and take it out of `kinds`."""
-    region, waiting = ChangeRegion(), deque([start])
-    while waiting:
-        name = waiting.popleft()
-        if name in kinds:
-            region.ids[name] = None
-            region.kinds[kinds.pop(name)] += 1
-            waiting.extend(links.get(name, ()))
+    region = ChangeRegion()
+    for name in nearest_first(
+        [start], lambda name: filter(kinds.__contains__, links.get(name, ()))
+    ):
+        region.ids[name] = None
+        region.kinds[kinds.pop(name)] += 1
     return region
 
 

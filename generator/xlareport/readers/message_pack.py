@@ -75,13 +75,13 @@ class _Reader(Struct):
         return number
 
     def _length(self, size: int) -> int:
-        if self.at + size > len(self.data):
-            raise IndexError
-        self.at += size
-        return int.from_bytes(self.data[self.at - size : self.at], "big")
+        return int.from_bytes(self._bytes(size), "big")
 
     def _text(self, size: int) -> str:
+        return self._bytes(size).decode("utf-8", "replace")
+
+    def _bytes(self, size: int) -> bytes:
         if self.at + size > len(self.data):
             raise IndexError
         self.at += size
-        return self.data[self.at - size : self.at].decode("utf-8", "replace")
+        return self.data[self.at - size : self.at]

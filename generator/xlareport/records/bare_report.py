@@ -45,7 +45,7 @@ def read_bare_report(path: Path, name: str) -> BareReport:
         main = report["main"]["module"] if report["main"] else None
         sketched = tuple(_every_module(report["modules"], name))
         dump = report["dump"]
-        files, size = (_whole(dump[name]) or 0 for name in ("files", "bytes"))
+        files, size = (whole_figure(dump[name]) or 0 for name in ("files", "bytes"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableInputError(f"{name} is no report.json of xlareport.") from error
     except OSError as error:
@@ -70,7 +70,7 @@ def _sketched(value: Mapping[str, Any], path: str) -> Sketched:
     files = ModuleFiles(key, slug, None, name, None, (), ())
     nothing = summarize_module(unread(files, Problem(path, None, ONLY_FIGURES)), [], None)
     figures = ModuleFigures(
-        **{name: _whole(value["final"][name]) for name in ModuleFigures.__struct_fields__}
+        **{name: whole_figure(value["final"][name]) for name in ModuleFigures.__struct_fields__}
     )
     summary = replace(nothing, display_name=name, final=figures)
     unlike_any = f"{path} {key}".encode()  # so that nothing but its name pairs it
@@ -79,7 +79,8 @@ def _sketched(value: Mapping[str, Any], path: str) -> Sketched:
     )
 
 
-def _whole(value: object) -> int | None:
+def whole_figure(value: object) -> int | None:
+    """Return a figure that JSON has as a whole number or null; raises TypeError for others."""
     if value is None or (isinstance(value, int) and abs(value) < 1 << 63):
         return value
     raise TypeError("a figure is a whole number or null")

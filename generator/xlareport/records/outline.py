@@ -7,6 +7,7 @@ from msgspec import Struct
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.ranks.numbers import RankNumbers
+from xlareport.dump.modules import number_and_pipeline
 
 
 class SnapshotRecord(Struct, frozen=True):
@@ -37,9 +38,7 @@ class SnapshotRecord(Struct, frozen=True):
     @property
     def number_and_pipeline(self) -> str:
         """`0017 simplification`; the label of a snapshot without a number."""
-        if self.sequence is None:
-            return self.label
-        return f"{self.sequence:04d} {self.pipeline or ''}".rstrip()
+        return number_and_pipeline(self.sequence, self.pipeline) or self.label
 
 
 class ModuleOutline(Protocol):

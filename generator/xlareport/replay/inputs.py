@@ -3,8 +3,8 @@
 Indices stay within bounds, what a root or a logarithm reads is positive, products do not grow.
 """
 
-from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from xlareport.hlo.opcode_groups import CONTROL_FLOW, MOVES
 from xlareport.hlo.shape import Shape
 from xlareport.replay.programs import NUMPY_NAMES, Line, NotRunnableError, RunnableProgram
+from xlareport.runtime.graphs import nearest_first
 
 _MOST_PLACES = 200_000
 """Instructions that are followed for one parameter."""
@@ -167,17 +168,15 @@ class _UseFinder:
     def of(self, parameter: str) -> Iterator[_Use]:
         """Yield the uses of a parameter of the entry, within a bound."""
         start: _Place = (self._entry.name, parameter, (), True)
-        seen: set[_Place] = {start}
-        waiting: deque[_Place] = deque([start])
-        while waiting and len(seen) < _MOST_PLACES:
-            body, name, path, exact = waiting.popleft()
-            for line, operand in self._users[body].get(name, ()):
-                if not path:
+        for body, name, path, exact in islice(nearest_first([start], self._after), _MOST_PLACES):
+            if not path:
+                for line, operand in self._users[body].get(name, ()):
                     yield _Use(line, operand, exact, self._shapes[body])
-                for place in self._next(body, line, operand, path, exact=exact):
-                    if place not in seen:
-                        seen.add(place)
-                        waiting.append(place)
+
+    def _after(self, place: _Place) -> Iterator[_Place]:
+        body, name, path, exact = place
+        for line, operand in self._users[body].get(name, ()):
+            yield from self._next(body, line, operand, path, exact=exact)
 
     def _next(
         self, body: str, line: Line, operand: int, path: tuple[int, ...], *, exact: bool

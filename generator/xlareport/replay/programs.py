@@ -7,9 +7,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.hlo.attributes import CALLING, computation_names
+from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.replay.placement import Placement
+from xlareport.runtime.graphs import postorder
 
 _FLOATS = {
     "f16": "float16",
@@ -163,10 +165,9 @@ def take_program(module: HloModule) -> RunnableProgram:
     """Return the computations reachable from the entry, callees first; raises NotRunnableError."""
     if module.entry is None or module.entry.root is None:
         raise NotRunnableError("it has no entry computation")
-    order: dict[str, None] = {}
-    _visit(module, module.entry.name, order)
     bodies = [
-        Body(name, list(_lines(module, name)), is_entry=name == module.entry.name) for name in order
+        Body(name, list(_lines(module, name)), is_entry=name == module.entry.name)
+        for name in _callees_first(module, module.entry.name)
     ]
     for body in bodies:
         for name in (body.name, *(line.name for line in body.lines)):
@@ -175,32 +176,19 @@ def take_program(module: HloModule) -> RunnableProgram:
     return RunnableProgram(bodies)
 
 
-def _visit(module: HloModule, start: str, order: dict[str, None]) -> None:
-    """Add a computation and what it calls, callees first, without recursion."""
-    waiting: list[tuple[str, bool]] = [(start, False)]
-    open_names: set[str] = set()
-    while waiting:
-        name, left = waiting.pop()
-        if left:
-            open_names.discard(name)
-            order.setdefault(name)
-            continue
-        if name in order:
-            continue
-        if name in open_names:
-            raise NotRunnableError("its calls go round")
-        open_names.add(name)
-        waiting.append((name, True))
-        called = (
-            callee
-            for instruction in module.by_name[name].instructions
-            for _, callee in instruction.called
-        )
-        for callee in dict.fromkeys(called):
+def _callees_first(module: HloModule, start: str) -> Iterator[str]:
+    """Yield a computation and what it calls, callees first; raises NotRunnableError."""
+
+    def callees(name: str) -> Iterator[str]:
+        called = (callee for line in module.by_name[name].instructions for _, callee in line.called)
+        for callee in reversed([*dict.fromkeys(called)]):
             if callee not in module.by_name:
                 raise NotRunnableError(f"the computation {callee} is missing")
-            if callee not in order:
-                waiting.append((callee, False))
+            yield callee
+
+    if callees_first(module) is None:
+        raise NotRunnableError("its calls go round")
+    return postorder([start], callees)
 
 
 def _lines(module: HloModule, name: str) -> Iterator[Line]:

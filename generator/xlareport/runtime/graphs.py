@@ -1,5 +1,6 @@
 """Walks through graphs of any depth without recursion: what is reached, and in which order."""
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeVar
@@ -21,6 +22,19 @@ def reachable(starts: Iterable[N], successors: Successors[N]) -> Iterator[N]:
             seen.add(node)
             yield node
             pending += reversed([*successors(node)])
+
+
+def nearest_first(starts: Iterable[N], successors: Successors[N]) -> Iterator[N]:
+    """Yield the starts and all that they lead to, each once, those fewest edges away first."""
+    pending = deque(dict.fromkeys(starts))
+    seen = {*pending}
+    while pending:
+        node = pending.popleft()
+        yield node
+        for following in successors(node):
+            if following not in seen:
+                seen.add(following)
+                pending.append(following)
 
 
 def postorder(starts: Iterable[N], successors: Successors[N]) -> Iterator[N]:

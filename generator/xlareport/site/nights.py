@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from xlareport.analysis.trends import Night, labels, select_slugs
 from xlareport.dump.modules import GroupedDump
 from xlareport.pages.nightly.page import Nightly, tonight
+from xlareport.records.bare_report import whole_figure
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem, UnwritableFileError
@@ -124,7 +125,7 @@ def _replace(path: Path, lines: Sequence[bytes]) -> None:
 
 def _night(record: Mapping[str, Any]) -> Night:
     figures = {
-        _text(module): {_text(name): _whole(value) for name, value in item.items()}
+        _text(module): {_text(name): whole_figure(value) for name, value in item.items()}
         for module, item in record["figures"].items()
     }
     main = record["main"]
@@ -148,12 +149,6 @@ def _text(value: object) -> str:
 def _plain(slug: object) -> bool:
     """Return whether a slug can name a page, wherever the history is from."""
     return isinstance(slug, str) and _SLUG.fullmatch(slug) is not None
-
-
-def _whole(value: object) -> int | None:
-    if value is None or (isinstance(value, int) and abs(value) < 1 << 63):
-        return value
-    raise ValueError("a figure is a whole number")
 
 
 def read_nightly(report: ReportRecord, history: Path, out: Path) -> Nightly:

@@ -1,13 +1,14 @@
 """Whether an op needs edges of its neighbors' parts: a window moves over a sharded dimension."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from xlareport.analysis.collectives.partitioning import MOVES, Moved, PartitioningStep
 from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.cost.windows import parse_window
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime.graphs import nearest_first
 
 _EVERY_PART = 1_000_000_000
 _OVER_WINDOWS = ("reduce-window", "select-and-scatter")
@@ -63,17 +64,13 @@ def find_edged(step: PartitioningStep, moved: Moved, op: Instruction) -> str:
     Along a second dimension, the value that is sent has the edges of the first already. Empty if
     the operand is not known.
     """
-    waiting = deque(moved.chain)
-    seen: set[str] = set()
-    while waiting and len(seen) < _MOST_LINES:
-        line = waiting.popleft()
-        if line.name in seen:
-            continue
-        seen.add(line.name)
+
+    def behind(line: Instruction) -> Iterator[Instruction]:
+        operands = moved.home.operands(line) if line.opcode in _EXTENDED else ()
+        return (operand for operand in operands if operand is not None)
+
+    for line in islice(nearest_first(moved.chain, behind), _MOST_LINES):
         known = step.counterpart(moved.home, line)
         if known is not None and known.instruction.name in op.operand_names:
             return known.instruction.name
-        if line.opcode in _EXTENDED:
-            operands = (moved.home.by_name.get(name) for name in line.operand_names)
-            waiting.extend(operand for operand in operands if operand is not None)
     return ""

@@ -1,7 +1,7 @@
 """The op whose partial results a collective combines, as the partitioned snapshot has it."""
 
-from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from math import prod
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.graphs import nearest_first
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 CONTRACTIONS = ("dot", "convolution", "ragged-dot")
@@ -64,16 +65,11 @@ def find_partial_op(
         return None
     single = len(body.operand_names) == 1
     op_name = (body.metadata.op_name if single else "") or op_name_of(value, module)
-    waiting: deque[_Line] = deque([(home, value, None)])
-    seen: set[tuple[str, str, int | None]] = set()
-    while waiting and len(seen) < _MOST_LINES:
-        place, line, element = waiting.popleft()
-        if (place.name, line.name, element) in seen:
-            continue
-        seen.add((place.name, line.name, element))
+    start: _Line = (home, value, None)
+    lines = nearest_first([start], lambda at: _before(module, at, is_inside=at[0] is not home))
+    for place, line, _ in islice(lines, _MOST_LINES):
         if line.opcode in _COMBINABLE and op_name in ("", line.metadata.op_name):
             return PartialOp(place, line)
-        waiting.extend(_before(module, (place, line, element), is_inside=place is not home))
     return None
 
 

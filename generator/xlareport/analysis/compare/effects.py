@@ -1,6 +1,6 @@
 """Effect of each cause on time, memory and bytes accessed, with links to the evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -8,7 +8,7 @@ from msgspec import Struct
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
 from xlareport.analysis.compare.loop_changes import find_time_in_trips, find_trip_changes
-from xlareport.analysis.compare.operations import COPY_OF, align_operations
+from xlareport.analysis.compare.operations import COPY_OF, OperationChange, align_operations
 from xlareport.analysis.compare.program_changes import ProgramChange
 from xlareport.analysis.source.scopes import Phase
 
@@ -93,11 +93,7 @@ def _share(change: float | None, whole: int | None) -> float:
 
 def recomputed_effect(comparison: Comparison) -> Effect:
     """Return the change of the ops that jax.checkpoint recomputes."""
-    if comparison.base is None or comparison.head is None:
-        return UNKNOWN
-    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
-    again = [change for change in changes if change.key.phase is Phase.RECOMPUTED]
-    return Effect(sum(effect.seconds for effect in again), sum(effect.bytes for effect in again))
+    return _sum_changes(comparison, lambda change: change.key.phase is Phase.RECOMPUTED)
 
 
 def trips_effect(comparison: Comparison, change: ProgramChange) -> Effect:
@@ -117,11 +113,15 @@ def trips_effect(comparison: Comparison, change: ProgramChange) -> Effect:
 
 def one_sided_effect(comparison: Comparison) -> Effect:
     """Return the change by ops that only one side has."""
+    return _sum_changes(comparison, lambda change: not change.in_both)
+
+
+def _sum_changes(comparison: Comparison, is_meant: Callable[[OperationChange], bool]) -> Effect:
     if comparison.base is None or comparison.head is None:
         return UNKNOWN
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
-    alone = [change for change in changes if not change.in_both]
-    return Effect(sum(effect.seconds for effect in alone), sum(effect.bytes for effect in alone))
+    meant = [change for change in changes if is_meant(change)]
+    return Effect(sum(change.seconds for change in meant), sum(change.bytes for change in meant))
 
 
 def copied_seconds(comparison: Comparison) -> float:

@@ -6,12 +6,13 @@ ring that sends its blocks once more after the last step. Together these send 1 
 device, and 5% or more of the bytes of all collectives.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
 
 LEAST_BYTES = 1 << 20
 """Bytes that the unused executions send per device."""
@@ -92,17 +93,16 @@ def _given_on(body: Computation, end: Instruction | None) -> frozenset[int]:
     if end is None or end.is_root:
         return frozenset()
     elements: set[int] = set()
-    waiting, seen = [end], {end.name}
-    while waiting:
-        value = waiting.pop()
-        for user in body.users.get(value.name, ()):
+
+    def users(value: Instruction) -> Sequence[Instruction]:
+        return body.users.get(value.name, ())
+
+    for value in reachable([end], users):
+        for user in users(value):
             if user is body.root and user.opcode == "tuple":
                 elements |= {at for at, name in enumerate(user.operand_names) if name == value.name}
             elif user.opcode not in _MOVES or user.is_root:
                 return frozenset()
-            elif user.name not in seen:
-                seen.add(user.name)
-                waiting.append(user)
     return frozenset(elements)
 
 

@@ -3,14 +3,14 @@
 Both ways: of what the last snapshot contains back to the framework's ops, of the ops forward.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history, order_events
-from xlareport.analysis.history.roots import Relatives, find_descendants, find_roots
+from xlareport.analysis.history.roots import Relatives, find_descendants, find_roots, relatives_of
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Ends, Trace, standings, trace_subject
 from xlareport.analysis.matching.pairing import Place
@@ -61,17 +61,12 @@ def _trace_forward(
 ) -> SubjectHistory:
     places = subject.places
     few = replace(subject, places=places[:_FOLLOWED])
-    trace = trace_subject(snapshots, few, Ends(places, _descendants_of(few.places, descendants)))
+    trace = trace_subject(snapshots, few, Ends(places, relatives_of(few.places, descendants)))
     if len(places) > _FOLLOWED:
         trace = replace(
-            trace, now=standings(snapshots.modules[-1], _descendants_of(places, descendants))
+            trace, now=standings(snapshots.modules[-1], relatives_of(places, descendants))
         )
     return SubjectHistory(trace, len(places))
-
-
-def _descendants_of(places: Sequence[Place], descendants: Relatives) -> tuple[Place, ...]:
-    every = (descendants[place.computation][place.instruction] for place in places)
-    return tuple(dict.fromkeys(descendant for some in every for descendant in some))
 
 
 def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:

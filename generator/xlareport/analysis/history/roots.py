@@ -89,12 +89,13 @@ def _carried(
                 line.name: kept.get(line.name, ()) for line in computation.instructions
             }
     for place, relatives in new_places.items():
-        carried[place.computation][place.instruction] = _joined(relatives, places)
+        carried[place.computation][place.instruction] = relatives_of(relatives, places)
     return {**shared, **carried}
 
 
-def _joined(places: Places, new_places: Relatives) -> Places:
+def relatives_of(places: Places, relatives: Relatives) -> Places:
+    """Return the relatives of several places, each once."""
     if len(places) == 1:
-        return new_places[places[0].computation][places[0].instruction]
-    every = (new_places[place.computation][place.instruction] for place in places)
+        return relatives[places[0].computation][places[0].instruction]
+    every = (relatives[place.computation][place.instruction] for place in places)
     return tuple(dict.fromkeys(relative for some in every for relative in some))

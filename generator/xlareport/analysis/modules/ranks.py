@@ -9,7 +9,7 @@ from xlareport.analysis.modules.processes import (
     alike_programs,
     ranks_in_one_folder,
 )
-from xlareport.analysis.modules.recompilations import function_name
+from xlareport.analysis.modules.recompilations import function_name, share_lines
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike
 
@@ -65,7 +65,7 @@ def is_rank_of(summary: ModuleSummary, first: ModuleSummary) -> bool:
     """Return whether modules of the same name in two processes are the same function."""
     if summary.features.content == first.features.content:
         return True
-    mine, yours = set(summary.features.places), set(first.features.places)
-    if mine and yours:
-        return 2 * len(mine & yours) >= min(len(mine), len(yours))
+    shared = share_lines(summary, first)
+    if shared is not None:
+        return shared
     return summary.files.id is not None and summary.files.id == first.files.id

@@ -147,13 +147,19 @@ def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
     """
     if _same_operation(module, other):
         return True
-    mine, yours = set(module.features.places), set(other.features.places)
-    if mine and yours:
-        return 2 * len(mine & yours) >= min(len(mine), len(yours))
+    shared = share_lines(module, other)
+    if shared is not None:
+        return shared
     least = min(module.features.operation_count, other.features.operation_count)
     if module.features.content == other.features.content:
         return least > 0
     return least >= _TELLING and _likeness(module, other) >= _ALIKE
+
+
+def share_lines(module: ModuleSummary, other: ModuleSummary) -> bool | None:
+    """Return whether modules share half of their source lines; None if either has none."""
+    mine, yours = set(module.features.places), set(other.features.places)
+    return 2 * len(mine & yours) >= min(len(mine), len(yours)) if mine and yours else None
 
 
 def _same_operation(module: ModuleSummary, other: ModuleSummary) -> bool:

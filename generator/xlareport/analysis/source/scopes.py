@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from xlareport.hlo.model import Instruction
+from xlareport.runtime.graphs import descend
 
 _WRAPPER = re.compile(r"[A-Za-z_]\w*\((.*)\)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
@@ -141,15 +142,12 @@ def _without_repeat(parts: list[str]) -> list[str]:
 
 
 def _bare_levels(parts: list[str]) -> list[str]:
-    waiting, levels = parts[::-1], list[str]()
-    while waiting:
-        part = waiting.pop()
+    def inside(part: str) -> list[str]:
         match = _WRAPPER.match(part)
-        if match is None:
-            levels.extend(filter(None, [part]))
-        elif not part.startswith(("jit(", "pjit(", "xla_call(")):
-            waiting.extend(reversed(split_path(match[1])))
-    return levels
+        is_program = part.startswith(("jit(", "pjit(", "xla_call("))
+        return split_path(match[1]) if match and not is_program else []
+
+    return [part for part in descend(parts, inside) if part and not _WRAPPER.match(part)]
 
 
 class Phase(StrEnum):

@@ -137,20 +137,14 @@ _NONE = "none"
 class ComparedPage(PartPage, frozen=True):
     """The content of the page of one module."""
 
+    record: ComparedRecord
     lead: Markup
-    paired: str
-    grade: str
     figures: tuple[FigureRow, ...]
-    opcodes: tuple[tuple[str, int, int], ...]
     options: tuple[tuple[str, str, str], ...]
     ports: tuple[tuple[str, str, str], ...]
-    only_base: tuple[str, ...]
-    only_head: tuple[str, ...]
     differences: tuple[tuple[str, str, Markup], ...]
     """(label, address, headline)."""
     times: TimesPart | None
-    operations: int
-    """Operations that differ and are listed."""
 
 
 def compared_page(compared: ComparedRecord) -> ComparedPage:
@@ -159,23 +153,18 @@ def compared_page(compared: ComparedRecord) -> ComparedPage:
         name=words.short_name(compared.name),
         slug=compared.slug,
         tables=page_tables(compared),
+        record=compared,
         lead=prose(compared.divergence.sentence),
-        paired=compared.paired,
-        grade=compared.grade,
         figures=figure_rows(compared),
-        opcodes=compared.opcodes,
         options=tuple(
             (option.name, _option(option.base), _option(option.head)) for option in compared.options
         ),
         ports=tuple((port.what, port.base or _NONE, port.head or _NONE) for port in compared.ports),
-        only_base=compared.only_base,
-        only_head=compared.only_head,
         differences=tuple(
             (difference.label, f"#step={difference.id}", prose(_headline(difference)))
             for difference in compared.contrasts
         ),
         times=times_part(compared),
-        operations=len(compared.operations),
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.pages.tables import Cell, Column, Table
 
 
@@ -59,7 +58,7 @@ def _heaviest(cost: CostReport) -> Table:
             row.seconds * 1e6,
             row.limit,
             row.flops,
-            _accessed(row),
+            row.bytes_accessed,
             row.opcode,
             shortened(row.shape),
             row.cost.executions,
@@ -74,13 +73,6 @@ def _heaviest(cost: CostReport) -> Table:
         for row in cost.heaviest
     ]
     return Table(columns, rows, empty="No instruction with known cost.")
-
-
-def _accessed(row: HeavyInstruction) -> int | None:
-    """Return the bytes read and written by all executions; None where either is not known."""
-    if row.bytes_read is None or row.bytes_written is None:
-        return None
-    return row.bytes_read + row.bytes_written
 
 
 def shortened(shape: str) -> str:

@@ -13,9 +13,9 @@ from xlareport.analysis.modules.tpu_flags import TpuFlag, TpuFlags
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses
+from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import FindingsView
-from xlareport.pages.home.answers import Answer, HomeSummary
-from xlareport.pages.home.time import TimeView
+from xlareport.pages.home.answers import HomeSummary
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
@@ -78,13 +78,6 @@ class ModuleRow(Struct, frozen=True):
     """None if the dump has no steps of it."""
 
 
-class Fact(Struct, frozen=True):
-    """A label and a value."""
-
-    label: str
-    value: str
-
-
 class SettingRow(Struct, frozen=True):
     """An option that is not at its default."""
 
@@ -101,13 +94,10 @@ class HomePage(Struct, frozen=True):
     """Everything on the home page."""
 
     title: str
-    lead: str
+    summary: HomeSummary
     main: MainCard | None
-    answers: tuple[Answer, ...]
     findings: FindingsView | None
     """The findings of the main program and of the dump; None without a main program."""
-    time: TimeView | None
-    """The time of the main program; None if nothing was counted."""
     ways: tuple[Way, ...]
     roles: Markup
     """The number of modules by role, and how to avoid some."""
@@ -115,7 +105,7 @@ class HomePage(Struct, frozen=True):
     modules: tuple[ModuleRow, ...]
     more_modules: bool
     total_modules: int
-    facts: tuple[Fact, ...]
+    facts: tuple[Figure, ...]
     settings: tuple[SettingRow, ...]
     differing: tuple[SettingRow, ...]
     """Options that differ only because of the defaults of another version."""
@@ -138,11 +128,9 @@ def home_page(
     main = report.main_module
     return HomePage(
         title=f"XLA report: {report.dump.path.rstrip('/').rpartition('/')[2] or report.dump.path}",
-        lead=summary.lead if summary else words.lead(report),
+        summary=summary or HomeSummary(words.lead(report)),
         main=_main_card(report.main, main, report.by_key) if report.main and main else None,
-        answers=summary.answers if summary else (),
         findings=findings,
-        time=summary.time if summary else None,
         ways=tuple(_ways(report, main, nightly=nightly)),
         roles=prose(words.many(report)),
         many=_many(report),
@@ -371,15 +359,15 @@ _MANY = {
 }
 
 
-def _facts(report: ReportRecord) -> tuple[Fact, ...]:
+def _facts(report: ReportRecord) -> tuple[Figure, ...]:
     dump = report.dump
     frontends = ", ".join(words.frameworks(dump.frontends))
     backends = ", ".join(words.BACKENDS.get(backend, backend) for backend in dump.backends)
     return (
-        Fact("Read from", dump.path),
-        Fact("Framework", frontends or "not known"),
-        Fact("Backend", backends or "not known"),
-        Fact("Modules", units.count(len(report.outlines))),
-        Fact("Files", f"{units.count(dump.files)}, {units.byte_size(dump.bytes)}"),
-        Fact("Report by", f"{report.generator.name} {report.generator.version}"),
+        Figure("Read from", dump.path),
+        Figure("Framework", frontends or "not known"),
+        Figure("Backend", backends or "not known"),
+        Figure("Modules", units.count(len(report.outlines))),
+        Figure("Files", f"{units.count(dump.files)}, {units.byte_size(dump.bytes)}"),
+        Figure("Report by", f"{report.generator.name} {report.generator.version}"),
     )

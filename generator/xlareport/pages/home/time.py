@@ -17,6 +17,7 @@ from xlareport.analysis.cost.phases import (
 )
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.pages import navigation
+from xlareport.pages.charts import ChartPart
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.runtime import units
 
@@ -24,21 +25,11 @@ HUES = 7
 """Number of colors; the last is for the rest and unknown parts."""
 
 
-class BarPart(Struct, frozen=True):
-    """One part of a bar."""
-
-    name: str
-    figure: str
-    percent: str
-    """Width in percent of the whole."""
-    hue: int
-
-
 class SharesBar(Struct, frozen=True):
     """A whole that is divided into parts."""
 
     title: str
-    parts: tuple[BarPart, ...]
+    parts: tuple[ChartPart, ...]
 
 
 def shares_bar(
@@ -68,8 +59,8 @@ def shares_bar(
     return SharesBar(title, tuple(parts))
 
 
-def _part(name: str, share: float, hue: int) -> BarPart:
-    return BarPart(name, units.share(share), f"{share * 100:.2f}", hue)
+def _part(name: str, share: float, hue: int) -> ChartPart:
+    return ChartPart(name, units.share(share), hue, f"{share * 100:.2f}")
 
 
 class TimeView(Struct, frozen=True):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from xlareport.pages.charts import svg_chart
+from xlareport.pages.charts import ChartPart, svg_chart
 from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 220
@@ -15,22 +15,13 @@ _KINDS = {"parameter": "arguments", "output": "outputs", "constant": "constants"
 _TEMP = "temp"
 
 
-class MemoryLayer(Struct, frozen=True):
-    """One layer of the memory chart: arguments, outputs, constants or temp."""
-
-    name: str
-    figure: str
-    """Bytes at the peak."""
-    hue: int
-
-
 class MemoryChart(Struct, frozen=True):
     """The chart of the bytes of one memory space in use."""
 
     title: str
     chart: Markup
-    layers: tuple[MemoryLayer, ...]
-    """From the bottom; empty if kinds are not separated."""
+    layers: tuple[ChartPart, ...]
+    """Bytes of each kind at the peak, from the bottom; empty if kinds are not separated."""
     positions: int
     peak: int
     """The position at which the most is in use."""
@@ -52,9 +43,7 @@ def memory_chart(
     temp = most - sum(size for _, size in kinds)
     if kinds and temp > 0:
         kinds.append((_TEMP, temp))
-    layers = [
-        MemoryLayer(name, units.byte_size(size), hue) for hue, (name, size) in enumerate(kinds)
-    ]
+    layers = [ChartPart(name, units.byte_size(size), hue) for hue, (name, size) in enumerate(kinds)]
     position, at = peak
     words = (
         f"{title}: maximum {units.byte_size(most)} at schedule position {position:,} of "
