@@ -28,6 +28,7 @@ from xlareport.analysis.findings.rules import (
     merge_findings,
     rule_id,
 )
+from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
@@ -1036,6 +1037,20 @@ body=body, backend_config={"known_trip_count":{"n":"128"}}
 
 def test_slices_of_stacked_arrays_make_no_other_fusion_slow(case_of: MakeCase) -> None:
     """What the whole stack would take is no measure for `small`."""
-    assert "slow-fusions" not in {finding.rule for finding in find_findings(case_of(SCAN))}
-    slower = SCAN.replace('"30000"', '"9000000"')
-    assert "slow-fusions" in {finding.rule for finding in find_findings(case_of(slower))}
+    for cycles, count in (("30000", 0), ("9000000", 1)):
+        case = case_of(SCAN.replace('"30000"', f'"{cycles}"'))
+        unclocked = replace(case, device=replace(case.device, key="other"))
+        assert len(list(slow_fusions(unclocked))) == count
+
+
+def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCase) -> None:
+    """Where the clock is not known, all fusions are valued as if they ran at their roofline."""
+    case = case_of(SCAN.replace('"30000"', '"9000000"'))
+    (finding,) = slow_fusions(case)
+    assert finding.seconds is None
+    assert finding.cycle_seconds == pytest.approx(128 * 9_000_000 / 1.5e9, rel=0.01)
+    assert "at 1.5 GHz" in finding.evidence
+    (other,) = slow_fusions(replace(case, device=replace(case.device, key="other")))
+    assert other.cycle_seconds
+    assert other.cycle_seconds < case.seconds
+    assert "GHz" not in other.evidence

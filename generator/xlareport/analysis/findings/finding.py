@@ -61,6 +61,9 @@ class Finding(Struct, frozen=True):
     latency_seconds: float | None = None
     """Latency that a remedy saves in one execution, at an assumed 2 µs per collective: no part
     of the roofline time. None for findings on other things."""
+    cycle_seconds: float | None = None
+    """Time of one execution that a remedy saves at most, by the compiler's estimated cycles: the
+    roofline time has less than a tenth of it. None for other findings."""
     beside_loops: tuple[str, ...] = ()
     """Loops of unknown trip count, each counted once, that run beside it: where they run more
     often, its share of the time is smaller. Empty where no such loop takes much of the time."""
