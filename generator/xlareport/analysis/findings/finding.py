@@ -191,17 +191,18 @@ class Case(Struct, frozen=True, dict=True):
 
     def is_large(self, size: int) -> bool:
         """Return whether so many bytes of device memory are enough to be reported."""
-        least = LEAST_OF_SMALL * self._held_bytes
+        least = LEAST_OF_SMALL * self.held_bytes
         return size >= MEBIBYTE or (self.with_candidates and 0 < least <= size)
 
     @property
     def is_small(self) -> bool:
         """Whether a large share of its time or memory is too little to be reported."""
         is_short = self.seconds * LEAST_OF_SMALL < SHORTEST
-        return is_short or 0 < self._held_bytes * LEAST_OF_SMALL < MEBIBYTE
+        return is_short or 0 < self.held_bytes * LEAST_OF_SMALL < MEBIBYTE
 
     @property
-    def _held_bytes(self) -> int:
+    def held_bytes(self) -> int:
+        """The device memory that the module uses; 0 where it is not known."""
         held = self.memory.held if self.memory else None
         return held.total_bytes if held else 0
 
