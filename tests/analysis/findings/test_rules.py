@@ -15,6 +15,7 @@ from tests.analysis.findings.texts import FINDINGS, having, paths_of_texts, read
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
 from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
 from xlareport.analysis.findings.gathered_once import gathered_once
@@ -1041,6 +1042,36 @@ def test_slices_of_stacked_arrays_make_no_other_fusion_slow(case_of: MakeCase) -
         case = case_of(SCAN.replace('"30000"', f'"{cycles}"'))
         unclocked = replace(case, device=replace(case.device, key="other"))
         assert len(list(slow_fusions(unclocked))) == count
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        (
+            "y = f32[1024,1024] fusion(), kind=kLoop, calls=infinite",
+            "y = f32[1024,1024] copy(x)",
+            0,
+        ),
+        ("fusion(), kind=kLoop, calls=infinite", "broadcast(zero), dimensions={}", 1),
+        ("fusion(), kind=kLoop, calls=infinite", "broadcast(w), dimensions={}", 0),
+        ("tuple(zero, x, y)", "tuple(zero, x, c)", 1),
+        ("fusion(x, y), kind=kLoop, calls=masked", 'custom-call(x, y), custom_call_target="f"', 0),
+        ("compare(x, y), direction=GT", "dot(x, y)", 0),
+        ("1024", "64", 0),
+    ],
+    ids=["argument", "broadcast", "of an argument", "copied", "custom call", "matmul", "small"],
+)
+def test_a_loop_carries_what_its_readers_could_compute(
+    case_of: MakeCase, old: str, new: str, count: int
+) -> None:
+    text = having("carried-constants").replace(old, new)
+    text = text.replace("  zero = s32", "  w = f32[] parameter(1)\n  zero = s32")
+    text = text.replace("  t = (", "  c = f32[1024,1024] copy(y)\n  t = (")
+    findings = list(carried_constants(case_of(text)))
+    assert len(findings) == count
+    for finding in findings:
+        assert finding.bytes == 4 << 20
+        assert finding.seconds
 
 
 def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCase) -> None:

@@ -6,6 +6,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from xlareport.analysis.findings.accumulated_reductions import accumulated_reductions
+from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.copied_state import copied_state
@@ -68,6 +69,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     convert_pairs,
     copied_updates,
     copied_state,
+    carried_constants,
     sliced_operands,
     dense_gradients,
     float_upcasts,
