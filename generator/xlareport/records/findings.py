@@ -69,10 +69,10 @@ def _share(finding: Finding, cost: CostReport) -> float:
     """Return the part of the roofline time or of the memory that is at stake, the larger one."""
     # The share of the true time is not known beside loops of unknown trip count.
     seconds = 0.0 if finding.beside_loops else finding.seconds or 0.0
-    latency = finding.latency_seconds or 0.0
+    beside = (finding.latency_seconds or 0.0) + (finding.cycle_seconds or 0.0)
     return max(
         seconds / cost.seconds if cost.seconds else 0.0,
-        latency / (latency + cost.seconds) if cost.seconds else 0.0,
+        beside / (beside + cost.seconds) if cost.seconds else 0.0,
         (finding.bytes or 0) / memory if (memory := device_bytes(cost)) else 0.0,
     )
 

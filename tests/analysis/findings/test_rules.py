@@ -15,6 +15,7 @@ from tests.analysis.findings.texts import FINDINGS, having, paths_of_texts, read
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
 from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
 from xlareport.analysis.findings.gathered_once import gathered_once
@@ -28,6 +29,7 @@ from xlareport.analysis.findings.rules import (
     merge_findings,
     rule_id,
 )
+from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
@@ -623,7 +625,7 @@ def test_padding_on_the_chip_saves_no_device_memory(case_of: MakeCase) -> None:
 
     held, on_chip = padding(""), padding("S(1)")
     assert held.bytes == 65536 * 127 * 4
-    assert "device memory" not in held.evidence
+    assert "32.0 MiB of device memory for 256 KiB of data" in held.evidence
     assert (on_chip.bytes, on_chip.weight) == (None, 0)
     assert on_chip.evidence.endswith("padding. None of it in device memory.")
 
@@ -1036,6 +1038,50 @@ body=body, backend_config={"known_trip_count":{"n":"128"}}
 
 def test_slices_of_stacked_arrays_make_no_other_fusion_slow(case_of: MakeCase) -> None:
     """What the whole stack would take is no measure for `small`."""
-    assert "slow-fusions" not in {finding.rule for finding in find_findings(case_of(SCAN))}
-    slower = SCAN.replace('"30000"', '"9000000"')
-    assert "slow-fusions" in {finding.rule for finding in find_findings(case_of(slower))}
+    for cycles, count in (("30000", 0), ("9000000", 1)):
+        case = case_of(SCAN.replace('"30000"', f'"{cycles}"'))
+        unclocked = replace(case, device=replace(case.device, key="other"))
+        assert len(list(slow_fusions(unclocked))) == count
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        (
+            "y = f32[1024,1024] fusion(), kind=kLoop, calls=infinite",
+            "y = f32[1024,1024] copy(x)",
+            0,
+        ),
+        ("fusion(), kind=kLoop, calls=infinite", "broadcast(zero), dimensions={}", 1),
+        ("fusion(), kind=kLoop, calls=infinite", "broadcast(w), dimensions={}", 0),
+        ("tuple(zero, x, y)", "tuple(zero, x, c)", 1),
+        ("fusion(x, y), kind=kLoop, calls=masked", 'custom-call(x, y), custom_call_target="f"', 0),
+        ("compare(x, y), direction=GT", "dot(x, y)", 0),
+        ("1024", "64", 0),
+    ],
+    ids=["argument", "broadcast", "of an argument", "copied", "custom call", "matmul", "small"],
+)
+def test_a_loop_carries_what_its_readers_could_compute(
+    case_of: MakeCase, old: str, new: str, count: int
+) -> None:
+    text = having("carried-constants").replace(old, new)
+    text = text.replace("  zero = s32", "  w = f32[] parameter(1)\n  zero = s32")
+    text = text.replace("  t = (", "  c = f32[1024,1024] copy(y)\n  t = (")
+    findings = list(carried_constants(case_of(text)))
+    assert len(findings) == count
+    for finding in findings:
+        assert finding.bytes == 4 << 20
+        assert finding.seconds
+
+
+def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCase) -> None:
+    """Where the clock is not known, all fusions are valued as if they ran at their roofline."""
+    case = case_of(SCAN.replace('"30000"', '"9000000"'))
+    (finding,) = slow_fusions(case)
+    assert finding.seconds is None
+    assert finding.cycle_seconds == pytest.approx(128 * 9_000_000 / 1.5e9, rel=0.01)
+    assert "at 1.5 GHz" in finding.evidence
+    (other,) = slow_fusions(replace(case, device=replace(case.device, key="other")))
+    assert other.cycle_seconds
+    assert other.cycle_seconds < case.seconds
+    assert "GHz" not in other.evidence

@@ -1,8 +1,10 @@
-"""Each buffer with padding is told once, whatever names its value has."""
+"""Each buffer with padding is told once, whatever names its value has, and small ones together."""
 
+import pytest
 from msgspec.structs import replace
 from tests.analysis.findings.conftest import MakeCase
 
+from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
 from xlareport.analysis.findings.tile_padding import tile_padding
 from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import read_buffer_assignment
@@ -28,8 +30,8 @@ ENTRY e {
 
 def test_operands_of_starts_and_arguments_of_calls_are_not_told_again(case_of: MakeCase) -> None:
     found = list(tile_padding(case_of(SLICED)))
-    assert [one.places for one in found] == [(("sliced", "s"),), (("e", "x"),), (("e", "d"),)]
-    assert [one.bytes for one in found] == [None, 127 * 65536 * 4, None]
+    assert [one.places for one in found] == [(("sliced", "s"),), (("e", "d"),), (("e", "x"),)]
+    assert [one.bytes for one in found] == [None, None, 127 * 65536 * 4]
 
 
 SERIAL = """HloModule m, is_scheduled=true
@@ -54,7 +56,7 @@ def test_padding_counts_once_for_each_place_in_use_at_the_peak(case_of: MakeCase
     assignment, _ = read_buffer_assignment(ASSIGNED, "b.txt")
     padding = 127 * 65536 * 4
     schedule = ("x", "a", "b", "c", "n")
-    for c_start, expected in ((2, [padding, None, padding]), (3, [padding, None, None])):
+    for c_start, expected in ((2, [2 * padding]), (3, [None, padding])):
         ranges = (("a", 1, 2), ("b", 2, c_start), ("c", c_start + 1, 4))
         if c_start == 2:
             ranges = (("a", 1, 2), ("b", 2, 3), ("c", 2, 4))
@@ -63,9 +65,7 @@ def test_padding_counts_once_for_each_place_in_use_at_the_peak(case_of: MakeCase
         found = list(tile_padding(replace(case_of(SERIAL), memory_files=files)))
         assert [finding.bytes for finding in found] == expected
         assert [("not in use at the peak" in finding.evidence) for finding in found] == [
-            False,
-            False,
-            expected[2] is None,
+            size is None for size in expected
         ]
 
 
@@ -94,5 +94,52 @@ def test_of_a_tuple_only_elements_in_use_at_the_peak_count(case_of: MakeCase) ->
             LiveRange("p", (1,), 2 if first_end == 1 else 1, 3),
         )
         files = MemoryFiles(assignment, LiveRanges(("x", "p", "n", "n"), ranges), ())
-        (finding,) = tile_padding(replace(case_of(PAIR), memory_files=files))
+        *_, finding = tile_padding(replace(case_of(PAIR), memory_files=files))
         assert finding.bytes == expected
+
+
+def rows(count: int, columns: int) -> MemoryFiles:
+    """Return a buffer assignment of rows that live at once, each in tiles, and their schedule."""
+    size = 8 * 4 * columns
+    lines = [
+        f" value: <{n} r{n} @0> (size={size},offset={size * n}): f32[1,{columns}]{{1,0:T(8,128)}}"
+        for n in range(count)
+    ]
+    written = f"BufferAssignment:\nallocation 0: size {size * count}, preallocated-temp:\n"
+    assignment, _ = read_buffer_assignment((written + "\n".join(lines) + "\n").encode(), "b.txt")
+    names = ("x", *(f"r{n}" for n in range(count)), "n")
+    ranges = tuple(LiveRange(f"r{n}", (), 1, len(names)) for n in range(count))
+    return MemoryFiles(assignment, LiveRanges(names, ranges), ())
+
+
+@pytest.mark.parametrize(
+    ("count", "columns", "held", "expected"),
+    [
+        (32, 1536, 0, 32 * 7 * 4 * 1536),
+        (32, 1536, 1 << 30, None),  # under 1% of the device memory
+        (32, 128, 0, None),  # one tile each, which nothing saves
+        (2, 1536, 0, None),  # under 1 MiB together
+    ],
+)
+def test_rows_padded_to_tiles_count_where_their_sum_matters(
+    case_of: MakeCase, count: int, columns: int, held: int, expected: int | None
+) -> None:
+    shape = f"f32[1,{columns}]{{1,0:T(8,128)}}"
+    lines = "".join(
+        f'  r{n} = {shape} custom-call(x), custom_call_target="foo"\n' for n in range(count)
+    )
+    names = ", ".join(f"r{n}" for n in range(count))
+    text = f"""HloModule m, is_scheduled=true
+
+ENTRY e {{
+  x = f32[8]{{0:T(128)}} parameter(0)
+{lines}  ROOT n = f32[8]{{0:T(128)}} custom-call({names}), custom_call_target="foo"
+}}
+"""
+    memory = MemoryFigures(None, None, None, (), {}, HeldMemory(held, 0, 0, 0, 0))
+    case = replace(case_of(text), memory_files=rows(count, columns), memory=memory)
+    findings = list(tile_padding(case))
+    assert [finding.bytes for finding in findings] == ([expected] if expected else [])
+    for finding in findings:
+        assert finding.occurrences == count
+        assert "dimension of size 1" in finding.suggestion

@@ -61,6 +61,9 @@ class Finding(Struct, frozen=True):
     latency_seconds: float | None = None
     """Latency that a remedy saves in one execution, at an assumed 2 µs per collective: no part
     of the roofline time. None for findings on other things."""
+    cycle_seconds: float | None = None
+    """Time of one execution that a remedy saves at most, by the compiler's estimated cycles: the
+    roofline time has less than a tenth of it. None for other findings."""
     beside_loops: tuple[str, ...] = ()
     """Loops of unknown trip count, each counted once, that run beside it: where they run more
     often, its share of the time is smaller. Empty where no such loop takes much of the time."""
@@ -188,17 +191,18 @@ class Case(Struct, frozen=True, dict=True):
 
     def is_large(self, size: int) -> bool:
         """Return whether so many bytes of device memory are enough to be reported."""
-        least = LEAST_OF_SMALL * self._held_bytes
+        least = LEAST_OF_SMALL * self.held_bytes
         return size >= MEBIBYTE or (self.with_candidates and 0 < least <= size)
 
     @property
     def is_small(self) -> bool:
         """Whether a large share of its time or memory is too little to be reported."""
         is_short = self.seconds * LEAST_OF_SMALL < SHORTEST
-        return is_short or 0 < self._held_bytes * LEAST_OF_SMALL < MEBIBYTE
+        return is_short or 0 < self.held_bytes * LEAST_OF_SMALL < MEBIBYTE
 
     @property
-    def _held_bytes(self) -> int:
+    def held_bytes(self) -> int:
+        """The device memory that the module uses; 0 where it is not known."""
         held = self.memory.held if self.memory else None
         return held.total_bytes if held else 0
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from xlareport.analysis.findings.accumulated_reductions import accumulated_reductions
+from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.copied_state import copied_state
@@ -68,6 +69,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     convert_pairs,
     copied_updates,
     copied_state,
+    carried_constants,
     sliced_operands,
     dense_gradients,
     float_upcasts,
@@ -157,6 +159,7 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         weight=sum(finding.weight for finding in alike),
         seconds=_sum([finding.seconds for finding in alike]),
         latency_seconds=_sum([finding.latency_seconds for finding in alike]),
+        cycle_seconds=_sum([finding.cycle_seconds for finding in alike]),
         bytes=_sum([finding.bytes for finding in alike]),
         occurrences=sum(finding.count for finding in alike),
         beside_loops=first.beside_loops if all(other.beside_loops for other in rest) else (),

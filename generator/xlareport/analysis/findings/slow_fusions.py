@@ -1,31 +1,28 @@
 """Fusion below 10% of the roofline.
 
-TPU only, if the compiler writes its estimated cycles. A fusion takes 2% or more of the cycles, and
-its share of the roofline time is less than a tenth of that. All its inputs and outputs count as HBM
-accesses. The dump does not have the clock rate, so shares are compared: the fusion is below 10% of
-the roofline even if all others reach it.
+TPU only, if the compiler writes its estimated cycles. A fusion takes 2% or more of the cycles of
+all fusions, and its roofline time is less than a tenth of these cycles at the chip's clock rate.
+All its inputs and outputs count as HBM accesses. Where the clock rate is not known, shares of all
+fusions are compared: the fusion is below 10% of the roofline even if all others reach it.
 """
 
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.hlo.model import InstructionKey
+from xlareport.knowledge.tpu_cores import tpu_cores
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
-"""Of the compiler's cycles for the whole module."""
+"""Of the compiler's cycles for all fusions."""
 LEAST_CYCLES = 20_000
 """In one run; below that the fixed cost of a step is most of the estimate."""
 MOST_OF_ROOFLINE = 0.1
 
 
 def slow_fusions(case: Case) -> Iterator[Finding]:
-    """Report fusions below a tenth of the roofline, by the compiler's estimate of their cycles.
-
-    The clock is not known, so both estimates are taken as shares of the module: where the part of
-    the roofline time is a tenth of the part of the cycles, the fusion reaches at most a tenth of
-    the roofline, even if all others reached it.
-    """
+    """Report fusions below a tenth of the roofline, by the compiler's estimate of their cycles."""
     rows = [
         (case.cycles[place] * cost.counted, _least(case, cost), place)
         for computation, instruction, cost in case.scheduled()
@@ -33,32 +30,42 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
         and instruction.opcode == "fusion"
     ]
     cycles, seconds = sum(row[0] for row in rows), sum(row[1] for row in rows)
-    result = [
-        (row[0] / cycles, row[1] / seconds, row[2])
-        for row in rows
-        if cycles and seconds and case.cycles[row[2]] >= LEAST_CYCLES
-    ]
+    core = tpu_cores().get(case.device.key)
+    # Without a clock rate, cycles are valued as if all fusions together ran at the roofline.
+    clock = core.clock if core else cycles / seconds if seconds else 0.0
     slow = [
-        item for item in result if item[0] >= LEAST_SHARE and item[1] < MOST_OF_ROOFLINE * item[0]
+        row
+        for row in rows
+        if case.cycles[row[2]] >= LEAST_CYCLES
+        and row[0] >= LEAST_SHARE * cycles
+        and row[1] * clock < MOST_OF_ROOFLINE * row[0]
     ]
-    for expected, least, place in sorted(slow, reverse=True)[:MOST_PLACES]:
-        yield Finding(
-            rule="slow-fusions",
-            title="Fusion below 10% of the roofline",
-            places=(place,),
-            evidence=(
-                f"`{place[1]}` has {case.cycles[place]:,} estimated cycles, "
-                f"{units.share(expected)} of all fusions, but only {units.share(least)} of their "
-                "roofline time, with every input and output counted."
-            ),
-            suggestion=(
-                "Check its graph for a gather, a reduction over a minor dimension, or small or "
-                "badly tiled shapes; another layout or a dense form of the operation may help."
-            ),
-            grade="guessed",
-            weight=expected * case.seconds,
-            seconds=expected * case.seconds,
-        )
+    for own, least, place in sorted(slow, reverse=True)[:MOST_PLACES] if clock else ():
+        yield _finding(case, place, own / cycles, own / clock, least)
+
+
+def _finding(
+    case: Case, place: InstructionKey, share: float, seconds: float, least: float
+) -> Finding:
+    core = tpu_cores().get(case.device.key)
+    time = f" ({units.seconds(seconds)} at {core.clock / 1e9:.4g} GHz)" if core else ""
+    return Finding(
+        rule="slow-fusions",
+        title="Fusion below 10% of the roofline",
+        places=(place,),
+        evidence=(
+            f"`{place[1]}` has {case.cycles[place]:,} estimated cycles, {units.share(share)} of "
+            f"all fusions{time}; its roofline time is {units.seconds(least)}, with every input and "
+            "output counted."
+        ),
+        suggestion=(
+            "Check its graph for a gather, a reduction over a minor dimension, or small or "
+            "badly tiled shapes; another layout or a dense form of the operation may help."
+        ),
+        grade="guessed",
+        weight=seconds,
+        cycle_seconds=max(0.0, seconds - least),
+    )
 
 
 def _least(case: Case, cost: InstructionCost) -> float:

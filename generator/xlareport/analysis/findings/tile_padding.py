@@ -1,23 +1,35 @@
 """Tile padding waste.
 
-TPUs store arrays in tiles. An array takes at least 1.5 times the bytes of its data, and the padding
-is 1 MiB or more. Make the two most minor dimensions multiples of the tile. Only padding in device
-memory counts as memory to save; if live ranges are known, only padding that is in use at the peak.
-For arrays in VMEM the finding says so.
+TPUs store arrays in tiles, such as 8 rows of 128: `f32[1,1024]` takes as much as `f32[8,1024]`.
+Arrays that take at least 1.5 times the bytes of their data count together, each place in device
+memory once. The finding appears if their padding in use at the peak is 1 MiB or more, and 1% or
+more of the device memory. If live ranges are not known, only arrays with 1 MiB of padding count.
+Arrays in VMEM, and those not in use at the peak, have findings of their own from 1 MiB of padding
+each. Make the two most minor dimensions multiples of the tile.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
+from msgspec import Struct
+
+from xlareport.analysis.cost.layout_spaces import space_of
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
-from xlareport.analysis.cost.tiling import main_memory_size, padded_size
-from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major, padded_size
+from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.shape import Shape
+from xlareport.knowledge.memory_spaces import space_name
 from xlareport.runtime import units
 
 LEAST_WASTE = MEBIBYTE
+"""Of an array by itself, where it is not known whether others are in use at the same time."""
 LEAST_FACTOR = 1.5
 """Padded bytes to bytes of data."""
+LEAST_MEMORY = 0.01
+"""Of the device memory, all padding in use at the peak."""
+_TILE = 4096
+"""Bytes of a tile of 8 x 128 numbers of 32 bits: scalars and short vectors cannot take less."""
+_TILED_DIMENSIONS = 2
 _NO_BUFFER = frozenset(
     {
         *("bitcast", "tuple", "get-tuple-element", "while", "call", "conditional"),
@@ -28,38 +40,123 @@ _NO_BUFFER = frozenset(
 computation."""
 
 
+class _Padded(Struct, frozen=True):
+    """An array, or an element of a tuple, that takes much more memory than its data."""
+
+    place: InstructionKey
+    index: tuple[int, ...]
+    shape: Shape
+    data: int
+    """Bytes."""
+    padded: int
+    executions: int
+    is_in_main_memory: bool
+
+    @property
+    def waste(self) -> int:
+        """Bytes of padding."""
+        return self.padded - self.data
+
+
 def tile_padding(case: Case) -> Iterator[Finding]:
-    """Report results that take much more memory than their data, with the waste."""
+    """Report the padding of tiles: together what is in use at the peak, else each array."""
     taken: set[Hashable] = set()
+    at_peak: list[_Padded] = []
+    for padded in _find_padded(case):
+        place = case.place_at_peak(padded.place[1], padded.index)
+        if padded.is_in_main_memory and place is not None:
+            is_counted = case.occupancy is not None or padded.waste >= LEAST_WASTE
+            if is_counted and place not in taken:
+                at_peak.append(padded)
+                taken.add(place)
+        elif padded.waste >= LEAST_WASTE:
+            yield _beside_the_peak(case, padded)
+    size = sum(padded.waste for padded in at_peak)
+    if at_peak and case.is_large(size) and size >= LEAST_MEMORY * case.held_bytes:
+        yield _in_use_at_the_peak(case, sorted(at_peak, key=lambda padded: -padded.waste), size)
+
+
+def _in_use_at_the_peak(case: Case, at_peak: Sequence[_Padded], size: int) -> Finding:
+    first = at_peak[0]
+    names = list(dict.fromkeys(padded.place[1] for padded in at_peak))
+    data = sum(padded.data for padded in at_peak)
+    verb = "takes" if len(at_peak) == 1 else "take"
+    share = (
+        f", {units.share(size / case.held_bytes)} of the device memory in use"
+        if case.held_bytes
+        else ""
+    )
+    largest = f" The largest is {_sizes_words(first)}." if len(at_peak) > 1 else ""
+    shape = "" if largest else f", `{first.shape.text[:120]}`,"
+    return Finding(
+        rule="tile-padding",
+        title="Tile padding waste",
+        places=tuple(dict.fromkeys(padded.place for padded in at_peak))[:MOST_PLACES],
+        occurrences=len(at_peak),
+        evidence=(
+            f"{units.plural(len(at_peak), 'array')} ({join_names(names)}){shape} {verb} "
+            f"{units.byte_size(data + size)} of device memory for {units.byte_size(data)} of data: "
+            f"{units.byte_size(size)} of padding{share}.{largest}"
+        ),
+        suggestion=_advise(first.shape),
+        grade="exact",
+        weight=sum(_traffic(case, padded) for padded in at_peak),
+        bytes=size,
+    )
+
+
+def _beside_the_peak(case: Case, padded: _Padded) -> Finding:
+    space = space_of(padded.shape.text) or 0
+    name = space_name(case.backend, space, case.device.key)
+    is_main = padded.is_in_main_memory
+    return Finding(
+        rule="tile-padding",
+        title="Tile padding outside of the peak" if is_main else f"Tile padding in {name}",
+        places=(padded.place,),
+        evidence=(
+            f"{_sizes_words(padded)}, {1 - padded.data / padded.padded:.0%} padding. "
+            f"{'It is not in use at the peak.' if is_main else 'None of it in device memory.'}"
+        ),
+        suggestion=_advise(padded.shape),
+        grade="exact",
+        weight=_traffic(case, padded),
+    )
+
+
+def _traffic(case: Case, padded: _Padded) -> float:
+    """Return the seconds to write the padding of an array in the device memory."""
+    return case.time_of_bytes(padded.waste * padded.executions) * padded.is_in_main_memory
+
+
+def _sizes_words(padded: _Padded) -> str:
+    return (
+        f"`{padded.place[1]}`, `{padded.shape.text[:120]}`: {units.byte_size(padded.data)} of data "
+        f"in {units.byte_size(padded.padded)}"
+    )
+
+
+def _advise(shape: Shape) -> str:
+    minor = minor_to_major(shape)[:_TILED_DIMENSIONS]
+    if any(shape.dimensions[number] == 1 for number in minor if number < len(shape.dimensions)):
+        return (
+            "Remove the dimension of size 1, or make it a major one: as one of the two most minor "
+            "dimensions it is padded to a whole tile."
+        )
+    return (
+        "Make the two most minor dimensions multiples of the tile, or move a large dimension to "
+        "the end."
+    )
+
+
+def _find_padded(case: Case) -> Iterator[_Padded]:
     for computation, instruction, cost in case.scheduled():
         if not _is_buffer(instruction, computation, case):
             continue
-        data, padded = _sizes(instruction.shape)
-        if padded - data < LEAST_WASTE or padded < LEAST_FACTOR * data:
-            continue
-        here = _waste_in_main_memory(instruction.shape)
-        amount = units.byte_size(here) if here else "None"
-        place = "" if here == padded - data else f" {amount} of it in device memory."
-        held = _waste_at_peak(case, instruction, taken) if here else None
-        if here and held is None:
-            place += " It is not in use at the peak."
-        yield Finding(
-            rule="tile-padding",
-            title="Tile padding waste",
-            places=((computation.name, instruction.name),),
-            evidence=(
-                f"`{instruction.name}`, `{instruction.shape.text[:120]}`: "
-                f"{units.byte_size(data)} of data in {units.byte_size(padded)}, "
-                f"{1 - data / padded:.0%} padding.{place}"
-            ),
-            suggestion=(
-                "Make the two most minor dimensions multiples of the tile, or move a large "
-                "dimension to the end."
-            ),
-            grade="exact",
-            weight=case.time_of_bytes(float(here) * max(cost.counted, 1)),
-            bytes=held or None,
-        )
+        for index, array in _arrays(instruction.shape):
+            data, padded, main = _sizes(array)
+            if padded - data >= _TILE and padded >= LEAST_FACTOR * data:
+                place = (computation.name, instruction.name)
+                yield _Padded(place, index, array, data, padded, max(cost.counted, 1), main > 0)
 
 
 def _is_buffer(instruction: Instruction, computation: Computation, case: Case) -> bool:
@@ -73,21 +170,6 @@ def _is_buffer(instruction: Instruction, computation: Computation, case: Case) -
     return instruction.opcode not in _NO_BUFFER and not instruction.opcode.endswith("-start")
 
 
-def _waste_at_peak(case: Case, instruction: Instruction, taken: set[Hashable]) -> int | None:
-    """Return the padding in device memory at the peak, in bytes, each place once.
-
-    None if no part of the result is in use then. The places are added to `taken`.
-    """
-    wasted: int | None = None
-    for index, array in _arrays(instruction.shape):
-        waste = _waste_in_main_memory(array)
-        place = case.place_at_peak(instruction.name, index) if waste else None
-        if place is not None:
-            wasted = (wasted or 0) + (0 if place in taken else waste)
-            taken.add(place)
-    return wasted
-
-
 def _arrays(shape: Shape) -> Iterator[tuple[tuple[int, ...], Shape]]:
     """Yield the elements of a tuple with their places, or the whole."""
     if not shape.elements:
@@ -96,15 +178,11 @@ def _arrays(shape: Shape) -> Iterator[tuple[tuple[int, ...], Shape]]:
         yield (number,), element
 
 
-def _waste_in_main_memory(shape: Shape) -> int:
-    """Return the padding, in bytes, of those arrays that are not on the chip or on the host."""
-    arrays = (array for array in iterate_leaves(shape) if main_memory_size(array))
-    return sum(padded_size(array) - measure_data(array) for array in arrays)
-
-
-def _sizes(shape: Shape) -> tuple[int, int]:
+def _sizes(shape: Shape) -> tuple[int, int, int]:
+    """Return the bytes of data, those with padding, and those of the latter in device memory."""
     try:
         arrays = list(iterate_leaves(shape))
-        return sum(map(measure_data, arrays)), sum(map(padded_size, arrays))
+        padded = sum(map(padded_size, arrays))
+        return sum(map(measure_data, arrays)), padded, main_memory_size(shape)
     except UncountableError:
-        return 0, 0
+        return 0, 0, 0

@@ -179,12 +179,18 @@ _LATENCY_GAIN = (
     "Upper bound of the latency saved in one execution of the module, at an assumed 2 µs for each "
     "collective; no part of the roofline time or of the modeled times of collectives"
 )
+_CYCLES_GAIN = (
+    "Upper bound of the time saved in one execution of the module, by the compiler's estimated "
+    "cycles; the roofline time has less than a tenth of it"
+)
 _MEMORY_GAIN = "Upper bound of the device memory saved, and its share of the module's"
 
 
 def _gain_words(finding: Finding) -> str:
     if finding.latency_seconds is not None:
         return _LATENCY_GAIN
+    if finding.cycle_seconds is not None:
+        return _CYCLES_GAIN
     return _GAIN if finding.seconds is not None else _MEMORY_GAIN
 
 
@@ -199,6 +205,9 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         time = units.seconds(finding.seconds)
         guessed = cost.device_grade == "guessed"
         known.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
+    if finding.cycle_seconds:
+        time = units.seconds(finding.cycle_seconds)
+        known.append(f"{time} by estimated cycles, not in roofline time")
     if finding.latency_seconds:
         time = units.seconds(finding.latency_seconds)
         known.append(f"{time} of latency (a guess), not in roofline time")
