@@ -74,7 +74,7 @@ def claims(pairing: Pairing) -> Iterator[Claim]:
     """Yield each place before with each place after."""
     for before in pairing.before or (None,):
         for after in pairing.after or (None,):
-            yield pairing.grade, pairing.relation, _text(before), _text(after), pairing.reason
+            yield pairing.grade, pairing.relation, _text(before), _text(after), str(pairing.reason)
 
 
 def _text(place: Place | None) -> str:

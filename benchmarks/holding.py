@@ -58,7 +58,7 @@ def _failures(matching: Matching, pairing: Pairing) -> Iterator[str]:
     yield from _named("holds what has no source", (place for place in own if not own[place]))
     yield from _named("lacks the source", sources - listed)
     yield from _named("is not made of", listed - sources)
-    stated = re.findall(r"[\d,]+ instruction", pairing.reason)
+    stated = re.findall(r"[\d,]+ instruction", str(pairing.reason))
     if stated != [f"{len(sources):,} instruction"]:
         yield f"{pairing.reason} and was {len(sources)}"
     firsts = {places[0] for places in own.values() if places}

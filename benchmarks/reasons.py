@@ -20,7 +20,7 @@ _FORMER_USER = re.compile(rf"^the only unmatched user of {_NAME} ")
 def reason_failures(before: HloModule, after: HloModule, step: StepChange) -> Iterator[str]:
     """Yield the changes whose reasons or details name a use that is not in the texts."""
     for change in step.changes:
-        for text in (change.reason, *map(str, change.details)):
+        for text in map(str, (change.reason, *change.details)):
             if not all(_uses_that_hold(before, after, change, text)):
                 yield f"{change.kind} {change.before or change.after}: {text}"
         if change.kind in _OF_ONE_OPCODE and change.opcodes[0] != change.opcodes[1]:

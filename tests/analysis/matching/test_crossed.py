@@ -75,7 +75,7 @@ _CONVERTS = (
 def _moves(made: StepChange) -> dict[str, tuple[str, str]]:
     """Return what moved past something, with its new name and the reason."""
     return {
-        change.before.instruction: (change.after.instruction, change.reason)
+        change.before.instruction: (change.after.instruction, str(change.reason))
         for change in made.changes
         if change.kind is Kind.SWAPPED and change.before and change.after
     }
@@ -115,4 +115,4 @@ def test_what_reads_the_moved_value_itself_is_no_move_of_it(read: Read) -> None:
     moved = [
         item for item in matching.pairings if "wide.1" in {at.instruction for at in item.before}
     ]
-    assert all("past" not in item.reason for item in moved)
+    assert all("past" not in str(item.reason) for item in moved)

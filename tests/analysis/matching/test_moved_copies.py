@@ -103,7 +103,7 @@ def test_a_move_that_stays_for_others_is_copied_past_one_user(read: Read) -> Non
     assert pairing is not None
     assert pairing.relation is Relation.CLONED
     assert pairing.before == (_at("copy.1"),)
-    assert pairing.reason == "a further copy, past %slice.2"
+    assert str(pairing.reason) == "a further copy, past %slice.2"
     made = step(read(_COPIED), read(_COPIED_LATER), "`move_copy_to_users`")
     account = " ".join((made.headline, *made.account))
     assert "`%copy.1` in `main` was cloned to `%copy.2` past `%slice.2`" in account

@@ -1,6 +1,7 @@
 """What kind of change a pairing is."""
 
 from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.matching.reasons import Past
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.relations import kind_of, kind_of_moved, reason_of
 from xlareport.knowledge.grades import Grade
@@ -18,11 +19,11 @@ def test_a_cause_says_more_than_that_something_is_gone() -> None:
 
 
 def test_beside_what_was_moved_a_copy_is_moved_too_if_it_passed_something() -> None:
-    moved = Pairing((_A,), (_B, _C), Grade.MATCHED, "past %x", Relation.SWAPPED)
+    moved = Pairing((_A,), (_B, _C), Grade.MATCHED, Past("x"), Relation.SWAPPED)
     assert kind_of_moved(moved, _A, _B) is Kind.SWAPPED
     moved.add_evidence((_A, _C), Grade.MATCHED, "a further copy")
     assert kind_of_moved(moved, _A, _C) is Kind.CLONED
-    moved.add_evidence((_A, _C), Grade.MATCHED, "a further copy, past %y")
+    moved.add_evidence((_A, _C), Grade.MATCHED, Past("y", of_copy=True))
     assert kind_of_moved(moved, _A, _C) is Kind.SWAPPED
     assert kind_of_moved(moved, _C, _B) is Kind.MERGED
 

@@ -92,7 +92,7 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
         return HistoryEvent(number, Event.ADDED, place, (), (), pairing.grade, reason)
     sources = pairing.before
     event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
-    return HistoryEvent(number, event, place, sources, (), pairing.grade, pairing.reason)
+    return HistoryEvent(number, event, place, sources, (), pairing.grade, str(pairing.reason))
 
 
 _LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
@@ -115,7 +115,7 @@ def removal(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
         )
     inlined = pairing.relation is Relation.INLINED
     event = Event.INLINED if inlined else _UNTRACED.get(pairing.cause, Event.REMOVED)
-    return HistoryEvent(number, event, place, (), pairing.after, pairing.grade, pairing.reason)
+    return HistoryEvent(number, event, place, (), pairing.after, pairing.grade, str(pairing.reason))
 
 
 _UNTRACED: Mapping[ChangeCause | None, Event] = {ChangeCause.UNTRACED: Event.UNTRACED}
@@ -162,23 +162,24 @@ def _events_between(
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     metadata = ""
     if pairing.relation in _EVENTS and not anew:
-        event, (grade, message) = _EVENTS[pairing.relation], _evidence(pairing, places)
+        event, known = _EVENTS[pairing.relation], _evidence(pairing, places)
+        grade, message = known.grade, str(known.reason)
         expands = event is Event.EXPANDED
         targets = expanded_into(matching, pairing) if expands else pairing.after
         sources = pairing.before
     else:
-        result = _difference(matching, before, after)
-        if result is None and pairing.taken_in:
-            result = Event.CHANGED, "", ""
-        if result is None:
+        difference = _difference(matching, before, after)
+        if difference is None and pairing.taken_in:
+            difference = Event.CHANGED, "", ""
+        if difference is None:
             return
-        event, message, metadata = result
+        event, message, metadata = difference
         sources, targets = (before,), (after,)
         grade = pairing.known_of(before, after).grade
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    known = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
-    yield _with_taken_in(matching, pairing, known) if after == pairing.after[0] else known
+    result = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
+    yield _with_taken_in(matching, pairing, result) if after == pairing.after[0] else result
 
 
 def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:

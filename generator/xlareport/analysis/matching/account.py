@@ -6,7 +6,7 @@ from typing import TypeGuard
 from xlareport.analysis.matching.bodies import moved_out
 from xlareport.analysis.matching.changed_copies import changed_copies
 from xlareport.analysis.matching.copies import copies_merged, list_copies
-from xlareport.analysis.matching.expanded import instructions, with_expansions
+from xlareport.analysis.matching.expanded import with_expansions
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.fused import FusionSources
 from xlareport.analysis.matching.gone import Gone
@@ -18,11 +18,13 @@ from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.order import in_order
 from xlareport.analysis.matching.paired_lines import pair_lines
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.reasons import Reason
 from xlareport.analysis.matching.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.untraced import mark_untraced
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime import units
 
 
 def pairings(search: Search) -> list[Pairing]:
@@ -120,7 +122,7 @@ class _Account:
                 self._told_after.add(itself)
                 pairing.after = (*pairing.after, itself)
 
-    def _copy(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
+    def _copy(self, before: Place, after: Place, grade: Grade, reason: Reason) -> None:
         """Record `after` as a further copy of `before`, which may have a partner already."""
         if after in self._told_after or self._unchanged(after):
             return
@@ -145,7 +147,7 @@ class _Account:
             return True
         return computation.by_name[place.instruction] in unread_heavy(computation)
 
-    def _duplicate(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
+    def _duplicate(self, before: Place, after: Place, grade: Grade, reason: Reason) -> None:
         """Record that `before` became the same instruction as one that `after` continues."""
         if before in self._accounted or self._unchanged(before):
             return
@@ -211,7 +213,7 @@ class _Account:
             reason = "no single fusion holds most of it"
             pairing = Pairing((place,), (), Grade.MATCHED, reason, Relation.INLINED)
         elif contents.outside:
-            reason = f"into {instructions(len(contents.outside))}"
+            reason = f"into {units.plural(len(contents.outside), 'instruction')}"
             grade, outside = contents.grade, contents.outside
             pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
         elif is_call and self._is_inlined(holder):
@@ -234,7 +236,7 @@ class _Account:
         places = tuple(dict.fromkeys(map(place_of, moved_out(self._search, holder))))
         place = place_of(holder)
         self._accounted.add(place)
-        reason = f"into {instructions(len(places))}"
+        reason = f"into {units.plural(len(places), 'instruction')}"
         self._pairings.append(Pairing((place,), places, Grade.MATCHED, reason, Relation.INLINED))
 
     def _account_for_loop(self, loop: Node) -> None:

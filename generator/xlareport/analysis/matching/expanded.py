@@ -6,16 +6,13 @@ from xlareport.analysis.matching.expansions import expansions
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.reasons import Reason
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.words import in_halves
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime import units
 
 _EXPANDABLE = frozenset({Relation.REMOVED, Relation.REPLACED})
-
-
-def instructions(count: int) -> str:
-    """Return a count of instructions in words."""
-    return f"{count:,} instruction{'' if count == 1 else 's'}"
 
 
 def with_expansions(
@@ -34,21 +31,22 @@ def with_expansions(
     for split in in_halves(search, new):
         known = gone.get(split.node) or partner.get(place_of(split.node))
         halves[split.node] = nodes = (split.result, *split.parts)
-        _expand(known, nodes, split.words, new, expanded)
+        _expand(known, nodes, split.reason, new, expanded)
     new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
     for node, result, parts in expansions(search, gone, new, halves):
         if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
             continue
         known = gone.get(node) or partner.get(place_of(node))
         if known is not None and known.relation in _EXPANDABLE:
-            _expand(known, (result, *parts), ", which read nothing else", new, expanded)
+            nodes = (result, *parts)
+            _expand(known, nodes, _reason(nodes), new, expanded)
     return [pairing for pairing in pairings if id(pairing) not in expanded]
 
 
 def _expand(
     pairing: Pairing | None,
     nodes: Sequence[Node],
-    words: str,
+    reason: Reason,
     new: Mapping[Node, Pairing],
     expanded: set[int],
 ) -> None:
@@ -59,7 +57,12 @@ def _expand(
     expanded.update(id(new[node]) for node in nodes if node in new)
     pairing.after, pairing.relation = tuple(places), Relation.EXPANDED
     pairing.grade = weakest((pairing.grade, Grade.MATCHED))
-    pairing.reason = f"into {instructions(len(places))}{words}"
+    pairing.reason = reason
+
+
+def _reason(nodes: Sequence[Node]) -> str:
+    count = len({*map(place_of, nodes)})
+    return f"into {units.plural(count, 'instruction')}, which read nothing else"
 
 
 def _by_node(

@@ -9,6 +9,7 @@ from xlareport.analysis.matching.data_operands import is_data
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import is_free, origin
 from xlareport.analysis.matching.pairing import Relation
+from xlareport.analysis.matching.reasons import Past
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.swaps import pass_chains
@@ -56,7 +57,7 @@ def _note_lowered(search: Search, before: Node, after: Node) -> None:
         for user, _ in search.after.users.get(after, ()):
             alike = user.instruction.opcode == read.instruction.opcode
             if alike and is_free(user) and user not in search.copies:
-                search.copies[user] = read, f"a further copy, past %{after.instruction.name}"
+                search.copies[user] = read, Past(after.instruction.name, of_copy=True)
 
 
 def repeated(search: Search) -> None:
@@ -216,7 +217,7 @@ def _pair_move(search: Search, move: Node, now: Node, source: Node) -> None:
     alike = move.instruction.opcode == now.instruction.opcode
     if not alike or not is_free(move):
         search.copies[now] = move, _AGAIN
-    elif search.link(move, now, Grade.MATCHED, f"past %{source.instruction.name}"):
+    elif search.link(move, now, Grade.MATCHED, Past(source.instruction.name)):
         search.links[-1].relation = Relation.SWAPPED
 
 

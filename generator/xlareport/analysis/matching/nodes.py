@@ -7,6 +7,7 @@ from msgspec import Struct
 from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import ChangeCause, Place
+from xlareport.analysis.matching.reasons import Reason
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
@@ -126,7 +127,7 @@ class PairVerdict(Struct, frozen=True):
     twin: Node | None
     """The node on the other side that does the same work; None if there is none."""
     grade: Grade
-    reason: str
+    reason: Reason
     cause: ChangeCause | None = None
 
 

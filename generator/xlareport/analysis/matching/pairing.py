@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.reasons import Reason
 from xlareport.knowledge.grades import Grade, doubt, weakest
 
 
@@ -80,7 +81,7 @@ class PairEvidence(NamedTuple):
     """How sure it is that an old place became a new one, and why."""
 
     grade: Grade
-    reason: str
+    reason: Reason
 
 
 class Pairing(Struct):
@@ -90,7 +91,7 @@ class Pairing(Struct):
     """Old instructions; the first is the primary partner of the first new one."""
     after: tuple[Place, ...]
     grade: Grade
-    reason: str
+    reason: Reason
     """Words for the reader: `the same expression`."""
     relation: Relation = Relation.SAME
     cause: ChangeCause | None = None
@@ -101,7 +102,7 @@ class Pairing(Struct):
     further: dict[tuple[Place, Place], PairEvidence] | None = None
     """Of further pairs of an old and a new place, where it is not that of the first pair."""
 
-    def add_evidence(self, pair: tuple[Place, Place], grade: Grade, reason: str) -> None:
+    def add_evidence(self, pair: tuple[Place, Place], grade: Grade, reason: Reason) -> None:
         """Note the evidence of a further pair, which is no surer than the first."""
         grade = weakest((grade, self.grade))
         if (grade, reason) != (self.grade, self.reason):

@@ -6,10 +6,10 @@ from xlareport.analysis.matching.facts import literal_of
 from xlareport.analysis.matching.graph import Frame, Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.reasons import FirstIteration
 from xlareport.analysis.matching.search import Search
 from xlareport.hlo.model import Instruction
 
-FIRST_ITERATION = "a further copy, of the first iteration of "
 _LEAST_SHARE = 2
 """The half of a body, at least, is in its first iteration too."""
 
@@ -116,7 +116,7 @@ class _Iteration:
 
     def _note(self, node: Node, copy: Node) -> None:
         """Note a copy, and those of the constants that it reads."""
-        reason = f"{FIRST_ITERATION}%{self._loop.instruction.name}"
+        reason = FirstIteration(self._loop.instruction.name)
         self._search.copies[copy] = node, reason
         read, now = self._operands(node), self._search.after.graph.operands(copy)
         for (constant, _), (other, _) in zip(read, now, strict=True):

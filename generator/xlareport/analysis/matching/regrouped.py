@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.reasons import Regrouped, RegroupedPart
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
@@ -15,9 +16,6 @@ _SIGNS = {"add": (1, 1), "subtract": (1, -1)}
 """How each operand counts."""
 _FEWEST_TERMS = 3
 _MOST_TERMS = 16
-IN_ANOTHER_ORDER = "in another order"
-"""The end of a reason that says that the terms of a sum were regrouped."""
-_REASON = f"the same terms, added {IN_ANOTHER_ORDER}"
 
 
 def regrouped(search: Search) -> None:
@@ -32,15 +30,10 @@ def regrouped(search: Search) -> None:
         others = new.get(key, ())
         if len(nodes) == len(others) == 1 and is_free(nodes[0]) and is_free(others[0]):
             inner, other = _inner(search.before, nodes[0]), _inner(search.after, others[0])
-            search.link(nodes[0], others[0], Grade.MATCHED, _REASON)
+            search.link(nodes[0], others[0], Grade.MATCHED, Regrouped())
             if len(inner) == len(other) == 1:
-                search.link(inner[0], other[0], Grade.MATCHED, _part_of(nodes[0], others[0]))
-
-
-def _part_of(node: Node, other: Node) -> str:
-    """Return what the first of two sums is now: it need not have the value that it had."""
-    whole, former = other.instruction.name, node.instruction.name
-    return f"part of %{whole}, which adds the terms of %{former} {IN_ANOTHER_ORDER}"
+                names = others[0].instruction.name, nodes[0].instruction.name
+                search.link(inner[0], other[0], Grade.MATCHED, RegroupedPart(*names))
 
 
 def _is_nested(side: Side, node: Node) -> bool:

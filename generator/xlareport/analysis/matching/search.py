@@ -16,6 +16,7 @@ from xlareport.analysis.matching.graph import (
 from xlareport.analysis.matching.leftovers import is_dead_copy
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
+from xlareport.analysis.matching.reasons import Reason
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import Tokens, kinds_of
 from xlareport.hlo.model import HloModule, Instruction
@@ -47,7 +48,7 @@ class NodePair(Struct):
     before: Node
     after: Node
     grade: Grade
-    reason: str
+    reason: Reason
     equal: bool
     """They compute the same expression over the same values."""
     relation: Relation = Relation.SAME
@@ -80,7 +81,7 @@ class Search(Struct):
     """New nodes that do the work of an old node together with its partner."""
     inlined: dict[Node, list[Node]] = field(default_factory=dict)
     """New nodes that do once what a former loop or conditional did."""
-    copies: dict[Node, tuple[Node, str]] = field(default_factory=dict)
+    copies: dict[Node, tuple[Node, Reason]] = field(default_factory=dict)
     """Original and reason of new nodes that a rule recognized as copies of an old node."""
     without_origin: set[Node] = field(default_factory=set)
     """New nodes that continue no old node, such as reciprocals of divisors."""
@@ -92,7 +93,7 @@ class Search(Struct):
     """The number of links at which a new evaluation last changed nothing."""
 
     def link(
-        self, before: Node, after: Node, grade: Grade, reason: str, *, anywhere: bool = False
+        self, before: Node, after: Node, grade: Grade, reason: Reason, *, anywhere: bool = False
     ) -> bool:
         """Make two nodes partners with one value number; return whether that is possible.
 
@@ -200,7 +201,7 @@ class Search(Struct):
             if member is not None:
                 self.after.values.name_element(whole, (place,), member.token)
 
-    def copy(self, kept: Node, after: Node, grade: Grade, reason: str) -> None:
+    def copy(self, kept: Node, after: Node, grade: Grade, reason: Reason) -> None:
         """Let a new node continue a line that is kept in a computation without callers."""
         after.partner = kept
         self.links.append(NodePair(kept, after, grade, reason, equal=False))

@@ -9,6 +9,7 @@ from xlareport.analysis.matching.data_operands import is_data
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
+from xlareport.analysis.matching.reasons import Past
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import MOVES, TUPLES
@@ -67,7 +68,7 @@ def _pair(search: Search, node: Node, whole: Node, part: Node, moved: list[Node]
         if not (is_free(whole) and search.link(whole, part, Grade.MATCHED, _SAME)):
             search.copies[part] = whole, _SAME
     first, *others = moved
-    if not search.link(node, first, Grade.MATCHED, f"past %{line.name}"):
+    if not search.link(node, first, Grade.MATCHED, Past(line.name)):
         return False
     search.links[-1].relation = Relation.SWAPPED
     for other in others:

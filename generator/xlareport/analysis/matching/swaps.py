@@ -8,6 +8,7 @@ from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
+from xlareport.analysis.matching.reasons import Past
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
@@ -124,7 +125,7 @@ def _swap(search: Search, equal: Mapping[Node, Node]) -> None:
         for move, moved in moves:
             alike = move.instruction.opcode == moved.instruction.opcode
             if is_free(move) and is_free(moved) and _can_pass(node, alike=alike):
-                reason = f"past %{node.instruction.name}"
+                reason = Past(node.instruction.name)
                 if search.link(move, moved, Grade.MATCHED, reason) and alike:
                     search.links[-1].relation = Relation.SWAPPED
 
@@ -230,7 +231,7 @@ def _pair_chains(search: Search, old: list[Node], new: list[Node], passed: Node)
     if len(old) != len(new) or not all(map(_moves_alike, old, new)):
         return
     for move, moved in zip(old, new, strict=True):
-        if search.link(move, moved, Grade.MATCHED, f"past %{passed.instruction.name}"):
+        if search.link(move, moved, Grade.MATCHED, Past(passed.instruction.name)):
             search.links[-1].relation = Relation.SWAPPED
 
 
@@ -278,7 +279,7 @@ def moved_past(search: Search) -> None:
             passed = _passed(search, link.before, link.after)
             if passed is not None and passed not in moved:
                 link.relation = Relation.SWAPPED
-                link.reason = f"past %{passed.instruction.name}"
+                link.reason = Past(passed.instruction.name)
 
 
 _UNTOLD = (Relation.SAME, Relation.REPLACED)

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.nodes import place_of
+from xlareport.analysis.matching.reasons import InHalves
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.word_halves import halves_of, written
 
@@ -21,14 +23,10 @@ class Split(Struct, frozen=True):
     high: Node
 
     @property
-    def words(self) -> str:
-        """Return which instruction gives which half."""
-        low, high = self.low.instruction.name, self.high.instruction.name
-        return f" {IN_HALVES}: %{low} gives the low half, %{high} the high half"
-
-
-IN_HALVES = "on 32-bit halves"
-"""Marks the reason of an operation that was split into halves."""
+    def reason(self) -> InHalves:
+        """Return how many instructions it became, and which gives which half."""
+        names = self.low.instruction.name, self.high.instruction.name
+        return InHalves(len({*map(place_of, (self.result, *self.parts))}), *names)
 
 
 def in_halves(search: Search, new: Mapping[Node, object]) -> Iterator[Split]:

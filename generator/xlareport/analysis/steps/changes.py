@@ -10,6 +10,7 @@ from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.leftovers import is_idle, unread_heavy
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.reasons import Past, Reason
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.constants import is_constant
@@ -20,7 +21,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
-from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved, reason_of
+from xlareport.analysis.steps.relations import kind_of, kind_of_moved, reason_of
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.shape_changes import Difference
 from xlareport.analysis.steps.unread import left_unread, read_instead
@@ -37,7 +38,7 @@ class Change(Struct):
     before: Place | None
     after: Place | None
     grade: Grade
-    reason: str
+    reason: Reason
     scope: str
     """Named scopes of the framework op: `layer_3/mlp`; else the computation."""
     opcodes: tuple[str, str]
@@ -165,8 +166,9 @@ class _Reader:
         kind = kind_of_moved(pairing, before, after)
         balance = self._ledger.balance(pairing.relation, before, after)
         change = self.change((kind,), before, after, pairing, balance=balance)
-        reason = f"{PAST}{change.reason.rpartition(PAST)[2]}"
-        return replace(change, reason=reason) if kind is Kind.SWAPPED else change
+        if kind is Kind.SWAPPED and isinstance(change.reason, Past):
+            return replace(change, reason=Past(change.reason.instruction))
+        return change
 
     def _further_change(
         self, pairing: Pairing, before: Place | None, after: Place | None

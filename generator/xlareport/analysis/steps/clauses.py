@@ -4,8 +4,7 @@ Names are in backticks. An opcode precedes a name that does not contain it.
 """
 
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.regrouped import IN_ANOTHER_ORDER
-from xlareport.analysis.matching.words import IN_HALVES
+from xlareport.analysis.matching.reasons import InHalves, Regrouped, RegroupedPart
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -39,7 +38,9 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was folded with what used it"
     elif change.kind is Kind.UNTRACED and change.before is None:
         template = "what {new}{where} comes from is not known"
-    elif change.kind is Kind.EXPANDED and (not change.members or IN_HALVES in change.reason):
+    elif change.kind is Kind.EXPANDED and (
+        not change.members or isinstance(change.reason, InHalves)
+    ):
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
@@ -63,7 +64,7 @@ def _clause(change: Change) -> str:
         home=wording.name(change.before.computation) if change.before else "",
         new_home=wording.name(change.after.computation) if change.after else "",
         where=_where(change),
-        reason=wording.coded(change.reason),
+        reason=wording.coded(str(change.reason)),
         detail=_detail(change),
         members=_members(change),
         holders=_holders(change),
@@ -95,9 +96,17 @@ _ARRIVING = frozenset({Kind.ADDED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED, Kin
 """Kinds of clauses about what is new."""
 
 
+def _has_own_words(change: Change) -> bool:
+    """Return whether the reason of an expansion says what it became."""
+    return not change.members or isinstance(change.reason, InHalves)
+
+
+_REGROUPED = (Regrouped, RegroupedPart)
+
+
 def _of_terms(change: Change) -> str:
     """Return the template of a sum whose terms were regrouped; empty for others."""
-    regrouped = change.kind is Kind.REPLACED and change.reason.endswith(IN_ANOTHER_ORDER)
+    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, _REGROUPED)
     return "{old}{where} became {new}, {reason}" if regrouped else ""
 
 
@@ -194,7 +203,7 @@ _READING = (Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED)
 
 def _detail(change: Change) -> str:
     """Return the old and new value; without these, the reason of the pairing."""
-    detail = change.details[0] if change.details and change.details[0] else change.reason
+    detail = change.details[0] if change.details and change.details[0] else str(change.reason)
     if isinstance(detail, CopyPlace):
         return detail.written(wording.coded, wording.code)
     if isinstance(detail, ShapeChange):

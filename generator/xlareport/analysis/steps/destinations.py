@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 from xlareport.analysis.matching.facts import holders_of, homes_of
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.peeled import FIRST_ITERATION
+from xlareport.analysis.matching.reasons import FirstIteration, Past, Reason
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.relations import PAST
 from xlareport.analysis.steps.shape_changes import (
     CopyPlace,
     Difference,
@@ -49,13 +48,13 @@ def _caller(matching: Matching, place: Place) -> str:
 
 
 def detail_of_copy(
-    matching: Matching, before: Place, after: Place, opcode: str, reason: str
+    matching: Matching, before: Place, after: Place, opcode: str, reason: Reason
 ) -> Difference:
     """Return what a copy has of its own: the loop it is in, what it stands past, and its shape."""
-    if reason.startswith(FIRST_ITERATION):
+    if isinstance(reason, FirstIteration):
         return "before the loop"
-    _, past, passed = reason.partition(PAST)
-    where = _loop_of_copy(matching, before, after, opcode) or f"{past}{passed}"
+    passed = str(Past(reason.instruction)) if isinstance(reason, Past) else ""
+    where = _loop_of_copy(matching, before, after, opcode) or passed
     old, new = matching.before.find(*before), matching.after.find(*after)
     if old is None or new is None or old.opcode != new.opcode or new.shape.elements:
         return where

@@ -25,7 +25,7 @@ def list_mentioned(change: StepChange) -> tuple[str, ...]:
 def _mentioned_in(example: Change) -> Iterator[str]:
     for place in (*places_before(example)[:MOST_MEMBERS], *places_after(example)[:MOST_MEMBERS]):
         yield place.instruction
-    yield from list_names(example.reason, *map(str, example.details))
+    yield from list_names(str(example.reason), *map(str, example.details))
 
 
 def places_before(change: Change) -> tuple[Place, ...]:

@@ -245,7 +245,7 @@ _OTHER_OPERANDS = frozenset({Kind.OPERANDS, Kind.REBUILT, Kind.REDIRECTED})
 
 
 def _reads(change: Change) -> str:
-    return str(next(iter(change.details), "")) or change.reason
+    return str(next(iter(change.details), "") or change.reason)
 
 
 def _precision(old: Instruction, new: Instruction) -> tuple[str, str] | None:

@@ -7,11 +7,11 @@ from msgspec import Struct
 
 from xlareport.analysis.matching.facts import called_by
 from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.matching.reasons import Past
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.relations import PAST
 from xlareport.analysis.steps.shape_changes import Difference, ShapeChange
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime import english, units
@@ -243,8 +243,9 @@ def _is_passed(matching: Matching, was: Place, now: Place) -> bool:
     pairing = matching.pairing_before(was)
     if pairing is None or pairing.relation is not Relation.SWAPPED:
         return False
-    _, past, passed = pairing.reason.partition(PAST)
-    return bool(past) and matching.partner_after(Place(was.computation, passed)) == now
+    if not isinstance(pairing.reason, Past):
+        return False
+    return matching.partner_after(Place(was.computation, pairing.reason.instruction)) == now
 
 
 def _is_copy(matching: Matching, was: Place, now: Place) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.peeled import FIRST_ITERATION
+from xlareport.analysis.matching.reasons import FirstIteration
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind
@@ -157,8 +157,8 @@ def _cloned(groups: Sequence[ChangeGroup]) -> str:
 def _peeled(groups: Sequence[ChangeGroup]) -> str:
     """Return of which loops the first iteration was cloned; empty where there are none."""
     reasons = {example.reason for group in groups for example in group.examples}
-    loops = sorted(reason for reason in reasons if reason.startswith(FIRST_ITERATION))
-    names = [wording.code(reason.removeprefix(FIRST_ITERATION)) for reason in loops]
+    loops = sorted(reason.loop for reason in reasons if isinstance(reason, FirstIteration))
+    names = [wording.code(f"%{loop}") for loop in loops]
     return f"peeled the first iteration of {english.listing(names)} and " if names else ""
 
 

@@ -1,6 +1,7 @@
 """What kind of change a pairing is, before its lines are compared."""
 
 from xlareport.analysis.matching.pairing import ChangeCause, PairEvidence, Pairing, Place, Relation
+from xlareport.analysis.matching.reasons import Past, Reason
 from xlareport.analysis.steps.kinds import Kind
 
 _SIMPLE = {
@@ -33,10 +34,10 @@ def kind_of_moved(pairing: Pairing, before: Place | None, after: Place | None) -
     """Return the kind of change of a moved instruction, a copy (perhaps moved) or a duplicate."""
     if before not in pairing.before[:1]:
         return Kind.MERGED
-    return Kind.SWAPPED if PAST in pairing.known_of(before, after).reason else Kind.CLONED
+    return Kind.SWAPPED if isinstance(pairing.known_of(before, after).reason, Past) else Kind.CLONED
 
 
-def reason_of(kind: Kind, pairing: Pairing, known: PairEvidence) -> str:
+def reason_of(kind: Kind, pairing: Pairing, known: PairEvidence) -> Reason:
     """Return the reason of a change; that of the first pair says nothing of further parts."""
     further = kind is Kind.PART and known.reason == pairing.reason
     if further and pairing.relation is Relation.SPLIT:
@@ -46,8 +47,6 @@ def reason_of(kind: Kind, pairing: Pairing, known: PairEvidence) -> str:
     return known.reason
 
 
-PAST = "past %"
-"""Marks the reason of a swap; the name of the other instruction follows."""
 _OF_CAUSE = {
     ChangeCause.ARGUMENT: Kind.ARGUMENT,
     ChangeCause.OPERAND: Kind.ARGUMENT,

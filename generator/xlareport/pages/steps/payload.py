@@ -138,9 +138,8 @@ def _example(change: Change) -> dict[str, Any]:
 def _reason(change: Change) -> str:
     """Return the reason and the differences; what the reason has already is left out."""
     details = [str(detail) for detail in change.details]
-    return "; ".join(
-        filter(None, (change.reason, *(text for text in details if text not in change.reason)))
-    )
+    reason = str(change.reason)
+    return "; ".join(filter(None, (reason, *(text for text in details if text not in reason))))
 
 
 def _names(places: Sequence[Place], change: Change) -> str | list[str | int] | None:

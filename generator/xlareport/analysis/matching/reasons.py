@@ -1,0 +1,69 @@
+"""Reasons of pairings: words for the reader, or a value where more than its words is used."""
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from xlareport.runtime import units
+
+
+class Past(Struct, frozen=True):
+    """A move that is before an instruction now and was behind it, or the reverse."""
+
+    instruction: str
+    """The name of the instruction, without `%`."""
+    of_copy: bool = False
+    """The move is a further copy, and the original has a counterpart of its own."""
+
+    def __str__(self) -> str:
+        """Return `past %dot.2`."""
+        return f"{'a further copy, ' if self.of_copy else ''}past %{self.instruction}"
+
+
+class FirstIteration(Struct, frozen=True):
+    """A copy of a line of a loop's body that does its work in the first iteration."""
+
+    loop: str
+    """The name of the loop, without `%`."""
+
+    def __str__(self) -> str:
+        """Return `a further copy, of the first iteration of %while.1`."""
+        return f"a further copy, of the first iteration of %{self.loop}"
+
+
+class Regrouped(Struct, frozen=True):
+    """A sum of the same terms as before, in another order."""
+
+    def __str__(self) -> str:
+        """Return words for the whole sum."""
+        return "the same terms, added in another order"
+
+
+class RegroupedPart(Struct, frozen=True):
+    """A sum within a regrouped one; it need not have the value that it had."""
+
+    whole: str
+    former: str
+    """The names of the sum of all terms, after and before, without `%`."""
+
+    def __str__(self) -> str:
+        """Return words that name both sums."""
+        return f"part of %{self.whole}, which adds the terms of %{self.former} in another order"
+
+
+class InHalves(Struct, frozen=True):
+    """A 64-bit operation that became several on two 32-bit halves."""
+
+    count: int
+    """How many instructions it became."""
+    low: str
+    high: str
+    """The names of what gives the halves, without `%`."""
+
+    def __str__(self) -> str:
+        """Return words that name both halves."""
+        halves = f"%{self.low} gives the low half, %{self.high} the high half"
+        return f"into {units.plural(self.count, 'instruction')} on 32-bit halves: {halves}"
+
+
+Reason: TypeAlias = str | Past | FirstIteration | Regrouped | RegroupedPart | InHalves
