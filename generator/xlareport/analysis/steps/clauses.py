@@ -215,8 +215,8 @@ def _read_instead(change: Change) -> list[Difference]:
 
 
 def _with_shape(change: Change) -> str:
-    """Return the other shape of what moved out of a loop, where it has another there."""
-    if change.kind is not Kind.HOISTED or Kind.SHAPE not in change.kinds:
+    """Return the other shape of what moved out of a loop or into one, where it has another."""
+    if change.kind not in {Kind.HOISTED, Kind.SUNK} or Kind.SHAPE not in change.kinds:
         return ""
     shape = change.details[change.kinds.index(Kind.SHAPE)]
     return f"; shape: {shape.written(wording.code) if isinstance(shape, ShapeChange) else shape}"
