@@ -118,3 +118,6 @@ def test_a_copy_behind_a_conditional_moved_into_its_branches(read: Read) -> None
     assert pairing is not None
     assert pairing.relation is Relation.CLONED
     assert pairing.after == (Place("yes", "copy.2"), Place("no", "copy.3"))
+    made = step(read(_CHOSEN), read(_IN_BRANCHES), "`conditional-code-motion`")
+    words = " ".join((made.headline, *made.account))
+    assert "`%copy.1` in `main` was cloned to `%copy.3` in `%no`" in words

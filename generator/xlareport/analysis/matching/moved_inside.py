@@ -15,7 +15,7 @@ from xlareport.knowledge.grades import Grade
 _HOLDERS = frozenset({"conditional", "while"})
 _BODIES = frozenset({"body", "branch_computations", "false_computation", "true_computation"})
 _UPDATES = "dynamic-update-slice"
-_COPY = "a further copy, in another branch"
+IN_ANOTHER_BRANCH = "a further copy, in another branch"
 
 
 def moved_inside(search: Search) -> None:
@@ -34,7 +34,7 @@ def _pair(search: Search, node: Node, holder: Node, inside: list[Node]) -> None:
     reason = f"it was done to a result of %{holder.instruction.name}, which gives that of it now"
     if is_free(node) and search.link(node, inside[0], Grade.MATCHED, reason):
         for other in inside[1:]:
-            search.copies[other] = node, _COPY
+            search.copies[other] = node, IN_ANOTHER_BRANCH
 
 
 def _read_now(search: Search, node: Node) -> Iterator[tuple[Node, int]]:

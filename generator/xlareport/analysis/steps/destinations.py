@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from xlareport.analysis.matching.facts import holders_of, homes_of
+from xlareport.analysis.matching.moved_inside import IN_ANOTHER_BRANCH
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.peeled import FIRST_ITERATION
 from xlareport.analysis.matching.result import Matching
@@ -51,9 +52,11 @@ def _caller(matching: Matching, place: Place) -> str:
 def detail_of_copy(
     matching: Matching, before: Place, after: Place, opcode: str, reason: str
 ) -> Difference:
-    """Return what a copy has of its own: the loop it is in, what it stands past, and its shape."""
+    """Return what a copy has of its own: the loop or branch it is in, what it stands past, and its shape."""
     if reason.startswith(FIRST_ITERATION):
         return "before the loop"
+    if reason == IN_ANOTHER_BRANCH:
+        return f"in %{after.computation}"
     _, past, passed = reason.partition(PAST)
     where = _loop_of_copy(matching, before, after, opcode) or f"{past}{passed}"
     old, new = matching.before.find(*before), matching.after.find(*after)
