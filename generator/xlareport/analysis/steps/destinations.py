@@ -52,7 +52,7 @@ def _caller(matching: Matching, place: Place) -> str:
 def detail_of_copy(
     matching: Matching, before: Place, after: Place, opcode: str, reason: str
 ) -> Difference:
-    """Return what a copy has of its own: the loop or branch it is in, what it stands past, and its shape."""
+    """Return what a copy has of its own: its loop or branch, what it stands past, its shape."""
     if reason.startswith(FIRST_ITERATION):
         return "before the loop"
     if reason == IN_ANOTHER_BRANCH:
