@@ -1,4 +1,4 @@
-"""Which tuple of two new 32-bit halves stands for which 64-bit integer value of the old module.
+"""Which tuple of two new halves stands for which 64-bit integer or complex value of the old module.
 
 The pass that splits the values visits them in order, and ends each in a tuple that nothing reads:
 tuples are in the order of the values, and some are of steps in between.
@@ -13,8 +13,17 @@ from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.search import Search
 from xlareport.hlo.model import Instruction
 
-_WHOLE = frozenset({"s64", "u64"})
-_HALVES = frozenset({"s32", "u32"})
+_HALVES = {
+    "s64": frozenset({"s32", "u32"}),
+    "u64": frozenset({"s32", "u32"}),
+    "c64": frozenset({"f32"}),
+    "c128": frozenset({"f64"}),
+}
+"""The types of the halves of each type."""
+_ANY_HALF = frozenset[str]().union(*_HALVES.values())
+_PRODUCTS = frozenset({"convolution", "dot", "multiply"})
+_MIXED = _PRODUCTS | {"complex", "divide"}
+"""Their real part is not made of real parts alone, or it is an operand."""
 _TARGETS = {"X64SplitLow": "parameter"}
 """Targets of the calls that take the low half of a value of an opcode."""
 _COMBINES = "X64Combine"
@@ -49,12 +58,17 @@ class Halves(Struct, eq=False):
 
 
 def is_wide(line: Instruction) -> bool:
-    """Return whether an instruction gives 64-bit integers."""
-    return line.shape.element_type in _WHOLE
+    """Return whether an instruction gives 64-bit integers or complex numbers."""
+    return line.shape.element_type in _HALVES
+
+
+def is_complex(node: Node) -> bool:
+    """Return whether a node gives complex numbers, whose halves are real and imaginary parts."""
+    return node.instruction.shape.element_type.startswith("c")
 
 
 def halves_of(search: Search, new: Mapping[Node, object]) -> Mapping[Node, Halves]:
-    """Return the halves of 64-bit nodes of the old module, as far as they are known.
+    """Return the halves of 64-bit and complex nodes of the old module, as far as they are known.
 
     `new` are the new nodes without a counterpart, in order.
     """
@@ -93,7 +107,7 @@ def written(node: Node) -> list[Node]:
 
 
 def _is_half(node: Node) -> bool:
-    return node.instruction.shape.element_type in _HALVES
+    return node.instruction.shape.element_type in _ANY_HALF
 
 
 class _Known:
@@ -234,10 +248,28 @@ class _Known:
         if not sure:
             origin = waiting[0].whole.instruction.metadata.op_name if waiting else ""
             if origin == node.instruction.metadata.op_name:
-                return None
+                return self._behind(node, waiting)
             waiting = [halves for halves in waiting if _is_of(node, halves)]
         found = waiting[0] if waiting else None
         return found if found is not None and _is_made_by(node, found.low) else None
+
+    def _behind(self, node: Node, waiting: Sequence[Halves]) -> Halves | None:
+        """Return the first tuple that reads another of those waiting, as a node reads a product."""
+        products = [
+            (position, read)
+            for position, read in enumerate(written(node))
+            if read.instruction.opcode in _PRODUCTS and is_complex(read)
+        ]
+        for halves in waiting if products else ():
+            made, place = halves.value[0], waiting[0].place
+            if not (_may_be(node, halves) and _is_made_by(node, made)):
+                continue
+            for position, product in products:
+                value = self._read_by(node, made, position)
+                read = None if value is None else self._by_value.get((value, False))
+                if read is not None and read.place >= place and _may_be(product, read):
+                    return halves
+        return None
 
 
 def _is_element(node: Node) -> bool:
@@ -249,15 +281,16 @@ def _is_of(node: Node, halves: Halves) -> bool:
 
 
 def _may_be(node: Node, halves: Halves) -> bool:
-    """Return whether halves have the sizes and the framework op of a node."""
-    sizes = halves.low.instruction.shape.dimensions
-    return node.instruction.shape.dimensions == sizes and _is_of(node, halves)
+    """Return whether halves have the sizes and the framework op of a node, and fit its type."""
+    whole, half = node.instruction.shape, halves.low.instruction.shape
+    fits = half.element_type in _HALVES.get(whole.element_type, ())
+    return fits and whole.dimensions == half.dimensions and _is_of(node, halves)
 
 
 def _is_made_by(node: Node, low: Node) -> bool:
     """Return whether the low half of a node's result is made as that was, of low halves."""
     opcode, made = node.instruction.opcode, low.instruction
-    if opcode in _SHIFTS:
+    if opcode in _SHIFTS or (opcode in _MIXED and is_complex(node)):
         return False
     target = made.attributes.get("custom_call_target", "").strip('"')
     return made.opcode in {opcode, _BECOMES.get(opcode)} or _TARGETS.get(target) == opcode

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.search import Search
-from xlareport.analysis.matching.word_halves import halves_of, written
+from xlareport.analysis.matching.word_halves import halves_of, is_complex, written
 
 
 class Split(Struct, frozen=True):
@@ -24,11 +24,16 @@ class Split(Struct, frozen=True):
     def words(self) -> str:
         """Return which instruction gives which half."""
         low, high = self.low.instruction.name, self.high.instruction.name
+        if is_complex(self.node):
+            return f" {IN_PARTS}: %{low} gives the real parts, %{high} the imaginary ones"
         return f" {IN_HALVES}: %{low} gives the low half, %{high} the high half"
 
 
 IN_HALVES = "on 32-bit halves"
 """Marks the reason of an operation that was split into halves."""
+
+IN_PARTS = "on real and imaginary parts"
+"""The same of an operation on complex numbers."""
 
 
 def in_halves(search: Search, new: Mapping[Node, object]) -> Iterator[Split]:

@@ -5,7 +5,7 @@ Names are in backticks. An opcode precedes a name that does not contain it.
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.regrouped import IN_ANOTHER_ORDER
-from xlareport.analysis.matching.words import IN_HALVES
+from xlareport.analysis.matching.words import IN_HALVES, IN_PARTS
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -39,7 +39,7 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was folded with what used it"
     elif change.kind is Kind.UNTRACED and change.before is None:
         template = "what {new}{where} comes from is not known"
-    elif change.kind is Kind.EXPANDED and (not change.members or IN_HALVES in change.reason):
+    elif change.kind is Kind.EXPANDED and (not change.members or _names_halves(change)):
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
@@ -69,6 +69,10 @@ def _clause(change: Change) -> str:
         holders=_holders(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
+
+
+def _names_halves(change: Change) -> bool:
+    return IN_HALVES in change.reason or IN_PARTS in change.reason
 
 
 _WITH_DETAIL = {Kind.LEFT: ": ", Kind.COMBINED: ", ", Kind.SPLIT: ": "}
