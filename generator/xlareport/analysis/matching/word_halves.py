@@ -254,12 +254,8 @@ class _Known:
             if origin == node.instruction.metadata.op_name:
                 return self._behind(node, waiting)
             waiting = [halves for halves in waiting if _is_of(node, halves)]
-        known_halves = waiting[0] if waiting else None
-        return (
-            known_halves
-            if known_halves is not None and _computes_low(node, known_halves.low)
-            else None
-        )
+        first = waiting[0] if waiting else None
+        return first if first is not None and _computes_low(node, first.low) else None
 
     def _behind(self, node: Node, waiting: Sequence[Halves]) -> Halves | None:
         """Return the first tuple that reads another of those waiting, as a node reads a product."""
