@@ -58,7 +58,7 @@ def boundaries(stages: Sequence[SnapshotFiles], identical: Sequence[bool]) -> tu
     mode = dump_mode(stages).mode
     around = _passes_around(stages)
     return tuple(
-        _boundary(number, *stages[number - 1 : number + 1], mode, around[number], same=same)
+        _boundary(number, stages[number - 1], stages[number], mode, around[number], same=same)
         for number, same in enumerate(identical, 1)
     )
 
