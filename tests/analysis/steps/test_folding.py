@@ -168,3 +168,18 @@ def test_users_are_followed_in_the_order_of_the_module(read: Read) -> None:
         f"{branches}  %wide = f32[8]{{0}} broadcast(%leaf.0.0), dimensions={{}}\n"
     )
     assert _kinds(read, before, _AFTER)["two"] is Kind.DEAD
+
+
+def test_the_first_of_many_users_leads_to_the_constant(read: Read) -> None:
+    branches = [
+        "  %head = f32[] negate(%six)",
+        *(f"  %v.{branch} = f32[] negate(%head)" for branch in range(10)),
+        *(
+            f"  %w.{branch}.{leaf} = f32[] sine(%v.{branch})"
+            for branch in range(10)
+            for leaf in range(10)
+        ),
+    ]
+    lines = "\n".join(branches) + "\n  %wide = f32[8]{0} broadcast(%w.0.0), dimensions={}\n"
+    before = _BEFORE.replace("  %wide = f32[8]{0} broadcast(%six), dimensions={}\n", lines)
+    assert _kinds(read, before, _AFTER)["six"] is Kind.FOLDED
