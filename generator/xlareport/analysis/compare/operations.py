@@ -16,9 +16,15 @@ from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, places_of
-from xlareport.analysis.source.scopes import Phase, mask_numbers, phase_of, scope_of, split_path
+from xlareport.analysis.source.scopes import (
+    Phase,
+    mask_numbers,
+    numbered_opcode,
+    phase_of,
+    scope_of,
+    split_path,
+)
 from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
-from xlareport.hlo.dot_graph import OPCODES
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -76,8 +82,7 @@ class Operation(Struct, frozen=True):
 def key_of(op_name: str, line: str) -> OperationKey:
     """Return the key of an op_name and a line; names with a number that XLA gave are none."""
     first = op_name.partition(";")[0]
-    opcode, _, number = first.rpartition(".")
-    if number.isdecimal() and opcode in OPCODES:
+    if numbered_opcode(first):
         first = ""
     op = split_path(first)[-1] if first else ""
     return OperationKey(phase_of(first), mask_numbers(scope_of(first)), op, line)
