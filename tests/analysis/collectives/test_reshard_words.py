@@ -1,11 +1,13 @@
 """Sentences on values that a collective moves, and whose shardings are not known."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from xlareport.analysis.collectives.partitioning import Counterpart
-from xlareport.analysis.collectives.reshard_words import describe_move
+from xlareport.analysis.collectives.reshard_words import describe_move, describe_resharding
+from xlareport.analysis.collectives.sharding_pair import make_pair
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -45,3 +47,16 @@ def test_a_move_says_what_is_known(
     wanting = Counterpart(entry, entry.by_name["dot.1"], Grade.MATCHED)
     body, source = entry.by_name[collective], entry.by_name["x"]
     assert describe_move(body, source, wanting, is_made=is_made) == expected
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ("{replicated}", "Reshards `x` from `{devices=[2]<=[2]}` to `{replicated}`."),
+        ("", "Reshards `x` from `{devices=[2]<=[2]}`."),
+    ],
+)
+def test_the_known_sharding_is_stated_where_the_other_is_not(after: str, words: str) -> None:
+    step: Any = None
+    pair = make_pair("x", "{devices=[2]<=[2]}", after, "resharding", Grade.MATCHED)
+    assert describe_resharding(step, pair, None) == words

@@ -42,7 +42,7 @@ def describe_resharding(
     step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None
 ) -> str:
     """Return what is resharded, for which op, and the reshape that makes it necessary."""
-    way = f" from `{pair.from_}` to `{pair.to}`" if pair.to else ""
+    way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
     if len(way) > _LONGEST_WAY:
         way = ""
     if wanting is None:
