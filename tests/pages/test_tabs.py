@@ -14,6 +14,15 @@ def test_tabs_have_names_of_their_own() -> None:
     assert (labels["texts"], labels["tpu"], labels["cost"]) == ("HLO", "TPU programs", "Cost")
 
 
+def test_each_tab_has_a_place_of_its_own_by_use() -> None:
+    names = [tab.name for tab in TABS]
+
+    assert names[:5] == ["steps", "cost", "time", "memory", "collectives"]
+    assert names[5:10] == ["shardings", "kernels", "skeleton", "graph", "passes"]
+    assert names[10:] == ["source", "code", "texts", "tpu", "files"]
+    assert len({tab.place for tab in TABS}) == len(TABS)
+
+
 def test_a_tab_of_sentences_figures_and_tables_needs_no_template() -> None:
     page = PlainTab(
         name="jit_f",

@@ -46,7 +46,7 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
 
 
 TAB = ModuleTab(
-    "collectives", lambda shown: shown.analysis.collectives, collectives_page, wide=True
+    "collectives", lambda shown: shown.analysis.collectives, collectives_page, wide=True, place=50
 )
 
 

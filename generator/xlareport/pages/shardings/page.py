@@ -59,7 +59,9 @@ def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPa
     )
 
 
-TAB = ModuleTab("shardings", lambda shown: shown.record.shardings, shardings_page, wide=True)
+TAB = ModuleTab(
+    "shardings", lambda shown: shown.record.shardings, shardings_page, wide=True, place=60
+)
 
 
 def _lead(record: ShardingsRecord) -> str:
