@@ -15,12 +15,11 @@ def test_tabs_have_names_of_their_own() -> None:
 
 
 def test_each_tab_has_a_place_of_its_own_by_use() -> None:
-    names = [tab.name for tab in TABS]
+    places = [tab.place for tab in TABS]
 
-    assert names[:5] == ["steps", "cost", "time", "memory", "collectives"]
-    assert names[5:10] == ["shardings", "kernels", "skeleton", "graph", "passes"]
-    assert names[10:] == ["source", "code", "texts", "tpu", "files"]
-    assert len({tab.place for tab in TABS}) == len(TABS)
+    assert places == sorted(set(places))
+    assert [tab.name for tab in TABS][:3] == ["steps", "cost", "time"]
+    assert TABS[-1].name == "files"
 
 
 def test_a_tab_of_sentences_figures_and_tables_needs_no_template() -> None:
