@@ -28,7 +28,7 @@ def clusters(unpacked: Unpack) -> tuple[AnalyzedDump, ReportRecord]:
 
 def page_of(clusters: tuple[AnalyzedDump, ReportRecord]) -> ProgramPage:
     analysed, report = clusters
-    return program_page(report, analysed.graphs, analysed.reasons, program_picture(report))
+    return program_page(report, relate_modules(analysed), program_picture(report))
 
 
 def test_a_link_that_the_graph_proves_is_exact_and_drawn(
