@@ -12,11 +12,12 @@ from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
-from xlareport.analysis.dump import AnalyzedDump, rank_table
+from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.ranks.members import rank_table
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import Entry, Source, open_source

@@ -36,7 +36,7 @@ from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary, outline_summary
 from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.analysis.ranks.groups import RankGroup, group_ranks
-from xlareport.analysis.ranks.members import RankTable, list_ranks
+from xlareport.analysis.ranks.members import RankTable
 from xlareport.analysis.ranks.verdicts import RankDifference
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
 from xlareport.dump.stored_groups import NamedDump
@@ -390,18 +390,3 @@ def _guess_main(
     if hits:
         return guess_main(ranking.select(hits.__contains__))
     return guess_main(ranking.select(lambda place: not repeats[place]) if any(repeats) else ranking)
-
-
-def rank_table(
-    name: str, summaries: Sequence[ModuleSummary], grouped: GroupedDump
-) -> tuple[RankTable, Sequence[Problem]]:
-    """Return the processes of a dump; not known, with the problem, where that fails."""
-    faults = Faults(name)
-
-    def unknown() -> RankTable:
-        places = places_of(summaries)
-        holders = KeyedValues(places, ((),) * len(summaries))
-        return RankTable((), holders, KeyedValues(places, (None,) * len(summaries)))
-
-    table = faults.attempt("The processes", lambda: list_ranks(summaries, grouped), None)
-    return table or unknown(), faults.problems
