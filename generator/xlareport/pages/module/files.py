@@ -12,10 +12,9 @@ from msgspec import Struct
 from xlareport.analysis.module import ModuleAnalysis, module_path
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
-from xlareport.pages.module.duplicate import duplicate_page
 from xlareport.pages.module.head import ModuleHead, module_head
 from xlareport.pages.module.output import ModuleOutput
-from xlareport.pages.module.page import module_page
+from xlareport.pages.module.page import duplicate_page, module_page
 from xlareport.pages.rendering.templates import (
     page_files,
     part_payload,
