@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from xlareport.analysis.dump import relate_modules
 from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import find_module
-from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.dump_reading import DumpReading, ReadingOptions, analyze, begin_reading
 from xlareport.module_work.drawing import (

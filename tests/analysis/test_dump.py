@@ -9,8 +9,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.ranks.members import rank_table
-from xlareport.dump.grouping import group
-from xlareport.dump.stored_groups import NamedDump
+from xlareport.dump.grouping import NamedDump, group
 
 SMALL = "  ROOT %p = f32[8]{0} parameter(0)"
 LARGE = """  %p = f32[64,64]{1,0} parameter(0)

@@ -38,8 +38,8 @@ from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.analysis.ranks.groups import RankGroup, group_ranks
 from xlareport.analysis.ranks.members import RankTable
 from xlareport.analysis.ranks.verdicts import RankDifference
+from xlareport.dump.grouping import NamedDump
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
-from xlareport.dump.stored_groups import NamedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
