@@ -257,6 +257,8 @@ def test_a_fault_costs_a_page(
         "analysis.dump.group_recompilations",
         "analysis.dump.group_eager_functions",
         "analysis.dump.group_ranks",
+        "analysis.dump.find_chains",
+        "analysis.dump.cluster_graphs",
         "analysis.ranks.members.list_ranks",
         "records.build.finding_records",
         "records.build.with_passes",
