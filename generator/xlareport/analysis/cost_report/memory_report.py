@@ -7,7 +7,7 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.activations import Activation, find_activations
+from xlareport.analysis.cost.activations import Activation, find_activations, sum_by_layer
 from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import find_donations
@@ -148,6 +148,11 @@ class MemoryReport(Struct, frozen=True):
     """The key of the device that the dump names; empty where it names none."""
     stats: MemoryStats | None = None
     """Temp and peak as `memory_analysis()` gives them; None without a buffer assignment."""
+
+    @property
+    def activations_by_layer(self) -> tuple[tuple[str, int], ...]:
+        """Layers with the bytes of their activations, the most bytes first."""
+        return sum_by_layer(self.activations)
 
     @property
     def lost_bytes(self) -> int:

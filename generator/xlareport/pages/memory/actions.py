@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from xlareport.analysis.cost.activations import sum_by_layer
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
@@ -250,9 +249,7 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         return
     size = sum(activation.size for activation in memory.activations)
     layers = [
-        (name, part)
-        for name, part in sum_by_layer(memory.activations)
-        if name and name.isprintable()
+        (name, part) for name, part in memory.activations_by_layer if name and name.isprintable()
     ]
     named = first_few([f"`{name}` {units.byte_size(part)}" for name, part in layers], _NAMED)
     of = f" ({named})" if named else ""
