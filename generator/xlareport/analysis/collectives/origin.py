@@ -100,6 +100,17 @@ def explain_cause(
     ring = find_ring(step.after, home, body)
     if ring is not None:
         return _windowed(step, ring)
+    return _explain(step, collective, devices, home, body)
+
+
+def _explain(
+    step: PartitioningStep,
+    collective: Collective,
+    devices: int,
+    home: Computation,
+    body: Instruction,
+) -> CollectiveCause:
+    """Explain a collective that is no hop of a collective matmul."""
     chain = chain_back(home, body)
     source = chain[-1] if chain else body
     if collective.kind in REDUCING_COLLECTIVES:
@@ -387,6 +398,7 @@ def _resharding(
         )
         reason = _MADE if step.is_without_counterpart(moved) else _NOT_WRITTEN
         return CollectiveCause(CauseKind.RESHARDING, detail, operands, None, Grade.MATCHED, reason)
-    detail = describe_resharding(step, pair, wanting)
+    kind = moved.body.opcode.removesuffix("-start")
+    detail = describe_resharding(step, pair, wanting, kind)
     grade = Grade.EXACT if pair.grade is Grade.EXACT and pair.to else Grade.MATCHED
     return CollectiveCause(CauseKind.RESHARDING, detail, operands, pair, grade)

@@ -280,7 +280,7 @@ def _body_of(module: HloModule, loop: Instruction) -> Computation | None:
 
 
 def _element_of(line: Instruction, state: Instruction | None) -> int | None:
-    """Return the number of the element of a tuple that an instruction takes; None if it does not."""
+    """Return the number of the element of a tuple that an instruction takes; None for others."""
     is_taken = line.opcode == "get-tuple-element" and state is not None
     if not is_taken or state is None or state.name not in line.operand_names:
         return None
