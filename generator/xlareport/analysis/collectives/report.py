@@ -135,6 +135,7 @@ class _RowMaker:
                 self._given.backend,
                 self._scheduler_step,
                 sync_step=self._sync_step,
+                flags=self._given.module.flags,
             ),
         )
 

@@ -3,6 +3,11 @@
 from collections.abc import Sequence
 from math import prod
 
+<<<<<<< HEAD
+=======
+from xlareport.analysis.collectives.argument_values import describe_value
+from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
+>>>>>>> he
 from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
 from xlareport.analysis.collectives.sharding_effect import tiles_of
 from xlareport.analysis.collectives.sharding_pair import OF_PARTITIONER, ShardingPair
@@ -42,25 +47,45 @@ def describe_move(
 
 
 def describe_resharding(
-    step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None
+    step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None, kind: str = ""
 ) -> str:
+<<<<<<< HEAD
     """Return what is resharded, for which op, and the reshape that makes it necessary."""
     way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
+=======
+    """Return what is resharded, for which op, and the reshape that makes it necessary.
+
+    `kind` is that of the collective: an all-gather of an argument gathers it.
+    """
+    value, verb = _value_words(step, pair), "Reshards"
+    if kind == "all-gather" and value != f"`{pair.value}`":
+        verb = "Gathers"
+    way = f" from `{pair.from_}` to `{pair.to}`" if pair.to else ""
+>>>>>>> he
     if len(way) > _LONGEST_WAY:
         way = ""
     if wanting is None:
-        return f"Reshards `{pair.value}`{way}."
+        return f"{verb} {value}{way}."
     op = wanting.instruction
     if op.name != pair.value:
         reshape = find_merging_reshape(step, wanting.home, pair.value, op)
         merged = f" `{reshape.name}` between them merges a sharded dimension." if reshape else ""
-        return f"Reshards `{pair.value}`{way}{_for_op(wanting)}.{merged}"
+        return f"{verb} {value}{way}{_for_op(wanting)}.{merged}"
     users = wanting.home.users.get(pair.value, ())
     names = english.listing([f"`{user.name}` ({user.opcode})" for user in users])
     consumer = f" for {names}" if 0 < len(users) <= _MOST_CONSUMERS else ""
     if pair.meaning == OF_PARTITIONER:
         return f"Reshards what the partitioner computes for `{pair.value}`{way}{consumer}."
-    return f"Reshards `{pair.value}`{way}{consumer}."
+    return f"{verb} {value}{way}{consumer}."
+
+
+def _value_words(step: PartitioningStep, pair: ShardingPair) -> str:
+    """Return the value that is resharded: an argument by its name."""
+    for home in step.before.computations:
+        line = home.by_name.get(pair.value)
+        if line is not None:
+            return describe_value(step.before, home, line)
+    return f"`{pair.value}`"
 
 
 def _for_op(wanting: Counterpart | None) -> str:

@@ -37,7 +37,7 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
         slug=record.slug,
         tables=collectives_tables(report, numbers, mesh),
         lead=collectives_words(report),
-        model=_model(report),
+        model=f"{_model(report)}{_planned(report.rows)}",
         model_source=report.interconnect_source,
         figures=tuple(_figures(report)),
         groups=draw_groups(report.rows, report.devices, mesh),
@@ -94,6 +94,16 @@ def _model(report: CollectivesReport) -> str:
     return (
         f"Times are modeled for {report.device_name}: bytes sent / bandwidth of the links that a "
         "group can use, without latency. Not validated against a multi-device trace."
+    )
+
+
+def _planned(rows: Sequence[CollectiveRow]) -> str:
+    """Return whose plan the kernels of collectives are; empty where there are none."""
+    if not any(row.figures.algorithm in (ONE_SHOT, TWO_SHOT) for row in rows):
+        return ""
+    return (
+        " One-shot and two-shot kernels are those of kernel_strategy in the config, XLA's plan at "
+        "compile time; where GPUs have no access to each other's memory, NCCL runs instead."
     )
 
 
