@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 from math import prod
 
-<<<<<<< HEAD
-=======
 from xlareport.analysis.collectives.argument_values import describe_value
-from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
->>>>>>> he
 from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
 from xlareport.analysis.collectives.sharding_effect import tiles_of
 from xlareport.analysis.collectives.sharding_pair import OF_PARTITIONER, ShardingPair
@@ -49,10 +45,6 @@ def describe_move(
 def describe_resharding(
     step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None, kind: str = ""
 ) -> str:
-<<<<<<< HEAD
-    """Return what is resharded, for which op, and the reshape that makes it necessary."""
-    way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
-=======
     """Return what is resharded, for which op, and the reshape that makes it necessary.
 
     `kind` is that of the collective: an all-gather of an argument gathers it.
@@ -60,8 +52,7 @@ def describe_resharding(
     value, verb = _value_words(step, pair), "Reshards"
     if kind == "all-gather" and value != f"`{pair.value}`":
         verb = "Gathers"
-    way = f" from `{pair.from_}` to `{pair.to}`" if pair.to else ""
->>>>>>> he
+    way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
     if len(way) > _LONGEST_WAY:
         way = ""
     if wanting is None:
