@@ -3,7 +3,9 @@
 The count shares no code with the analysis: it reads lines, shapes and groups by itself. For each
 final module it compares kind, bytes, bytes sent and group size of every collective, whether what is
 said to be the user's stands in `before_optimizations`, whether the pass that is said to have made
-one names a snapshot before which there is none, and whether what is null has a reason.
+one names a snapshot before which there is none, and whether what is null has a reason. Permutes of
+windowed einsums, by the op_names of the loops that the partitioner names so, must be reported as
+hops of a collective matmul that gathers an operand (`_ag`) or scatters the result (`_rs`).
 """
 
 import re
@@ -33,6 +35,9 @@ CALLED = re.compile(r"(?:calls|body|condition|to_apply|called_computations)=\{?%
 BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 ARRAY = re.compile(r"([a-z]+)(\d*)\w*\[([\d,]*)\]")
 ONE_SHOT = '"kernel_strategy":"KERNEL_STRATEGY_TRITON_ONE_SHOT"'
+WINDOWED = re.compile(r" while\(.*body=%?windowed_dot_general_body_(ag|rs)\b.*op_name=\"([^\"]*)\"")
+RING = "collective matmul"
+HOPS = {"ag": "all-gather of", "rs": "reduce-scatter of"}
 BITS = {"pred": 8, "token": 0}
 
 
@@ -206,6 +211,7 @@ def compare(key: str, counted: Any, records: list[Any], snapshots: Any) -> Count
     texts = [snapshot.read_from.entry.read().decode("utf-8", "replace") for snapshot in snapshots]
     first = next((at for at, text in enumerate(texts) if count_text(text)), len(texts))
     in_program = bool(texts) and bool(count_text(texts[0]))
+    counts += compare_rings(records, texts)
     for record in records:
         origin = record["origin"]
         counts[f"cause {origin['cause']}"] += 1
@@ -226,6 +232,32 @@ def compare(key: str, counted: Any, records: list[Any], snapshots: Any) -> Count
     return counts
 
 
+def windowed_loops(texts: list[str]) -> dict[str, set[str]]:
+    """Return the op_names of windowed einsums, each with the kinds of its loops: `ag`, `rs`."""
+    loops: dict[str, set[str]] = {}
+    for text in texts:
+        for kind, name in WINDOWED.findall(text):
+            loops.setdefault(name, set()).add(kind)
+    return loops
+
+
+def compare_rings(records: list[Any], texts: list[str]) -> Counter[str]:
+    """Count the hops of windowed einsums that are reported as such, as others, and too many."""
+    loops, counts = windowed_loops(texts), Counter[str]()
+    for record in records:
+        origin = record["origin"]
+        kinds = loops.get(record["op_name"], set())
+        is_hop = record["kind"] == "collective-permute" and bool(kinds)
+        said = any(HOPS[kind] in origin["detail"] for kind in kinds)
+        is_right = origin["cause"] == RING and said
+        counts["hops"] += is_hop and is_right
+        counts["hops as others"] += is_hop and not is_right
+        counts["others as hops"] += origin["cause"] == RING and not is_hop
+        if is_hop and not is_right:
+            print(record["instruction"], "is a hop of a windowed einsum:", origin["detail"])
+    return counts
+
+
 def main() -> int:
     """Score the dumps; the exit code is 1 where a count differs or a null has no reason."""
     whole: Counter[str] = Counter()
@@ -235,6 +267,7 @@ def main() -> int:
         whole += counts
     print("all", dict(whole))
     wrong = whole["collectives"] != whole["equal"] or whole["counted"] != whole["equal"]
+    wrong = wrong or whole["hops as others"] + whole["others as hops"] > 0
     return int(wrong or whole["null without reason"] > 0 or whole["user without program"] > 0)
 
 

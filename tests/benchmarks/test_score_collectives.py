@@ -30,3 +30,34 @@ def test_the_report_has_what_the_texts_have(dump: str, unpacked: Callable[[str],
     assert counts["null without reason"] == 0
     assert counts["user without program"] == 0
     assert counts["sharding without to"] == 0
+
+
+LOOPS = """
+  %while = (f32[8]) while(%t), condition=%c, body=%windowed_dot_general_body_ag.1, \
+metadata={op_name="f/dot" stack_frame_id=1}
+  %while.1 = (f32[8]) while(%t), condition=%c, body=%mine, metadata={op_name="f/other"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("op_name", "cause", "detail", "counted"),
+    [
+        ("f/dot", "collective matmul", "all-gather of `w`, hop 1 of 2", "hops"),
+        ("f/dot", "collective matmul", "reduce-scatter of its result", "hops as others"),
+        ("f/dot", "resharding", "Sends each device's part of `param.1`", "hops as others"),
+        ("f/other", "collective matmul", "all-gather of `w`", "others as hops"),
+        ("f/other", "resharding", "Reshards `x`.", None),
+    ],
+)
+def test_a_hop_of_a_windowed_einsum_is_expected_to_be_reported_as_one(
+    op_name: str, cause: str, detail: str, counted: str | None
+) -> None:
+    origin = {"cause": cause, "detail": detail}
+    record = {
+        "kind": "collective-permute",
+        "op_name": op_name,
+        "instruction": "i",
+        "origin": origin,
+    }
+    counts = score_collectives.compare_rings([record], [LOOPS])
+    assert {name for name, count in counts.items() if count} == ({counted} if counted else set())

@@ -95,8 +95,13 @@ rhs_contracting_dims={0}, metadata={op_name="f/dot"}
 """
 
 
-def test_an_all_gather_of_a_converted_argument_gathers_it(read_text: ReadText) -> None:
-    before, after = read_text(_WHOLE), read_text(_PARTS)
+@pytest.mark.parametrize("op_name", ["f/dot", ""])
+def test_an_all_gather_of_a_converted_argument_gathers_it(
+    op_name: str, read_text: ReadText
+) -> None:
+    """Also where the op that needs it is known only as the one that reads it."""
+    parts = _PARTS.replace("f/dot", op_name)
+    before, after = read_text(_WHOLE), read_text(parts)
     step = PartitioningStep(Partitioning(before, after), match(before, after))
     cause = explain_cause(step, find_collectives(after)[0], 8)
     assert cause.detail == (

@@ -29,6 +29,22 @@ SCATTERS = "Collective matmul (windowed einsum) of `dot.2` (dot): reduce-scatter
             f"{GATHERS}hops 1 and 3 of 3, by iteration of its loop, to the previous device.",
         ),
         (
+            "back.2",
+            2,
+            (
+                f"{GATHERS}hops 2 and 4, by iteration of its loop, to the previous device; nothing "
+                "reads what hop 4 sends."
+            ),
+        ),
+        (
+            "sum.2",
+            4,
+            (
+                f"{SCATTERS}hops 2 to 8 in steps of 2 of 8, by iteration of its loop, to the "
+                "previous device."
+            ),
+        ),
+        (
             "sum.1",
             1,
             (
@@ -41,8 +57,8 @@ SCATTERS = "Collective matmul (windowed einsum) of `dot.2` (dot): reduce-scatter
             "last",
             1,
             (
-                f"{SCATTERS}hop 2 of 2, to the next device, which brings the sums of both "
-                "directions together."
+                f"{SCATTERS}hop 2 of 2, to the next device, which brings the two partial "
+                "sums of the ring together."
             ),
         ),
     ],

@@ -4,13 +4,14 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.fixtures.dumps import Unpack
 from tests.ptxas_listing import listed_kernels
 
 from xlareport.analysis.code.module import read_code_files
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.kernels.module import read_kernels, with_shares
-from xlareport.analysis.kernels.record import ModuleKernels
+from xlareport.analysis.kernels.record import BY_NCCL, ModuleKernels
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
@@ -121,3 +122,33 @@ def test_work_that_is_not_known_has_no_share(data: Path) -> None:
     assert [kernel.share for kernel in shared.kernels] == [0.75, 0.0]
     shared = with_shares(module, {first: 0.75})
     assert [kernel.share for kernel in shared.kernels] == [0.75, None]
+
+
+def test_a_kernel_of_a_collective_that_nccl_is_to_run_has_no_share(data: Path) -> None:
+    (module,) = kernels_of(data / "rocm-made").values()
+    first, second = module.kernels
+    planned = replace(module, kernels=(replace(first, strategy=BY_NCCL), second))
+    shares = {kernel.instructions[0]: 0.5 for kernel in planned.kernels}
+    assert [kernel.share for kernel in with_shares(planned, shares).kernels] == [None, 0.5]
+
+
+def test_a_kernel_has_the_strategy_of_its_collective(tmp_path: Path) -> None:
+    config = '{"collective_backend_config":{"kernel_strategy":"KERNEL_STRATEGY_DEFAULT"}}'
+    (tmp_path / "module_0001.f.sm_9.0a_gpu_after_optimizations.txt").write_text(
+        "HloModule f, is_scheduled=true, num_partitions=2\n\n"
+        "%sum (a: f32[], b: f32[]) -> f32[] {\n"
+        "  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+        "  ROOT %s = f32[] add(%a, %b)\n}\n\n"
+        "ENTRY %main (x: f32[8]) -> f32[8] {\n  %x = f32[8] parameter(0)\n"
+        "  %all-reduce-start.3 = f32[8] all-reduce-start(%x), replica_groups={{0,1}}, "
+        f"to_apply=%sum, backend_config={config}\n"
+        "  ROOT %d = f32[8] all-reduce-done(%all-reduce-start.3)\n}\n"
+    )
+    (tmp_path / "module_0001.f.3.ptx").write_text(
+        ".version 8.8\n.target sm_90a\n.address_size 64\n\n"
+        ".visible .entry all_reduce_start_3_fusion()\n.reqntid 512, 1, 1\n{\n ret;\n}\n"
+    )
+    (module,) = kernels_of(tmp_path).values()
+    (kernel,) = module.kernels
+    assert kernel.instructions == (("main", "all-reduce-start.3"),)
+    assert kernel.strategy == BY_NCCL

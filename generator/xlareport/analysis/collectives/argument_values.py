@@ -12,7 +12,7 @@ _BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
 _FARTHEST = 40
 
 
-class Argument(Struct, frozen=True):
+class ProgramArgument(Struct, frozen=True):
     """The argument that a value is, apart from type and form."""
 
     parameter: Instruction
@@ -35,7 +35,9 @@ def describe_value(module: HloModule, home: Computation, value: Instruction) -> 
     return f"{part}`{name}`" + (f" ({own})" if own != written else "")
 
 
-def find_argument(module: HloModule, home: Computation, value: Instruction) -> Argument | None:
+def find_argument(
+    module: HloModule, home: Computation, value: Instruction
+) -> ProgramArgument | None:
     """Return the argument that a value is: through barriers, and into what loops only read."""
     is_slice = False
     place: tuple[Computation, Instruction] | None = (home, value)
@@ -44,7 +46,7 @@ def find_argument(module: HloModule, home: Computation, value: Instruction) -> A
             return None
         home, value = place
         if value.opcode == "parameter" and home.is_entry:
-            return Argument(value, is_slice)
+            return ProgramArgument(value, is_slice)
         is_slice |= value.opcode in _SLICES
         place = _before(module, home, value)
     return None

@@ -11,6 +11,7 @@ from xlareport.analysis.collectives.halos import find_edged, needs_edges
 from xlareport.analysis.collectives.partial_results import (
     CONTRACTIONS,
     PartialOp,
+    contracted_cuts,
     find_partial_op,
     size_of_group,
 )
@@ -323,31 +324,13 @@ def _kind_of_sum(
     shardings = [step.sharding(operand) if operand else "" for operand in operands]
     try:
         if op.opcode in CONTRACTIONS:
-            return CauseKind.PARTIAL_SUM, _contracted_cuts(op, shardings)
+            return CauseKind.PARTIAL_SUM, contracted_cuts(op, shardings)
         if op.opcode == "reduce" and shardings:
             dimensions = parse_integers(op.attributes.get("dimensions", ""))
             return CauseKind.PARTIAL_REDUCTION, (1, cuts_along(shardings[0], dimensions))
     except UncountableError:
         pass
     return CauseKind.PARTIAL_RESULT, (1,)
-
-
-def _contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
-    if op.opcode == "convolution":
-        labels = op.attributes.get("dim_labels", "")
-        left, _, rest = labels.partition("_")
-        right = rest.partition("-")[0]
-        dimensions = [[left.find("f")], [right.find("i")]]
-        spatial = [[n for n, c in enumerate(side) if c.isdigit()] for side in (left, right)]
-        dimensions = [own + more for own, more in zip(dimensions, spatial, strict=True)]
-    else:
-        names = ("lhs_contracting_dims", "rhs_contracting_dims")
-        dimensions = [list(parse_integers(op.attributes.get(name, ""))) for name in names]
-    cuts = [
-        cuts_along(sharding, numbers)
-        for sharding, numbers in zip(shardings[:2], dimensions, strict=False)
-    ]
-    return (1, *cuts)
 
 
 def _pair_of_sum(

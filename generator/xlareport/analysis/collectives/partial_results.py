@@ -1,12 +1,13 @@
 """The op whose partial results a collective combines, as the partitioned snapshot has it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import prod
 
 from msgspec import Struct
 
 from xlareport.analysis.collectives.partitioning import MOVES, Counterpart, PartitioningStep
+from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.wire import KINDS, group_size
@@ -125,3 +126,22 @@ def _product(sizes: tuple[int | None, ...], numbers: list[int] | tuple[int, ...]
     factors = [sizes[number] for number in numbers]
     known = [size for size in factors if size is not None]
     return prod(known) if len(known) == len(factors) else None
+
+
+def contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
+    """Return the number of shards of each operand of a product along contracted dimensions."""
+    if op.opcode == "convolution":
+        labels = op.attributes.get("dim_labels", "")
+        left, _, rest = labels.partition("_")
+        right = rest.partition("-")[0]
+        dimensions = [[left.find("f")], [right.find("i")]]
+        spatial = [[n for n, c in enumerate(side) if c.isdigit()] for side in (left, right)]
+        dimensions = [own + more for own, more in zip(dimensions, spatial, strict=True)]
+    else:
+        names = ("lhs_contracting_dims", "rhs_contracting_dims")
+        dimensions = [list(parse_integers(op.attributes.get(name, ""))) for name in names]
+    cuts = [
+        cuts_along(sharding, numbers)
+        for sharding, numbers in zip(shardings[:2], dimensions, strict=False)
+    ]
+    return (1, *cuts)

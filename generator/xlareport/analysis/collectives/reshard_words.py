@@ -8,6 +8,7 @@ from xlareport.analysis.collectives.partitioning import Counterpart, Partitionin
 from xlareport.analysis.collectives.sharding_effect import tiles_of
 from xlareport.analysis.collectives.sharding_pair import OF_PARTITIONER, ShardingPair
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english
 
 _MOST_CONSUMERS = 2
@@ -49,9 +50,12 @@ def describe_resharding(
 
     `kind` is that of the collective: an all-gather of an argument gathers it.
     """
-    value, verb = _value_words(step, pair), "Reshards"
-    if kind == "all-gather" and value != f"`{pair.value}`":
-        verb = "Gathers"
+    known = _find_value(step, pair)
+    value = describe_value(step.before, *known) if known else f"`{pair.value}`"
+    is_gathered = kind == "all-gather" and value != f"`{pair.value}`"
+    verb = "Gathers" if is_gathered else "Reshards"
+    if wanting is None and is_gathered and known is not None:
+        wanting = _only_reader(*known)
     way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
     if len(way) > _LONGEST_WAY:
         way = ""
@@ -70,13 +74,18 @@ def describe_resharding(
     return f"{verb} {value}{way}{consumer}."
 
 
-def _value_words(step: PartitioningStep, pair: ShardingPair) -> str:
-    """Return the value that is resharded: an argument by its name."""
-    for home in step.before.computations:
-        line = home.by_name.get(pair.value)
-        if line is not None:
-            return describe_value(step.before, home, line)
-    return f"`{pair.value}`"
+def _find_value(
+    step: PartitioningStep, pair: ShardingPair
+) -> tuple[Computation, Instruction] | None:
+    """Return the value that is resharded, before partitioning."""
+    places = ((home, home.by_name.get(pair.value)) for home in step.before.computations)
+    return next(((home, line) for home, line in places if line is not None), None)
+
+
+def _only_reader(home: Computation, value: Instruction) -> Counterpart | None:
+    """Return the only op that reads a value, for which it is gathered; None for several."""
+    users = home.users.get(value.name, ())
+    return Counterpart(home, users[0], Grade.MATCHED) if len(users) == 1 else None
 
 
 def _for_op(wanting: Counterpart | None) -> str:

@@ -46,7 +46,7 @@ class Ring(Struct, frozen=True):
     is_zero: bool
     """Whether the value before its first hop is zero."""
     is_after: bool
-    """Whether it follows the loop: it brings the sums of the two directions together."""
+    """Whether it follows the loop: it brings the two partial sums of the ring together."""
     direction: int
     """1 to the next device of the ring, -1 to the previous one, 0 where that is not clear."""
 

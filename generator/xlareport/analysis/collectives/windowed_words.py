@@ -73,20 +73,24 @@ def _hop_words(ring: Ring) -> str:
     """Return which hop of how many a permute is, in its only iteration or in each."""
     if not ring.hops:
         return "one hop of its ring (which is not known)"
-    names = [f"{hop:,}" for hop in ring.hops[:_MOST_HOPS]]
-    more = "and so on" if len(ring.hops) > _MOST_HOPS else ""
-    which = f"{', '.join(names)} {more}" if more else english.listing(names)
-    of = f" of {ring.count:,}" if ring.count is not None and ring.count >= ring.hops[-1] else ""
+    first, last = ring.hops[0], ring.hops[-1]
+    of = f" of {ring.count:,}" if ring.count is not None and ring.count >= last else ""
     if len(ring.hops) == 1:
-        return f"hop {which}{of}"
-    return f"hops {which}{of}, by iteration of its loop"
+        return f"hop {first:,}{of}"
+    names = [f"{hop:,}" for hop in ring.hops]
+    if len(names) > _MOST_HOPS:
+        step = ring.hops[1] - first
+        names = [f"{first:,} to {last:,}" + (f" in steps of {step}" if step > 1 else "")]
+    return f"hops {english.listing(names)}{of}, by iteration of its loop"
 
 
 def _use_words(ring: Ring) -> str:
     """Return what is special about a hop."""
     if ring.is_after:
-        return ", which brings the sums of both directions together"
+        return ", which brings the two partial sums of the ring together"
     if ring.sends_zero:
         first = "first hop of the reduce-scatter ring: " if len(ring.hops) == 1 else "the first "
         return f"; {first}{ZERO}"
+    if ring.count is not None and ring.hops and ring.hops[-1] > ring.count:
+        return f"; nothing reads what hop {ring.hops[-1]:,} sends"
     return ""
