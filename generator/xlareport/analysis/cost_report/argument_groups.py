@@ -1,15 +1,13 @@
 """The arguments of a module by the first part of their names, with their bytes."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from xlareport.analysis.cost.residency import PeakBuffer
+from xlareport.analysis.source.argument_names import split_name
 
-_STEP = re.compile(r"\[[^\]]{0,200}+\]|\.[^.\[]++|[^.\[]++")
-"""A part of `state.params['w'][0]`: a name, an attribute or a key."""
 _DEEPEST = 4
 
 
@@ -41,7 +39,7 @@ def group_arguments(
     for depth in range(1, _DEEPEST):
         groups: dict[str, list[str]] = defaultdict(list)
         for name in sizes:
-            groups["".join(_STEP.findall(name)[:depth])].append(name)
+            groups["".join(split_name(name)[:depth])].append(name)
         if len(groups) > 1:
             break
     else:

@@ -67,6 +67,8 @@ class Finding(Struct, frozen=True):
     beside_loops: tuple[str, ...] = ()
     """Loops of unknown trip count, each counted once, that run beside it: where they run more
     often, its share of the time is smaller. Empty where no such loop takes much of the time."""
+    subject: str = ""
+    """What the heading names in place of the first place: `all of m`; empty otherwise."""
     severity: str = "low"
     """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`.
     A rule states the least one if its gain is no part of them."""
