@@ -1120,3 +1120,18 @@ def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCa
     assert other.cycle_seconds
     assert other.cycle_seconds < case.seconds
     assert "GHz" not in other.evidence
+
+
+def test_a_default_model_of_a_device_has_shares_and_no_times(case_of: MakeCase) -> None:
+    case = case_of(split(SUM))
+    assert case.device.nominal_for
+    product = replace(case.device, nominal_for="")
+    for device, words, short in (
+        (case.device, "25% of the module's roofline time", "25%"),
+        (product, "1 s, 25% of the module's roofline time", "1 s"),
+    ):
+        known = replace(case, device=device)
+        known.__dict__["seconds"] = 4.0
+        assert (known.time_words(1.0), known.time_or_share(1.0)) == (words, short)
+    (finding,) = split_products(case)
+    assert "µs" not in finding.evidence
