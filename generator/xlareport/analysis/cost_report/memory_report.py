@@ -61,7 +61,11 @@ from xlareport.analysis.cost_report.replicated_state import (
 from xlareport.analysis.cost_report.value_purposes import ValuePurposes, find_purposes
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.shardings.report import ShardingReport
-from xlareport.analysis.source.argument_names import Argument, list_arguments, name_arguments
+from xlareport.analysis.source.argument_names import (
+    FrameworkArgument,
+    list_arguments,
+    name_arguments,
+)
 from xlareport.analysis.source.instruction_origins import (
     InstructionOrigin,
     InstructionOrigins,
@@ -142,7 +146,7 @@ class MemoryReport(Struct, frozen=True):
     kept_by_policy: tuple[StackedBuffer, ...] = ()
     """Those of `stacked_at_peak` that a policy of jax.checkpoint keeps, as the program marks."""
     purposes: ValuePurposes = ValuePurposes()
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[FrameworkArgument, ...] = ()
     """Those of the framework's function; empty if a parameter has no name of its own."""
     replicated_arguments: tuple[ReplicatedArguments, ...] = ()
     """Optimizer state and parameters that an axis of the mesh can split further."""

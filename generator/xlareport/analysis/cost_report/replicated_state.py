@@ -97,7 +97,9 @@ def _twin(leaf: _Leaf, read: Sequence[_Leaf]) -> _Leaf:
 def _common(leaf: _Leaf, other: _Leaf) -> int:
     """Return how many parts at the ends of two names are equal."""
     pairs = list(zip(reversed(leaf.name[1:]), reversed(other.name[1:]), strict=False))
-    return next((at for at, (one, two) in enumerate(pairs) if one != two), len(pairs))
+    return next(
+        (at for at, (part, other_part) in enumerate(pairs) if part != other_part), len(pairs)
+    )
 
 
 def _beginning(leaf: _Leaf, twin: _Leaf) -> str:
