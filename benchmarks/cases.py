@@ -12,15 +12,15 @@ from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
-from xlareport.analysis.dump import AnalyzedDump, rank_table
+from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.grouping import group, name_files
+from xlareport.analysis.ranks.members import rank_table
+from xlareport.dump.grouping import NO_OWNER, NamedDump, group, name_files
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import Entry, Source, open_source
-from xlareport.dump.stored_groups import NO_OWNER, NamedDump
 from xlareport.side_files import read_profiles
 
 _ROOT = Path(__file__).resolve().parent.parent

@@ -25,10 +25,10 @@ PIPELINE = """
 report.py build
   dump/source.py open_source
   dump_reading.py begin_reading
-    dump/rank_modules.py group_source
-      dump/stored_groups.py name_and_group
-        dump/grouping.py name_files
-        dump/grouping.py group
+    dump/grouping.py group_source
+      dump/grouping.py name_files
+      dump/grouping.py group
+      dump/rank_modules.py merge_rank_modules
   dump_reading.py DumpReading.results
     module_work/tasks.py ModuleWork.__call__
       module_work/process.py process_module

@@ -16,6 +16,7 @@ export interface Payloads {
   "m/x/steps": StepList;
   "m/x/step-0": Story;
   "m/x/step~0-0": DiffLines;
+  "m/x/step~0-rows-0": Example[][];
   "m/x/history": HistoryIndex;
   "m/x/history-0": HistoryChunk;
   "m/x/facts": Facts;
@@ -181,6 +182,8 @@ export interface Group {
   count: number;
   grade: string | null;
   examples: Example[];
+  /** Keys of the payloads with the other rows, and places in these. */
+  rest?: [string, number][];
 }
 /** A picture of those of a name in a payload. */
 export interface PicturePlace {

@@ -43,8 +43,8 @@ from xlareport.analysis.source.placed import PlacedInstruction
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
+from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import ModuleFiles, find_module
-from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import local_path, open_source
 from xlareport.dump_reading import read_outlines
 from xlareport.hlo.digests import HloDigests

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
-from xlareport.analysis.dump import AnalyzedDump, rank_table, relate_modules
+from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.ranks.members import rank_table
 from xlareport.dump.beside import profiles_beside
-from xlareport.dump.rank_modules import group_source
+from xlareport.dump.grouping import group_source
 from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source, open_files
 from xlareport.records.bare_report import (

@@ -97,6 +97,12 @@ class ParsedModule(Struct, frozen=True):
         return self.side.of(reader_table.DEBUG_OPTIONS) or ()
 
     @property
+    def flags(self) -> Mapping[str, str]:
+        """The values of all flags that the dump states, also of those at their default."""
+        every = (*(self.side.of(reader_table.FLAGFILE) or ()), *self.settings)
+        return {flag.name: flag.value for flag in every}
+
+    @property
     def final(self) -> ParsedSnapshot | None:
         """The module after optimizations: `after_optimizations`, else the last snapshot."""
         return final_snapshot(self.snapshots)

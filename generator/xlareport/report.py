@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from xlareport.analysis.dump import relate_modules
 from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import find_module
-from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.dump_reading import DumpReading, ReadingOptions, analyze, begin_reading
 from xlareport.module_work.drawing import (
@@ -128,7 +128,8 @@ def _build(
         analyzed = analyze(reading, options.limits)
         places = analyzed.summaries.key_places
         keep = StoredRecords(reading.folder, places=places).extend
-        report = build_report(analyzed, relate_modules(analyzed), options.marker, keep)
+        relations = relate_modules(analyzed)
+        report = build_report(analyzed, relations, options.marker, keep)
         faults = Faults(analyzed.name)
         picture = None
         if options.pictures != "none":
@@ -139,7 +140,7 @@ def _build(
         take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
         nightly = read_nightly(report, options.history, options.out) if options.history else None
         payloads = chain.from_iterable(drawn)
-        site = SiteInput(analyzed, reading.outputs, report, payloads, picture, nightly)
+        site = SiteInput(analyzed, relations, reading.outputs, report, payloads, picture, nightly)
         files = site_files(site, workers, faults)
         write_sources(options.out, files, title=options.title)
     message = ""

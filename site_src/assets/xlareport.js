@@ -7962,8 +7962,7 @@ var xlareport = (() => {
   function groupTable(label, groups) {
     return scrolledTable(label, ["Before", "", "After", "Where", "Why"], ...groups.map(groupRows));
   }
-  function groupRows({ title: title2, count, grade: surest, examples }) {
-    const more = count - examples.length;
+  function groupRows({ title: title2, count, grade: surest, examples, rest: rest2 = [] }) {
     const head2 = element(
       "th",
       { colspan: 5, scope: "rowgroup" },
@@ -7973,8 +7972,33 @@ var xlareport = (() => {
       " ",
       gradeChip(surest)
     );
-    const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more`));
-    return element("tbody", null, element("tr.xr-group-head", null, head2), ...examples.map(exampleRow), rest2);
+    const rows2 = examples.map(exampleRow);
+    return element("tbody", null, element("tr.xr-group-head", null, head2), ...rows2, moreRow(count - rows2.length, rest2));
+  }
+  function moreRow(count, [next, ...rest2]) {
+    if (count <= 0) return false;
+    const words2 = `+${format.count(count)} more`;
+    const row4 = (content) => element("tr", null, element("td.xr-muted", { colspan: 5 }, content));
+    if (!next) return row4(words2);
+    const [key, place] = next;
+    const button = element("button.xr-button", { type: "button" }, words2);
+    const shown = row4(button);
+    button.onclick = async () => {
+      button.disabled = true;
+      try {
+        const rows2 = (
+          /** @type {Example[][]} */
+          (await load(key))[place].map(exampleRow)
+        );
+        const more = moreRow(count - rows2.length, rest2);
+        shown.replaceWith(...rows2, ...more ? [more] : []);
+        rows2[0].tabIndex = -1;
+        rows2[0].focus();
+      } catch (error) {
+        shown.replaceWith(row4(`${words2}: ${errorMessage(error)}`));
+      }
+    };
+    return shown;
   }
   function kindParts(groups) {
     const kinds3 = [...new Set(groups.map(({ kind }) => kind))];

@@ -4,12 +4,12 @@ from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.dump import AnalyzedDump, rank_table, relate_modules
+from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.grouping import group
-from xlareport.dump.stored_groups import NamedDump
+from xlareport.analysis.ranks.members import rank_table
+from xlareport.dump.grouping import NamedDump, group
 
 SMALL = "  ROOT %p = f32[8]{0} parameter(0)"
 LARGE = """  %p = f32[64,64]{1,0} parameter(0)

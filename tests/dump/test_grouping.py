@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.dump import grouping
 from xlareport.dump.classify import classify
-from xlareport.dump.grouping import group
+from xlareport.dump.grouping import NO_OWNER, NamedDump, group, name_and_group
 from xlareport.dump.modules import Artifact, GroupedDump, SnapshotFiles, find_module
-from xlareport.dump.source import Entry
+from xlareport.dump.source import Entry, Source, open_source
 from xlareport.runtime.errors import UnknownNameError
 
 
@@ -248,3 +249,30 @@ def test_a_module_is_found_by_its_function() -> None:
         find_module(modules, "train_step", "d")
     with pytest.raises(UnknownNameError, match="d holds no module 'step'"):
         find_module(modules, "step", "d")
+
+
+def named(source: Source, many: int, monkeypatch: pytest.MonkeyPatch) -> NamedDump:
+    monkeypatch.setattr(grouping, "MANY_FILES", many)
+    return name_and_group(source)
+
+
+@pytest.mark.usefixtures("processes")
+def test_another_process_groups_a_large_dump_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(120):
+        for stage in ("before_optimizations", "cpu_after_optimizations"):
+            (tmp_path / f"module_{number:04d}.jit_f.{stage}.txt").write_text(str(number))
+    (tmp_path / "notes.md").write_text("nothing")
+    with open_source(tmp_path) as source:
+        small = named(source, 1_000, monkeypatch)
+        large = named(source, 100, monkeypatch)
+    assert isinstance(small.grouped.modules, tuple)
+    assert not isinstance(large.grouped.modules, tuple)
+    assert tuple(large.grouped.modules) == small.grouped.modules
+    assert list(large.artifacts) == small.artifacts
+    assert large.artifacts[-1].path == "notes.md"
+    assert large.artifacts[100:103] == small.artifacts[100:103]
+    assert large.grouped.others == small.grouped.others
+    assert list(large.owners) == list(small.owners)
+    assert list(large.owners)[-3:] == [119, 119, NO_OWNER]

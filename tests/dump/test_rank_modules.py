@@ -5,8 +5,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import GroupedDump, ModuleFiles
-from xlareport.dump.rank_modules import group_source, merge_rank_modules
+from xlareport.dump.rank_modules import merge_rank_modules
 from xlareport.dump.source import open_source
 from xlareport.storage.packed_keys import ChosenValues
 from xlareport.storage.spooled_values import SpooledValues

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.analysis.ranks.program import KEY, STAGES, Edit, replaced, swapped, write_ranks
 
-from xlareport.dump.rank_modules import group_source
+from xlareport.dump.grouping import group_source
 from xlareport.dump.rank_twins import find_rank_twins
 from xlareport.dump.source import open_source
 from xlareport.report import BuildOptions, read_report

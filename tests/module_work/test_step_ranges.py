@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.steps import step
+from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import ModuleFiles
-from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
 from xlareport.module_work.process import process_module

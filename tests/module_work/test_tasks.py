@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.module import AnalysisOptions
-from xlareport.dump.rank_modules import group_source
+from xlareport.dump.grouping import group_source
 from xlareport.dump.source import open_source
 from xlareport.module_work import tasks
 from xlareport.module_work.kept import keep_in

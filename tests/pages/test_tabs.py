@@ -14,6 +14,14 @@ def test_tabs_have_names_of_their_own() -> None:
     assert (labels["texts"], labels["tpu"], labels["cost"]) == ("HLO", "TPU programs", "Cost")
 
 
+def test_each_tab_has_a_place_of_its_own_by_use() -> None:
+    places = [tab.place for tab in TABS]
+
+    assert places == sorted(set(places))
+    assert [tab.name for tab in TABS][:3] == ["steps", "cost", "time"]
+    assert TABS[-1].name == "files"
+
+
 def test_a_tab_of_sentences_figures_and_tables_needs_no_template() -> None:
     page = PlainTab(
         name="jit_f",

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.dump.grouping import name_and_group
 from xlareport.dump.source import open_source
-from xlareport.dump.stored_groups import name_and_group
 from xlareport.records import file_list
 from xlareport.records.file_list import FileList, list_files
 

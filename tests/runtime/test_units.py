@@ -151,6 +151,7 @@ def test_two_figures_that_differ_are_written_with_more_digits() -> None:
 
 def test_sizes_of_an_axis_have_one_unit() -> None:
     most = 2.1 * 1024**2
+    assert units.byte_size_as(110.5 * (1 << 20), 110.5 * (1 << 20)) == "111 MiB"
     assert [units.byte_size_as(most * share, most) for share in (0, 0.4, 1)] == [
         "0",
         "0.8 MiB",

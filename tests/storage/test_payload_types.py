@@ -48,7 +48,8 @@ def kind(key: str, known: set[str]) -> str:
     """Return under which key the types have a payload."""
     place = re.sub(r"^m/[^/]+/", "m/x/", key)
     place = re.sub(r"^m/x/page-.*", "m/x/page", place)
-    place = re.sub(r"^m/x/step~.*", "m/x/step~0-0", place)
+    place = re.sub(r"^m/x/step~.*-rows-\d+$", "m/x/step~0-rows-0", place)
+    place = re.sub(r"^m/x/step~(?!.*-rows-).*", "m/x/step~0-0", place)
     place = re.sub(r"^m/x/step-.*", "m/x/step-0", place)
     place = re.sub(r"(?<=/pictures|m/x/graph)-(first|last)", "", place)
     place = re.sub(r"^pictures/(?!look).*", "m/x/picture", place)
@@ -82,7 +83,7 @@ def complaints(node: Path, folder: Path, values: list[tuple[str, Any]]) -> str:
 @pytest.fixture(scope="module")
 def known() -> set[str]:
     body = TYPES.read_text("utf-8").partition("export interface Payloads {")[2].partition("\n}")[0]
-    return set(re.findall(r'^  "?([\w/-]+)"?: ', body, re.MULTILINE))
+    return set(re.findall(r'^  "?([\w/~-]+)"?: ', body, re.MULTILINE))
 
 
 @pytest.mark.parametrize("name", ["gpu-h100x2-train", "traced"])

@@ -3,8 +3,9 @@
  */
 
 import { drawComponents } from "../core/components.js";
-import { element, scrolledTable } from "../core/elements.js";
+import { element, errorMessage, scrolledTable } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { load } from "../core/payloads.js";
 import { gradeChip, nameNode, sentence } from "../names/sentences.js";
 import { drawDiff } from "./diff_view.js";
 
@@ -112,8 +113,7 @@ function groupTable(label, groups) {
 }
 
 /** @param {Group} group */
-function groupRows({ title, count, grade: surest, examples }) {
-  const more = count - examples.length;
+function groupRows({ title, count, grade: surest, examples, rest = [] }) {
   const head = element(
     "th",
     { colspan: 5, scope: "rowgroup" },
@@ -123,8 +123,38 @@ function groupRows({ title, count, grade: surest, examples }) {
     " ",
     gradeChip(surest),
   );
-  const rest = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more`));
-  return element("tbody", null, element("tr.xr-group-head", null, head), ...examples.map(exampleRow), rest);
+  const rows = examples.map(exampleRow);
+  return element("tbody", null, element("tr.xr-group-head", null, head), ...rows, moreRow(count - rows.length, rest));
+}
+
+/**
+ * Says how many rows of a group are not drawn; a click draws those of the next payload in its place.
+ * @param {number} count
+ * @param {[string, number][]} rest
+ * @returns {HTMLTableRowElement | false}
+ */
+function moreRow(count, [next, ...rest]) {
+  if (count <= 0) return false;
+  const words = `+${format.count(count)} more`;
+  const row = (/** @type {Node | string} */ content) =>
+    element("tr", null, element("td.xr-muted", { colspan: 5 }, content));
+  if (!next) return row(words);
+  const [key, place] = next;
+  const button = element("button.xr-button", { type: "button" }, words);
+  const shown = row(button);
+  button.onclick = async () => {
+    button.disabled = true;
+    try {
+      const rows = /** @type {Example[][]} */ (await load(key))[place].map(exampleRow);
+      const more = moreRow(count - rows.length, rest);
+      shown.replaceWith(...rows, ...(more ? [more] : []));
+      rows[0].tabIndex = -1;
+      rows[0].focus();
+    } catch (error) {
+      shown.replaceWith(row(`${words}: ${errorMessage(error)}`));
+    }
+  };
+  return shown;
 }
 
 /** @param {Group[]} groups */

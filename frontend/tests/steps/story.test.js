@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { page, textOf, textsOf } from "../page.js";
+import { page, payloads, settled, textOf, textsOf } from "../page.js";
 import { drawStory } from "../../src/steps/story.js";
 
 const DIFF = { hunks: [], titles: [[], [], []], signs: "", before: [], after: [], moves: [], texts: null };
@@ -53,6 +53,32 @@ test("more than eight groups are folded, more examples counted", () => {
   assert.match(textOf(details), /\+4 more/);
   openFold(details.querySelector(".xr-fold"));
   assert.equal(details.querySelectorAll("tbody").length, 10);
+});
+
+test("the other rows of a group are drawn payload by payload", async () => {
+  const rows = (...names) => names.map((name) => ({ ...group("added", "exact").examples[0], before: name }));
+  payloads.set("m/x/step~1-rows-0", [[], rows("%second", "%third")]);
+  payloads.set("m/x/step~1-rows-1", [rows("%fourth")]);
+  const rest = [
+    ["m/x/step~1-rows-0", 1],
+    ["m/x/step~1-rows-1", 0],
+  ];
+  const part = drawn({ groups: [{ ...group("added", "exact", 4), rest }] });
+  assert.deepEqual(textsOf(part, "tbody button"), ["+3 more"]);
+  part.querySelector("tbody button").click();
+  await settled();
+  assert.deepEqual(textsOf(part, "tbody button"), ["+1 more"]);
+  part.querySelector("tbody button").click();
+  await settled();
+  assert.deepEqual(textsOf(part, "tbody tr td:first-child"), ["a", "%second", "%third", "%fourth"]);
+  assert.equal(part.querySelector("tbody button"), null);
+});
+
+test("a payload that is missing says so in its place", async () => {
+  const part = drawn({ groups: [{ ...group("added", "exact", 4), rest: [["m/x/step~2-rows-0", 0]] }] });
+  part.querySelector("tbody button").click();
+  await settled();
+  assert.match(textOf(part), /\+3 more: ./);
 });
 
 test("opcodes whose count changed come first by how much, the others not at all", () => {

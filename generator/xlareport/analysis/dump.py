@@ -13,6 +13,8 @@ from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
+from xlareport.analysis.modules.chains import Chains, find_chains
+from xlareport.analysis.modules.clusters import ClusteredGraph, cluster_graphs
 from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
 from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.marker import MarkerHit
@@ -34,10 +36,10 @@ from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary, outline_summary
 from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.analysis.ranks.groups import RankGroup, group_ranks
-from xlareport.analysis.ranks.members import RankTable, list_ranks
+from xlareport.analysis.ranks.members import RankTable
 from xlareport.analysis.ranks.verdicts import RankDifference
+from xlareport.dump.grouping import NamedDump
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
-from xlareport.dump.stored_groups import NamedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
@@ -254,6 +256,8 @@ class DumpRelations(Struct, frozen=True):
     guess: MainGuess | None
     """The main program; None where no module could be read."""
     links: Sequence[ModuleLink]
+    chains: Chains
+    """How the links connect the modules."""
     roles: tuple[Role, ...]
     """The role of each module, in the order of the modules."""
     recompilations: Sequence[RecompilationGroup]
@@ -270,6 +274,8 @@ class DumpRelations(Struct, frozen=True):
     """How many processes wrote the dump; None where that is not known."""
     problems: tuple[Problem, ...]
     """Parts that could not be worked out."""
+    graphs: tuple[ClusteredGraph, ...] = ()
+    """The framework's graphs, divided into what XLA compiles and what it does not."""
     runs: tuple[Run, ...] = ()
     """Programs that several runs left in one dump; empty where there is one program."""
 
@@ -309,6 +315,11 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         marked=marked,
         guess=guess,
         links=module_links,
+        chains=faults.attempt(
+            "The chains of modules",
+            lambda: find_chains((link.source, link.target) for link in module_links),
+            Chains((), ()),
+        ),
         roles=module_roles,
         recompilations=recompilations,
         group_of_module=_number_groups(recompilations, places_of(summaries)),
@@ -322,6 +333,11 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         ),
         rank_groups=faults.attempt(
             "The ranks of devices", lambda: group_ranks(summaries, table, dump.rank_differences), ()
+        ),
+        graphs=faults.attempt(
+            "The clusters of the framework's graphs",
+            lambda: cluster_graphs(dump.graphs, summaries, dump.reasons),
+            (),
         ),
         runs=faults.attempt(
             "The runs", lambda: find_runs(ranking.relations, guess, table.holders), ()
@@ -374,18 +390,3 @@ def _guess_main(
     if hits:
         return guess_main(ranking.select(hits.__contains__))
     return guess_main(ranking.select(lambda place: not repeats[place]) if any(repeats) else ranking)
-
-
-def rank_table(
-    name: str, summaries: Sequence[ModuleSummary], grouped: GroupedDump
-) -> tuple[RankTable, Sequence[Problem]]:
-    """Return the processes of a dump; not known, with the problem, where that fails."""
-    faults = Faults(name)
-
-    def unknown() -> RankTable:
-        places = places_of(summaries)
-        holders = KeyedValues(places, ((),) * len(summaries))
-        return RankTable((), holders, KeyedValues(places, (None,) * len(summaries)))
-
-    table = faults.attempt("The processes", lambda: list_ranks(summaries, grouped), None)
-    return table or unknown(), faults.problems

@@ -1,7 +1,8 @@
-"""`xlareport build`: a dump in, a site out."""
+"""`xlareport build`: a dump in, a site out; with `--watch` again and again."""
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -10,6 +11,7 @@ import click
 
 from xlareport.cli.options import OUT_FOLDER, limit_options, size
 from xlareport.cli.terminal import print_problems, printable, say, short_name
+from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.limits import CACHE_BYTES
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from xlareport.site.former_build import FormerBuild
 
 _BREACH = 1
+_LOOK = 2.0
+"""Seconds between two looks at the files."""
+_PATIENCE = 20.0
+"""Seconds after which the files at rest are built while others still change."""
 _NOT_DECIDING = ("cache_bytes", "jobs", "keep", "out", "scheduler")
 """Options of a build that leave its pages as they are."""
 
@@ -181,9 +187,7 @@ def command(
 def _watch(asked: "_Build", dump: str, port: int) -> NoReturn:
     if not asked.html:
         raise click.UsageError("--watch serves pages, which --no-html leaves out.")
-    from xlareport.cli.watching import watch_dump
-
-    watch_dump(dump, asked.out, port, lambda place: _summarize(asked.run(place, dump), asked))
+    _watch_dump(dump, asked.out, port, lambda place: _summarize(asked.run(place, dump), asked))
 
 
 class _Build:
@@ -294,3 +298,34 @@ def _last_line(out: Path, main: str | None, *, html: bool) -> str:
     where = out / ("site/index.html" if html else "site_src")
     program = f"the main program is {short_name(main)}" if main else "no module was found"
     return f"Open {where.resolve()} ({program})."
+
+
+def _watch_dump(dump: str, out: Path, port: int, build: Callable[[str], None]) -> NoReturn:
+    """Serve OUT/site, and call `build` with a folder of the files at rest whenever they change.
+
+    It ends with the process: by Ctrl-C.
+    """
+    from xlareport.site.folder import Folder, check_apart
+    from xlareport.site.live_server import start_server
+    from xlareport.site.watched_dump import WatchedDump
+
+    folder = Folder(out)
+    if not Path(dump).is_dir():
+        raise click.BadParameter("--watch follows a directory of this machine.")
+    check_apart(dump, out, folder.replaced())
+    address = start_server(out.resolve() / "site", port)
+    say(f"Watching {dump}; the report is at {address}. Ctrl-C ends it.")
+    watched = WatchedDump(
+        Path(dump), folder.cache / "watched" / (Path(dump).resolve().name or "dump")
+    )
+    built = -_PATIENCE
+    while True:
+        is_new = watched.look()
+        if is_new and (watched.is_quiet or time.monotonic() - built > _PATIENCE):
+            watched.link()
+            try:
+                build(str(watched.mirror))
+            except XlareportError as error:
+                say(f"Not built: {error}", err=True)
+            built = time.monotonic()
+        time.sleep(_LOOK)

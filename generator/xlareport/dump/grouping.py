@@ -3,19 +3,35 @@
 A module is known by folder, timestamp, id and name together, never by its id alone. Files that lost
 the timestamp or the name (XLA leaves the name out where a file name would pass 255 bytes) join the
 one module that they can belong to; where there are several, they stay apart.
+
+Grouping the names of a large dump needs several times the memory that reading it needs later: a
+process does it that ends, and the result lies in files.
 """
 
 import re
+import tempfile
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
+from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.dump import order
 from xlareport.dump.classify import classify
+from xlareport.dump.contents import RunEach
 from xlareport.dump.filename import DumpName
-from xlareport.dump.identity import Identity, join_incomplete
+from xlareport.dump.identity import (
+    Identity,
+    identity_of,
+    join_incomplete,
+    place_of,
+    prefix_of,
+    stem_of,
+)
 from xlareport.dump.llo import Compilation, llo_modules, plain_name
 from xlareport.dump.modules import (
     AFTER_SPMD,
@@ -25,17 +41,117 @@ from xlareport.dump.modules import (
     ModuleFiles,
     SnapshotFiles,
 )
-from xlareport.dump.source import Entry, Source
+from xlareport.dump.rank_folders import fold_rank_folders
+from xlareport.dump.rank_modules import merge_rank_modules
+from xlareport.dump.source import MANY_FILES, Entry, Source, keep_entries
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.worker_pool import WorkerPool
+from xlareport.storage.packed_keys import index_keys
+from xlareport.storage.spooled_values import FilledValues
+from xlareport.storage.value_blocks import ValueBlocks
 
 NAMELESS_CODE = ("mosaic",)
 """Kinds of code files whose names contain no module."""
 _DRAWN_KINDS = ("hlo-html", "hlo-url", "hlo-riegeli")
 _NAMELESS = ("unknown", "foreign", "log")
-_LAST = 1 << 60
 _SPMD = ("spmd-partitioner", "sharding-removal")
 """Pipelines; one of them runs before the snapshot after partitioning is written."""
+NO_OWNER = -1
+_OF_FILE = "i"
+"""Four bytes for each file: the index of a module."""
+
+
+class NamedDump(Struct, frozen=True):
+    """The files of a dump by their names, and its modules."""
+
+    artifacts: Sequence[Artifact]
+    grouped: GroupedDump
+    owners: Sequence[int]
+    """The index of each file's module; NO_OWNER if it has none."""
+
+
+def group_source(source: Source, run: RunEach = map) -> NamedDump:
+    """Return the files of a dump that may be read, and its modules; of equal ones of ranks one.
+
+    `run` reads files, as far as they have to be compared.
+    """
+    with tempfile.TemporaryDirectory(prefix="xlareport-files-") as folder:
+        keep = partial(keep_entries, folder=Path(folder))
+        folded = fold_rank_folders(source.entries, run, keep)
+        named = name_and_group(replace(source, entries=folded.entries))
+    grouped = merge_rank_modules(named.grouped, run)
+    return replace(
+        named,
+        grouped=replace(grouped, folder_copies=folded.copies),
+        owners=_new_owners(named, grouped),
+    )
+
+
+def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
+    """Return the new module indices of files after modules of other processes were removed."""
+    if grouped.modules is named.grouped.modules:
+        return named.owners
+    places = index_keys((module.key for module in grouped.modules), len(grouped.modules))
+    originals = {copy.key: key for key, some in grouped.copies.items() for copy in some}
+    keys = (originals.get(module.key, module.key) for module in named.grouped.modules)
+    new = array("q", map(places.__getitem__, keys))
+    return array("i", (new[owner] if owner >= 0 else owner for owner in named.owners))
+
+
+def name_and_group(source: Source) -> NamedDump:
+    """Return the files of a dump and its modules; raises OSError where a disk is full."""
+    if len(source.entries) < MANY_FILES:
+        return _named(source)
+    with tempfile.TemporaryDirectory(prefix="xlareport-names-") as folder, WorkerPool(1) as worker:
+        work = partial(_stored, folder=Path(folder))
+        return _taken_over(worker.submit(work, source, work).result())
+
+
+def _named(source: Source) -> NamedDump:
+    artifacts = name_files(source)
+    grouped = group(artifacts)
+    return NamedDump(artifacts, grouped, owners(artifacts, grouped.modules))
+
+
+def owners(artifacts: Sequence[Artifact], modules: Sequence[ModuleFiles]) -> "array[int]":
+    """Return the index of each file's module; NO_OWNER if it has none."""
+    owner = {
+        artifact.path: place
+        for place, module in enumerate(modules)
+        for artifact in module.artifacts
+    }
+    return array(_OF_FILE, (owner.get(artifact.path, NO_OWNER) for artifact in artifacts))
+
+
+class _Stored(Struct, frozen=True):
+    """A named dump on its way between processes."""
+
+    artifacts: ValueBlocks[Artifact]
+    modules: FilledValues[ModuleFiles]
+    grouped: GroupedDump
+    """Without the modules."""
+    owners: "array[int]"
+
+
+def _stored(source: Source, folder: Path) -> _Stored:
+    named = _named(source)
+    blocks = FilledValues[tuple[Artifact, ...]](folder / "files")
+    modules = FilledValues[ModuleFiles](folder / "modules")
+    return _Stored(
+        artifacts=ValueBlocks(blocks, named.artifacts),
+        modules=modules.extend(named.grouped.modules),
+        grouped=replace(named.grouped, modules=()),
+        owners=array(_OF_FILE, named.owners),
+    )
+
+
+def _taken_over(stored: _Stored) -> NamedDump:
+    for values in (stored.artifacts.blocks, stored.modules):
+        if isinstance(values, FilledValues):
+            values.take_over()
+    grouped = replace(stored.grouped, modules=stored.modules)
+    return NamedDump(stored.artifacts, grouped, stored.owners)
 
 
 def group(artifacts: Sequence[Artifact]) -> GroupedDump:
@@ -43,7 +159,7 @@ def group(artifacts: Sequence[Artifact]) -> GroupedDump:
     members: dict[Identity, list[Artifact]] = defaultdict(list)
     others: list[Artifact] = []
     for artifact in artifacts:
-        identity = _identity(artifact)
+        identity = identity_of(artifact)
         (members[identity] if identity else others).append(artifact)
     join_incomplete(members)
     others += _without_module(members)
@@ -86,38 +202,6 @@ def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Ite
         )
 
 
-def _identity(artifact: Artifact) -> Identity | None:
-    name = artifact.name
-    if name.module_id is not None or name.module_name is not None:
-        where = name.process_folder if name.module_id is None else ""
-        return Identity(
-            where or _folder(artifact), name.timestamp, name.module_id, name.module_name or None
-        )
-    if name.kind in HLO_KINDS:
-        return Identity(_folder(artifact), None, None, _stem(artifact))
-    return None
-
-
-def _stem(artifact: Artifact) -> str:
-    """Return the name of a module whose file name is not XLA's: the file name without ending."""
-    return artifact.path.rsplit("/", 1)[-1].split(".")[0] or artifact.path
-
-
-def _folder(artifact: Artifact) -> str:
-    """Return the folder that XLA wrote to: above `shardy/` and above a module's own folder.
-
-    A rank before the name of a file counts as a folder below that.
-    """
-    folders = artifact.path.split("/")[:-1]
-    if artifact.name.rank:
-        folders.append(artifact.name.rank)
-    own = re.compile(r"shardy|module_\d{4,}(?:\..*)?|.*_\d{13}")
-    for depth, folder in enumerate(folders):
-        if own.fullmatch(folder):
-            return "/".join(folders[:depth])
-    return "/".join(folders)
-
-
 def _without_module(members: dict[Identity, list[Artifact]]) -> list[Artifact]:
     """Remove and return files that name a module of which there is no compilation."""
     alone = [
@@ -129,8 +213,8 @@ def _without_module(members: dict[Identity, list[Artifact]]) -> list[Artifact]:
 
 
 def _modules(members: dict[Identity, list[Artifact]]) -> tuple[ModuleFiles, ...]:
-    order = sorted(members, key=_place)
-    keys = _unique([_prefix(identity) for identity in order], "~")
+    order = sorted(members, key=place_of)
+    keys = _unique([prefix_of(identity) for identity in order], "~")
     slugs = _unique([_slug(key) for key in keys], "-")
     return tuple(
         ModuleFiles(
@@ -182,17 +266,6 @@ def _joined(first: ModuleFiles, second: ModuleFiles) -> ModuleFiles:
     )
 
 
-def _place(identity: Identity) -> tuple[str, int, int, str]:
-    number = _LAST if identity.id is None else identity.id
-    return identity.folder, identity.timestamp or 0, number, identity.name or ""
-
-
-def _prefix(identity: Identity) -> str:
-    stamp = None if identity.timestamp is None else str(identity.timestamp)
-    number = None if identity.id is None else f"module_{identity.id:04d}"
-    return ".".join(part for part in (stamp, number, identity.name) if part)
-
-
 def _unique(names: Sequence[str], sign: str) -> list[str]:
     """Append `~2`, `~3` and so on to names that came before."""
     seen: Counter[str] = Counter()
@@ -224,7 +297,7 @@ def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
         if artifact.name.kind in HLO_KINDS + _DRAWN_KINDS and artifact.name.kernel is None:
             name = artifact.name
             moment = (
-                name.stage or _stem(artifact),
+                name.stage or stem_of(artifact),
                 name.sequence,
                 name.pipeline,
                 name.after,
@@ -232,10 +305,10 @@ def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
             )
             result[moment].append(artifact)
     stages = sorted((_stage(files) for files in result.values()), key=_stage_order)
-    return tuple(_spmd_in_place(stages))
+    return tuple(_spmd_inplace_of(stages))
 
 
-def _spmd_in_place(stages: Sequence[SnapshotFiles]) -> Iterator[SnapshotFiles]:
+def _spmd_inplace_of(stages: Sequence[SnapshotFiles]) -> Iterator[SnapshotFiles]:
     """Put the GPU's snapshot after partitioning behind the passes that XLA takes it from."""
     late = [stage for stage in stages if stage.name == AFTER_SPMD]
     others = [stage for stage in stages if stage.name != AFTER_SPMD]

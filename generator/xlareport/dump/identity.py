@@ -4,6 +4,7 @@ Files may lack the timestamp or the name, and folders of compiler inputs have na
 spellings.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,8 +12,11 @@ from typing import TypeVar
 from msgspec import Struct
 
 from xlareport.dump.filename import sanitised
+from xlareport.dump.modules import HLO_KINDS, Artifact
 
 Member = TypeVar("Member")
+
+_LAST = 1 << 60
 
 
 class Identity(Struct, frozen=True):
@@ -22,6 +26,52 @@ class Identity(Struct, frozen=True):
     timestamp: int | None
     id: int | None
     name: str | None
+
+
+def identity_of(artifact: Artifact) -> Identity | None:
+    """Return the module that a file names; None where it names none."""
+    name = artifact.name
+    if name.module_id is not None or name.module_name is not None:
+        where = name.process_folder if name.module_id is None else ""
+        return Identity(
+            where or _folder(artifact), name.timestamp, name.module_id, name.module_name or None
+        )
+    if name.kind in HLO_KINDS:
+        return Identity(_folder(artifact), None, None, stem_of(artifact))
+    return None
+
+
+def stem_of(artifact: Artifact) -> str:
+    """Return the name of a module whose file name is not XLA's: the file name without ending."""
+    return artifact.path.rsplit("/", 1)[-1].split(".")[0] or artifact.path
+
+
+def _folder(artifact: Artifact) -> str:
+    """Return the folder that XLA wrote to: above `shardy/` and above a module's own folder.
+
+    A rank before the name of a file counts as a folder below that.
+    """
+    folders = artifact.path.split("/")[:-1]
+    if artifact.name.rank:
+        folders.append(artifact.name.rank)
+    own = re.compile(r"shardy|module_\d{4,}(?:\..*)?|.*_\d{13}")
+    for depth, folder in enumerate(folders):
+        if own.fullmatch(folder):
+            return "/".join(folders[:depth])
+    return "/".join(folders)
+
+
+def place_of(identity: Identity) -> tuple[str, int, int, str]:
+    """Return the sort key of modules: folder, timestamp, id and name."""
+    number = _LAST if identity.id is None else identity.id
+    return identity.folder, identity.timestamp or 0, number, identity.name or ""
+
+
+def prefix_of(identity: Identity) -> str:
+    """Return how the names of the files of a module begin: `module_0002.jit_f`."""
+    stamp = None if identity.timestamp is None else str(identity.timestamp)
+    number = None if identity.id is None else f"module_{identity.id:04d}"
+    return ".".join(part for part in (stamp, number, identity.name) if part)
 
 
 _Key = tuple[object, ...] | None

@@ -4,12 +4,9 @@ Ranks compile the same modules, often under other numbers, because one of them l
 """
 
 import re
-import tempfile
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
@@ -17,10 +14,7 @@ from msgspec.structs import replace
 
 from xlareport.dump.contents import RunEach, content_digest, is_volatile
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
-from xlareport.dump.rank_folders import fold_rank_folders
-from xlareport.dump.source import Source, keep_entries
-from xlareport.dump.stored_groups import NamedDump, name_and_group
-from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike, index_keys
+from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike
 
 _PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
 
@@ -53,34 +47,6 @@ class RankPlace(Struct, frozen=True):
 def rank_place(number: int, module: ModuleFiles) -> RankPlace:
     """Return the properties of a module that are kept for comparison."""
     return RankPlace(number, module.folder, module.id, module.timestamp)
-
-
-def group_source(source: Source, run: RunEach = map) -> NamedDump:
-    """Return the files of a dump that may be read, and its modules; of equal ones of ranks one.
-
-    `run` reads files, as far as they have to be compared.
-    """
-    with tempfile.TemporaryDirectory(prefix="xlareport-files-") as folder:
-        keep = partial(keep_entries, folder=Path(folder))
-        folded = fold_rank_folders(source.entries, run, keep)
-        named = name_and_group(replace(source, entries=folded.entries))
-    grouped = merge_rank_modules(named.grouped, run)
-    return replace(
-        named,
-        grouped=replace(grouped, folder_copies=folded.copies),
-        owners=_new_owners(named, grouped),
-    )
-
-
-def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
-    """Return the new module indices of files after modules of other processes were removed."""
-    if grouped.modules is named.grouped.modules:
-        return named.owners
-    places = index_keys((module.key for module in grouped.modules), len(grouped.modules))
-    originals = {copy.key: key for key, some in grouped.copies.items() for copy in some}
-    keys = (originals.get(module.key, module.key) for module in named.grouped.modules)
-    new = array("q", map(places.__getitem__, keys))
-    return array("i", (new[owner] if owner >= 0 else owner for owner in named.owners))
 
 
 def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:

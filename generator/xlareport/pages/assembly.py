@@ -7,7 +7,7 @@ from itertools import chain, islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.dump import AnalyzedDump, DumpRelations
 from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation
 from xlareport.pages.coverage import page as coverage
@@ -51,6 +51,7 @@ class SiteInput(Struct, frozen=True):
     """All that the files of a site are made from."""
 
     dump: AnalyzedDump
+    relations: DumpRelations
     outputs: Sequence[ModuleOutput]
     """One for each module of the dump, without the files in `payloads`."""
     report: ReportRecord
@@ -138,7 +139,11 @@ def _front(site: SiteInput, faults: Faults) -> Iterator[SiteFile]:
         (navigation.MODULES, "Modules", partial(_modules, dump, report)),
         (navigation.NAMES, "File-name reference", partial(_names, dump, report)),
         (navigation.GLOSSARY, "Glossary", partial(_glossary, dump)),
-        (navigation.PROGRAM, "Execution graph", partial(_program, dump, report, site.picture)),
+        (
+            navigation.PROGRAM,
+            "Execution graph",
+            partial(_program, report, site.relations, site.picture),
+        ),
     ]
     if nightly:
         pages.append((navigation.TRENDS, "Nightly trend", partial(_trends, nightly)))
@@ -182,9 +187,9 @@ def _glossary(dump: AnalyzedDump) -> Iterator[SiteFile]:
 
 
 def _program(
-    dump: AnalyzedDump, report: ReportRecord, picture: PictureRequest | None
+    report: ReportRecord, relations: DumpRelations, picture: PictureRequest | None
 ) -> Iterator[SiteFile]:
-    program = program_page(report, dump.graphs, dump.reasons, picture)
+    program = program_page(report, relations, picture)
     yield navigation.PROGRAM, render("program", program, "Execution graph")
     yield from table_files(LINKS_TABLE, program.link_table)
     if len(report.ranks) > 1:

@@ -47,7 +47,7 @@ def module_key(slug: str, name: str) -> str:
 
 
 def further_lines_key(slug: str, step: str) -> str:
-    """Return the key prefix of the payloads with a step's further lines."""
+    """Return the key prefix of the payloads with a step's further lines and rows."""
     return module_key(slug, f"step~{step}")
 
 

@@ -32,6 +32,8 @@ class ModuleTab(Struct, Generic[T], frozen=True):
     """Returns what the tab shows; a module without it has no such tab."""
     page: Callable[[ModuleRecord, T], PartPage]
     """Makes the record that the template shows, and its tables."""
+    place: int
+    """Among the tabs of a module, the smallest first: those that are used most."""
     wide: bool = False
     """Whether it takes the room of the sidebars."""
     title: str = ""

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from xlareport.dump.grouping import NO_OWNER, NamedDump
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import MANY_FILES
-from xlareport.dump.stored_groups import NO_OWNER, NamedDump
 from xlareport.storage.lazy_sequence import LazySequence
 
 

@@ -31,7 +31,8 @@ def byte_size(number: float) -> str:
 def byte_size_as(number: float, whole: float) -> str:
     """Return a number of bytes in the unit of another: `0.5 MiB` beside `1.1 MiB`."""
     _, unit = _scale(whole, 1024, _BINARY)
-    return f"{rounded(number / 1024 ** _BINARY.index(unit), 1)} {unit}" if number else "0"
+    value = number / 1024 ** _BINARY.index(unit)
+    return f"{rounded(value, int(value < 99.95))} {unit}" if number else "0"
 
 
 def sizes_apart(first: float, second: float) -> tuple[str, str]:

@@ -1,26 +1,18 @@
 """What the report advises fits the cause and the reason."""
 
-import re
-
 import msgspec
 import pytest
+from tests.analysis.collectives.overlaps import overlap
 from tests.fixtures.dumps import Unpack
 
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.remedies import (
-    TPU_OPTIONS,
     advise_scheduling,
     find_remedy,
     find_sync_step,
 )
-from xlareport.analysis.collectives.schedule import Overlap, WaitReason
-from xlareport.knowledge.tpu_defaults import all_releases
+from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.report import BuildOptions, read_one_module
-
-
-def overlap(reason: WaitReason | None, exposed: float = 1e-6) -> Overlap:
-    return Overlap((), (), 0.0, exposed, exposed, reason, "", (), ())
-
 
 QUEUED = msgspec.structs.replace(overlap(WaitReason.SCHEDULER), queued=("other",))
 COMBINED = msgspec.structs.replace(overlap(WaitReason.SCHEDULER), early=2, last="product")
@@ -127,6 +119,29 @@ def test_a_tpu_has_the_options_of_the_kind_alone() -> None:
     assert "--xla" not in find_remedy(None, synchronous, "collective-broadcast", "tpu")
 
 
-def test_the_options_of_a_tpu_exist() -> None:
-    known = {name for release in all_releases() for name in release.values}
-    assert {name for text in TPU_OPTIONS.values() for name in re.findall(r"xla_\w+", text)} <= known
+def test_a_tpu_collective_that_is_asynchronous_needs_no_option_for_that() -> None:
+    said = find_remedy(None, overlap(WaitReason.SCHEDULER), "collective-permute", "tpu", "0205")
+    assert "xla_enable_async_collective_permute" not in said
+    assert "step 0205" in said
+
+
+def test_an_option_that_is_off_in_the_dump_is_said_to_be() -> None:
+    flags = {"xla_tpu_enable_async_all_to_all": "false"}
+    said = find_remedy(None, overlap(WaitReason.IS_SYNC), "all-to-all", "tpu", flags=flags)
+    assert "--xla_tpu_enable_async_all_to_all (false) is off in this dump." in said
+
+
+@pytest.mark.parametrize(
+    ("backend", "words"),
+    [
+        ("tpu", "--xla_tpu_enable_windowed_einsum_for_all_gather"),
+        ("gpu", "--xla_gpu_threshold_for_windowed_einsum_mib"),
+        (None, "it is a single collective."),
+    ],
+)
+def test_a_collective_matmul_is_in_pieces_already(backend: str | None, words: str) -> None:
+    waiting = overlap(WaitReason.DEPENDENCE)
+    said = find_remedy(CauseKind.WINDOWED, waiting, "collective-permute", backend)
+    assert "Compare with windowed einsums off" in said
+    assert words in said
+    assert "into pieces" not in said

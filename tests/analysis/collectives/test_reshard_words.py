@@ -1,11 +1,21 @@
 """Sentences on values that a collective moves, and whose shardings are not known."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from tests.modules import parse_module
 
-from xlareport.analysis.collectives.partitioning import Counterpart
-from xlareport.analysis.collectives.reshard_words import describe_move
+from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
+from xlareport.analysis.collectives.reshard_words import (
+    describe_move,
+    describe_resharding,
+    find_merging_reshape,
+    merges,
+)
+from xlareport.analysis.collectives.sharding_pair import make_pair
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -45,3 +55,47 @@ def test_a_move_says_what_is_known(
     wanting = Counterpart(entry, entry.by_name["dot.1"], Grade.MATCHED)
     body, source = entry.by_name[collective], entry.by_name["x"]
     assert describe_move(body, source, wanting, is_made=is_made) == expected
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ("{replicated}", "Reshards `x` from `{devices=[2]<=[2]}` to `{replicated}`."),
+        ("", "Reshards `x` from `{devices=[2]<=[2]}`."),
+    ],
+)
+def test_the_known_sharding_is_stated_where_the_other_is_not(after: str, words: str) -> None:
+    step: Any = None
+    pair = make_pair("x", "{devices=[2]<=[2]}", after, "resharding", Grade.MATCHED)
+    assert describe_resharding(step, pair, None) == words
+
+
+MERGED = """HloModule m, num_partitions=4
+
+ENTRY main {
+  a = f32[8,16] parameter(0), sharding={devices=[TILES]<=[4]}
+  flat = f32[128] reshape(a)
+  ROOT d = f32[] dot(flat, flat), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+}
+"""
+
+
+@pytest.mark.parametrize(("tiles", "reshape"), [("1,4", "flat"), ("4,1", None)])
+def test_a_reshape_that_merges_a_sharded_dimension_is_found(
+    tiles: str, reshape: str | None
+) -> None:
+    """Rows stay together in the flat value, columns do not."""
+    module = parse_module(MERGED.replace("TILES", tiles))
+    assert module.entry is not None
+    step = PartitioningStep(Partitioning(module, module), match(module, module))
+    assert module.entry.root is not None
+    found = find_merging_reshape(step, module.entry, "a", module.entry.root)
+    assert (found.name if found else None) == reshape
+
+
+def test_a_reshape_that_keeps_the_sharded_dimension_merges_nothing() -> None:
+    text = MERGED.replace("f32[128] reshape", "f32[2,4,16] reshape").replace("TILES", "1,4")
+    module = parse_module(text)
+    assert module.entry is not None
+    lines = module.entry.by_name
+    assert not merges(lines["a"], lines["flat"], (1, 4))

@@ -2,6 +2,7 @@
 
 from xlareport.analysis.collectives.sharding_effect import (
     cuts_along,
+    exchange,
     gather,
     hand_on,
     tiles_of,
@@ -30,6 +31,15 @@ def test_a_permute_hands_parts_on() -> None:
     turned = [(device, (device + 1) % 8) for device in range(8)]
     assert hand_on("{devices=[8]<=[8]}", 1, turned, 8) == "{devices=[8]1,2,3,4,5,6,7,0}"
     assert hand_on("{devices=[8]<=[8]}", 1, turned[:3], 8) == ""
+
+
+def test_an_exchange_joins_along_a_dimension_and_cuts_another() -> None:
+    pairs = [(0, 1), (2, 3)]
+    assert exchange("{devices=[2,2]<=[4]}", 1, 0, pairs, 4) == "{devices=[4,1]<=[4]}"
+    assert exchange("{devices=[2,2]<=[4]}", 0, 1, [(0, 2), (1, 3)], 4) == "{devices=[1,4]0,2,1,3}"
+    assert exchange("{devices=[2,2]<=[4]}", 1, 0, [(0, 2), (1, 3)], 4) == ""
+    assert exchange("{devices=[2,2]<=[4]}", 1, 0, [(1, 0), (3, 2)], 4) == ""
+    assert exchange("{devices=[2,2]<=[4]}", 1, 2, pairs, 4) == ""
 
 
 def test_cuts_of_shapes() -> None:

@@ -30,8 +30,8 @@ ENTRY main_spmd {
 """
 
 
-def pair_of(collective: str) -> ShardingPair:
-    before, after = parse_module(BEFORE), parse_module(AFTER)
+def pair_of(collective: str, before_text: str = BEFORE, after_text: str = AFTER) -> ShardingPair:
+    before, after = parse_module(before_text), parse_module(after_text)
     step = PartitioningStep(Partitioning(before, after), match(before, after))
     assert after.entry is not None
     body = after.entry.by_name[collective]
@@ -50,4 +50,34 @@ def test_a_result_computed_in_another_sharding_is_moved_to_its_own() -> None:
 def test_the_next_collective_begins_with_the_sharding_that_the_value_has_then() -> None:
     pair = pair_of("whole")
     assert (pair.value, pair.from_) == ("joined", "{devices=[4,2]<=[8]}")
-    assert pair.to == "{devices=[4,1,2]0,1,2,3,4,5,6,7 last_tile_dim_replicate}"
+    assert pair.to == "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"
+
+
+SPLIT_BEFORE = """HloModule m, num_partitions=4
+
+ENTRY main {
+  a = f32[8,384] parameter(0), sharding={devices=[2,2]<=[4]}
+  n = f32[8,384] negate(a), sharding={devices=[2,2]<=[4]}
+  ROOT s = f32[8,128] slice(n), slice={[0:8], [128:256]}, sharding={devices=[2,2]<=[4]}
+}
+"""
+SPLIT_AFTER = """HloModule m, num_partitions=4
+
+ENTRY main_spmd {
+  a = f32[4,192] parameter(0)
+  n = f32[4,192] negate(a)
+  parts = f32[2,2,192] reshape(n)
+  moved = f32[2,2,192] all-to-all(parts), replica_groups=[2,2]<=[4], dimensions={0}
+  turned = f32[2,2,192] transpose(moved), dimensions={1,0,2}
+  own = f32[2,384] reshape(turned)
+  ROOT s = f32[2,128] slice(own), slice={[0:2], [128:256]}
+}
+"""
+
+
+def test_after_an_all_to_all_the_shapes_tell_the_sharding() -> None:
+    pair = pair_of("moved", SPLIT_BEFORE, SPLIT_AFTER)
+    assert (pair.value, pair.from_) == ("n", "{devices=[2,2]<=[4]}")
+    assert pair.to == "{devices=[4,1]<=[4]}"
+    other = pair_of("moved", SPLIT_BEFORE, SPLIT_AFTER.replace("reshape(turned", "negate(turned"))
+    assert (other.to, other.to_reason) == (None, "no snapshot states it")

@@ -188,3 +188,36 @@ def test_sums_that_differ_in_their_rounding_alone_are_no_change_of_time() -> Non
     assert base.seconds != head.seconds
     assert OperationChange(base.key, base, head).seconds == 0.0
     assert OperationChange(base.key, base, operation("add")).seconds == pytest.approx(0.7)
+
+
+UNNAMED = """HloModule jit_f, is_scheduled=true
+
+%fused (p: f32[64,64]) -> f32[64,64] {
+  %p = f32[64,64]{1,0} parameter(0)
+  ROOT %t = f32[64,64]{0,1} transpose(%p), dimensions={1,0}
+}
+
+ENTRY %main (a: f32[64,64]) -> (f32[64,64], f32[64,64], f32[64,64], f32[64,64]) {
+  %a = f32[64,64]{1,0} parameter(0)
+  %b = f32[64,64]{1,0} parameter(1)
+  %c = f32[64,64]{0,1} copy(%a)
+  %g = f32[64,64]{1,0} collective-permute(%a), source_target_pairs={{0,1},{1,0}}
+  %f = f32[64,64]{0,1} fusion(%a), kind=kLoop, calls=%fused
+  %n = f32[64,64]{1,0} negate(%a)
+  %e = f32[64,64]{1,0} exponential(%b), metadata={op_name="jit(f)/exp"}
+  ROOT %r = (f32[64,64], f32[64,64], f32[64,64], f32[64,64], f32[64,64]) tuple(%c, %g, %f, %n, %e)
+}
+"""
+
+
+def test_what_passes_insert_without_an_op_name_is_told_from_what_is_not_known() -> None:
+    def ops(text: str) -> set[str]:
+        module = parse_module(text)
+        cost = count_cost(module)
+        shares = share_fusions(module, cost, nominal_device("cpu"))
+        return {each.key.op for each in list_operations(module, cost, shares)[0]}
+
+    made = {"copies", "collectives", "transposes and reshapes"}
+    assert ops(UNNAMED) == {"exp", "", *(f"made by XLA: {kind}" for kind in made)}
+    # Without any op_name in the module, its absence says nothing of where an instruction is from.
+    assert ops(UNNAMED.replace(', metadata={op_name="jit(f)/exp"}', "")) == {""}

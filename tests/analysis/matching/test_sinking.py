@@ -213,3 +213,28 @@ def test_a_constant_is_copied_into_a_loop_within_the_loop_that_was_given_it(read
         assert pairing is not None
         assert pairing.relation is Relation.CLONED
         assert pairing.before == (Place("main", "two"),)
+
+
+def test_a_fill_that_two_loops_were_given_moves_into_both(read: Read) -> None:
+    texts = []
+    for text in (_FILLED, _FILLED_IN_THE_LOOP):
+        first, entry = text.split("ENTRY")
+        second = first.partition("\n\n")[2]
+        for name in ("body", "condition", "zero.2", "fill.2"):
+            second = second.replace(f"%{name} ", f"%{name}.b ").replace(f"%{name})", f"%{name}.b)")
+            second = second.replace(f"%{name},", f"%{name}.b,")
+        loop = next(line for line in entry.splitlines() if " while(" in line)
+        again = loop.replace("%while =", "%while.b =").replace("=%condition", "=%condition.b")
+        again = again.replace("body=%body", "body=%body.b")
+        last = "  %last.b = f32[8]{0} get-tuple-element(%while.b), index=1\n"
+        entry = entry.replace(loop, f"{loop}\n{again}\n{last}".rstrip("\n"))
+        entry = entry.replace("tuple(%last, %fill)", "tuple(%last, %last.b)")
+        if text is _FILLED_IN_THE_LOOP:
+            entry = entry.replace("  %fill = f32[8]{0} broadcast(%zero), dimensions={}\n", "")
+            entry = entry.replace("  %zero = f32[] constant(0)\n", "")
+        texts.append(f"{first}{second}ENTRY{entry}")
+    matching = match(read(texts[0]), read(texts[1]))
+    for place in (Place("body", "fill.2"), Place("body.b", "fill.2.b")):
+        pairing = matching.pairing_after(place)
+        assert pairing is not None
+        assert pairing.before == (Place("main", "fill"),), place

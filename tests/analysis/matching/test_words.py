@@ -183,3 +183,60 @@ def test_the_account_names_the_halves(read: Read) -> None:
         " gives the low half, `%add.1` the high half" in sentence
         for sentence in (made.headline, *made.account)
     )
+
+
+_COMPLEX = """
+HloModule m
+
+ENTRY %main (a: f32[4], b: f32[4]) -> f32[2,2] {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %number = c64[4]{0} complex(%a, %b)
+  %square = c64[4]{0} multiply(%number, %number)
+  %table = c64[2,2]{1,0} reshape(%square)
+  %twice = c64[2,2]{1,0} add(%table, %table)
+  ROOT %out = f32[2,2]{1,0} real(%twice)
+}
+"""
+_PARTS = """
+HloModule m
+
+ENTRY %main (a: f32[4], b: f32[4]) -> f32[2,2] {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %tuple.1 = (f32[4]{0}, f32[4]{0}) tuple(%a, %b)
+  %multiply.1 = f32[4]{0} multiply(%a, %a)
+  %multiply.2 = f32[4]{0} multiply(%b, %b)
+  %subtract.1 = f32[4]{0} subtract(%multiply.1, %multiply.2)
+  %multiply.3 = f32[4]{0} multiply(%a, %b)
+  %multiply.4 = f32[4]{0} multiply(%b, %a)
+  %add.1 = f32[4]{0} add(%multiply.3, %multiply.4)
+  %tuple.2 = (f32[4]{0}, f32[4]{0}) tuple(%subtract.1, %add.1)
+  %table.1 = f32[2,2]{1,0} reshape(%subtract.1)
+  %table.2 = f32[2,2]{1,0} reshape(%add.1)
+  %tuple.3 = (f32[2,2]{1,0}, f32[2,2]{1,0}) tuple(%table.1, %table.2)
+  %twice.1 = f32[2,2]{1,0} add(%table.1, %table.1)
+  %twice.2 = f32[2,2]{1,0} add(%table.2, %table.2)
+  %tuple.4 = (f32[2,2]{1,0}, f32[2,2]{1,0}) tuple(%twice.1, %twice.2)
+  ROOT %out.1 = f32[2,2]{1,0} copy(%twice.1)
+}
+"""
+
+
+def test_a_complex_operation_became_several_on_real_and_imaginary_parts(read: Read) -> None:
+    matching = match(read(_COMPLEX), read(_PARTS))
+    became = {
+        "square": "subtract.1 add.1 tuple.2 multiply.1 multiply.2 multiply.3 multiply.4",
+        "table": "table.1 table.2 tuple.3",
+        "twice": "twice.1 twice.2 tuple.4",
+    }
+    for name, parts in became.items():
+        pairing = matching.pairing_before(_at(name))
+        assert pairing is not None
+        assert {place.instruction for place in pairing.after} == {*parts.split()}, name
+    made = step(read(_COMPLEX), read(_PARTS), "`complex-rewriter`")
+    assert any(
+        "`%table` in `main` was expanded into 3 instructions on real and imaginary parts:"
+        " `%table.1` gives the real parts, `%table.2` the imaginary ones" in sentence
+        for sentence in (made.headline, *made.account)
+    )

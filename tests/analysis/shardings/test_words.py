@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlareport.analysis.shardings.words import axes_of, describe_sharding
+from xlareport.analysis.shardings.words import axes_of, describe_sharding, words_of
 from xlareport.hlo.shardings.mesh import Mesh, make_mesh
 from xlareport.hlo.shardings.written import parse_sharding
 
@@ -70,6 +70,11 @@ def test_words(text: str, words: str) -> None:
     sharding = parse_sharding(text)
     assert sharding is not None
     assert describe_sharding(sharding, mesh()) == words
+
+
+def test_parts_without_their_devices() -> None:
+    assert words_of("{devices=[1,4]...}", None) == "dimension 1 in 4 parts"
+    assert words_of("{devices=[1,4,2]}", None) == "not read"
 
 
 def test_many_members_are_counted() -> None:

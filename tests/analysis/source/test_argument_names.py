@@ -1,7 +1,7 @@
 from tests.modules import parse_module
 
 from xlareport.analysis.source.argument_names import (
-    FrameworkArgument,
+    NamedArgument,
     list_arguments,
     name_arguments,
     name_parameters,
@@ -23,7 +23,7 @@ ENTRY e {
     assert name_arguments(module) == {"a": "params['emb']"}
 
 
-def arguments(*names: str) -> tuple[FrameworkArgument, ...]:
+def arguments(*names: str) -> tuple[NamedArgument, ...]:
     lines = [
         f"  a.{number} = f32[{2 if name else ''}] parameter({number})"
         + (f', metadata={{op_name="{name}"}}' if name else "")

@@ -152,3 +152,34 @@ def test_operands_of_a_chain_that_was_folded_are_dead(read: Read) -> None:
     kinds = _kinds(read, chain, _AFTER.replace("constant(6)", "constant(13.3333333)"))
     assert kinds["twenty"] is kinds["flat"] is kinds["third"] is Kind.FOLDED
     assert kinds["four"] is kinds["five"] is kinds["two"] is kinds["three"] is Kind.DEAD
+
+
+def test_users_are_followed_in_the_order_of_the_module(read: Read) -> None:
+    branches = "".join(
+        f"  %part.{number} = f32[] add(%small, %small)\n"
+        + "".join(
+            f"  %leaf.{number}.{leaf} = f32[] multiply(%part.{number}, %part.{number})\n"
+            for leaf in range(9)
+        )
+        for number in range(10)
+    )
+    before = _module(
+        "  %two = f32[] constant(2)\n  %small = f32[] negate(%two)\n"
+        f"{branches}  %wide = f32[8]{{0}} broadcast(%leaf.0.0), dimensions={{}}\n"
+    )
+    assert _kinds(read, before, _AFTER)["two"] is Kind.DEAD
+
+
+def test_the_first_of_many_users_leads_to_the_constant(read: Read) -> None:
+    branches = [
+        "  %head = f32[] negate(%six)",
+        *(f"  %v.{branch} = f32[] negate(%head)" for branch in range(10)),
+        *(
+            f"  %w.{branch}.{leaf} = f32[] sine(%v.{branch})"
+            for branch in range(10)
+            for leaf in range(10)
+        ),
+    ]
+    lines = "\n".join(branches) + "\n  %wide = f32[8]{0} broadcast(%w.0.0), dimensions={}\n"
+    before = _BEFORE.replace("  %wide = f32[8]{0} broadcast(%six), dimensions={}\n", lines)
+    assert _kinds(read, before, _AFTER)["six"] is Kind.FOLDED

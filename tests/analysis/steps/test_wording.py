@@ -4,6 +4,8 @@ from xlareport.analysis.steps import wording
 def test_the_heaviest_are_named_and_the_rest_counted() -> None:
     counts = [("add", 1), ("copy", 14), ("dot", 2), ("sine", 1), ("tanh", 1)]
     assert wording.counted(counts) == "2 dots, 14 copies, 1 add and 2 others"
+    four = [("add", 4), ("copy", 3), ("sine", 2), ("select", 1)]
+    assert wording.counted(four, "dead").count("dead") == 4
 
 
 def test_long_names_lose_their_middle_and_backticks_are_kept_even() -> None:

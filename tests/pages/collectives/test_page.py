@@ -26,6 +26,7 @@ def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:
         "others by ring algorithms, no in-network reduction)."
     )
     assert "Not validated" in page.model
+    assert "where GPUs have no access to each other's memory, NCCL runs instead." in page.model
     assert "https://" in page.model_source
     assert [figure.label for figure in page.figures] == [
         "Collectives",

@@ -1,15 +1,21 @@
 """The table of all modules of a comparison."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.causes import Cause
+from xlareport.analysis.compare.comparison import Quantity
+from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.compare import compare
 from xlareport.knowledge.grades import Grade
 from xlareport.pages.compare.first_page import (
     NOT_PAIRED,
     TABLE,
+    _figures,
     changed_words,
     compare_page,
     compared_tables,
@@ -80,3 +86,17 @@ def test_what_changed_is_the_program_its_options_or_the_compiler() -> None:
     )
     assert changed_words([cause("compiler"), cause("pass")]) == "The compiler."
     assert changed_words([cause("pass")]) == "The same program, compiled differently."
+
+
+@pytest.mark.parametrize(("obstacle", "look"), [("", "xr-better"), ("the TPUs differ", "")])
+def test_a_time_that_cannot_be_compared_is_neither_better_nor_worse(
+    obstacle: str, look: str
+) -> None:
+    figures = (Quantity(ESTIMATE, 100, 50, -0.5), Quantity("bytes_accessed", 100, 50, -0.5))
+    main: Any = SimpleNamespace(
+        figures=figures, precisions=(), device_memory="HBM", memory_spaces=()
+    )
+    judged = SimpleNamespace(obstacle=obstacle, direction="")
+    verdict = SimpleNamespace(time=judged, memory=SimpleNamespace(obstacle=""), work=None)
+    view: Any = SimpleNamespace(verdict=verdict)
+    assert [row.look for row in _figures(view, main)] == [look, "xr-better"]

@@ -1,8 +1,11 @@
 """Charts of cost and memory say themselves in words."""
 
+from types import SimpleNamespace
+from typing import Any
+
 from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
-from xlareport.pages.cost.charts import roofline
+from xlareport.pages.cost.charts import _LOW, _Scale, roofline
 from xlareport.pages.cost.page import cost_page
 
 
@@ -13,3 +16,18 @@ def test_charts_say_themselves_in_words_and_escape_names(unpacked: Unpack) -> No
     assert page.roofline.startswith('<svg class="xr-chart"')
     assert "aria-label=" in page.roofline
     assert roofline((), cost.device) == ""
+
+
+def test_what_is_far_below_the_roof_is_within_the_chart() -> None:
+    """An all-reduce adds little, for as long as its bytes take on the links."""
+    row: Any = SimpleNamespace(
+        instruction="all-reduce.1",
+        share=0.1,
+        limit="interconnect",
+        cost=SimpleNamespace(flops=1e6),
+        least=SimpleNamespace(seconds=1e-3),
+    )
+    drawn = _Scale(1e12, 1e14, [(100.0, 1e14), (0.2, 1e9), (0.2, 1e11)]).dot(0.2, row)
+    assert f'cy="{_LOW:.1f}"' in drawn
+    drawn = _Scale(1e12, 1e14, [(100.0, 1e14), (0.2, 1e8)]).dot(0.2, row)
+    assert f'cy="{_LOW:.1f}"' not in drawn

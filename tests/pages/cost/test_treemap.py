@@ -84,3 +84,28 @@ def test_nothing_is_drawn_of_one_scope_or_of_none_that_takes_time() -> None:
     assert treemap([]) == ""
     assert treemap([part("a", 1.0), part("b", 0.0)]) == ""
     assert treemap_words([]) == ""
+
+
+def test_areas_have_the_telling_part_of_an_op_name_and_the_whole_under_the_pointer() -> None:
+    parts = [
+        part("jit(f)/transpose(jvp(layer_1))/dot", 3.0),
+        part("jit(f)/jvp()/jit(softmax)/exp", 3.0),
+        part("jit(f)/jvp()/broadcast.5", 1.0),
+        part("jit(f)/jvp()/broadcast.6", 1.0),
+        part("convert.1", 1.0),
+        part("convert.2", 1.0),
+    ]
+    drawn = treemap(parts, "m/x.html#t=m/x/instructions")
+    assert treemap_words(parts) == (
+        "Roofline time by op_name scope; largest: (no scope) forward 50%, layer_1 backward 30%, "
+        "(made by XLA) 20%"
+    )
+    for label in ("layer_1 backward", "softmax/exp", "broadcast", "convert"):
+        assert f"<span>{label}</span>" in drawn
+    for title in (
+        "transpose(jvp(layer_1))/dot: 30%",
+        "jvp()/broadcast: 20% (broadcast.5, broadcast.6)",
+        "(made by XLA)/convert: 20% (convert.1, convert.2)",
+    ):
+        assert f"<title>{title}</title>" in drawn
+    assert "q=%2F%28made" not in drawn

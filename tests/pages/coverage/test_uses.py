@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from tests.pages.coverage.test_page import artifacts
 
-from xlareport.dump.grouping import group
+from xlareport.dump.grouping import NamedDump, group, owners
 from xlareport.dump.modules import Artifact
-from xlareport.dump.stored_groups import NamedDump, owners
 from xlareport.pages.coverage.uses import file_uses
 
 

@@ -87,3 +87,17 @@ def test_pairs_of_compute_units() -> None:
 def test_blocks_that_do_not_fit() -> None:
     """With 72 registers 1,024 threads need more than there are."""
     assert "512 threads 25%, 1024 threads do not fit" in words(kernel(9588, 64, 72))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "planned"),
+    [
+        ("KERNEL_STRATEGY_DEFAULT", "XLA plans NCCL"),
+        ("KERNEL_STRATEGY_TRITON_TWO_SHOT", "XLA plans this"),
+    ],
+)
+def test_a_kernel_of_a_collective_may_not_run(strategy: str, planned: str) -> None:
+    text = words(replace(kernel(64, 512, 32), strategy=strategy))
+    assert "Compiled for `fusion.1`" in text
+    assert f"kernel_strategy `{strategy}`: {planned}" in text
+    assert "run time" in text

@@ -4,7 +4,7 @@ from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost_report.donation_rows import DonationRow
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.replicated_state import ReplicatedArguments
-from xlareport.analysis.source.argument_names import FrameworkArgument
+from xlareport.analysis.source.argument_names import NamedArgument
 from xlareport.pages.memory.argument_actions import donation_action, replication_actions
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
@@ -12,7 +12,7 @@ EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
 
 def test_an_argument_of_which_all_arrays_are_meant_is_named() -> None:
     rows = tuple(DonationRow(number, "m", 1 << 20, (0,), donated=False) for number in (2, 3))
-    memory = replace(EMPTY, donations=rows, arguments=(FrameworkArgument("m", 1, (2, 3)),))
+    memory = replace(EMPTY, donations=rows, arguments=(NamedArgument("m", 1, (2, 3)),))
     [(size, words)] = donation_action(memory)
     assert size == 2 << 20
     assert words.startswith("2.0 MiB at most: donate all of `m` (argument 1), 2 arrays, with don")

@@ -28,7 +28,7 @@ def clusters(unpacked: Unpack) -> tuple[AnalyzedDump, ReportRecord]:
 
 def page_of(clusters: tuple[AnalyzedDump, ReportRecord]) -> ProgramPage:
     analysed, report = clusters
-    return program_page(report, analysed.graphs, analysed.reasons, program_picture(report))
+    return program_page(report, relate_modules(analysed), program_picture(report))
 
 
 def test_a_link_that_the_graph_proves_is_exact_and_drawn(
@@ -45,16 +45,6 @@ def test_a_link_that_the_graph_proves_is_exact_and_drawn(
     assert len(links_table(report).rows) == 1
 
 
-def test_the_page_says_what_is_inside_a_cluster_and_what_is_not(
-    clusters: tuple[AnalyzedDump, ReportRecord],
-) -> None:
-    (graph,) = page_of(clusters).graphs
-    assert [cluster.name for cluster in graph.clusters] == ["cluster_0", "cluster_1"]
-    assert all(len(cluster.modules) == 1 for cluster in graph.clusters)
-    assert {one.op for one in graph.outside} == {"AsString", "StringToNumber"}
-    assert all(one.reason.startswith("guessed") for one in graph.outside)
-
-
 def test_the_page_counts_the_modules_by_their_part(
     clusters: tuple[AnalyzedDump, ReportRecord],
 ) -> None:
@@ -66,13 +56,6 @@ def made(unpacked: Unpack, name: str) -> tuple[AnalyzedDump, ReportRecord]:
     with open_source(unpacked(name)) as source, WorkerPool(1) as workers:
         analysed = analyze(begin_reading(source, ReadingOptions(), workers, silent, pages=False))
     return analysed, build_report(analysed, relate_modules(analysed))
-
-
-def test_the_log_of_the_framework_says_why_an_operation_was_left_out(unpacked: Unpack) -> None:
-    page = page_of(made(unpacked, "labelled-branches"))
-    outside = [one for graph in page.graphs for one in graph.outside]
-    assert len(outside) == 6
-    assert all(one.reason.startswith("TensorFlow's log: No registered") for one in outside)
 
 
 def test_ranks_that_order_their_collectives_differently_are_told(unpacked: Unpack) -> None:

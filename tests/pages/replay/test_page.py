@@ -1,7 +1,9 @@
 """The runs of the snapshots beside the steps: nothing is shown as passed that was not run."""
 
+import re
+
 from xlareport.pages.navigation import Link
-from xlareport.pages.replay.page import ReplayPart, replay_part
+from xlareport.pages.replay.page import ReplayBar, ReplayPart, replay_part, replay_strip
 from xlareport.readers.replay_result import ReplayedStage, ReplayResult
 
 STEPS = {key: Link(f"step {key}", f"m/x.md?steps&s={key}") for key in ("a", "b", "c", "d")}
@@ -45,3 +47,21 @@ def test_the_strip_has_a_bar_for_each_snapshot_and_no_markup_of_the_dump() -> No
 def test_a_step_is_named_only_if_it_was_confirmed() -> None:
     assert part().first == STEPS["c"]
     assert part(is_confirmed=False).first is None
+
+
+def bar(error: float | None, *, is_marked: bool = False) -> ReplayBar:
+    return ReplayBar(error, ran=True, is_beyond=False, is_marked=is_marked, words="w", address="a")
+
+
+def test_bars_are_in_powers_of_ten() -> None:
+    strip = replay_strip([bar(0.0), bar(1e-6), bar(1e-3), bar(None)], 1e-5, "words")
+    heights = [float(match) for match in re.findall(r'height="([\d.]+)"/>', strip)]
+    assert heights == sorted(heights)
+    assert heights[0] == 2.0
+    assert heights[2] - heights[1] == heights[1]
+
+
+def test_steps_that_may_change_numbers_have_a_mark() -> None:
+    strip = replay_strip([bar(0.0), bar(0.0, is_marked=True)], 0.0, "words")
+    assert strip.count("xr-replay-mark") == 1
+    assert "tolerance" not in strip

@@ -78,5 +78,5 @@ def test_a_reason_does_not_say_twice_what_it_has() -> None:
     moved = made_change(Kind.CLONED)
     moved.reason, moved.details = "a further copy, past %dot.1", ("past %dot.1", "f32[2] → f32[3]")
     [group] = grouped([moved])
-    reason = _groups([group])[0]["examples"][0]["reason"]
+    reason = _groups([group], "")[0]["examples"][0]["reason"]
     assert reason == "a further copy, past %dot.1; f32[2] → f32[3]"

@@ -32,6 +32,8 @@ from xlareport.analysis.collectives.sharding_pair import (
     make_pair,
     pair_of_value,
 )
+from xlareport.analysis.collectives.windowed_rings import Ring, find_ring
+from xlareport.analysis.collectives.windowed_words import describe_ring, find_product
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
@@ -64,6 +66,8 @@ class CauseKind(StrEnum):
     """Of another op that reads sharded operands, such as a gather."""
     RESHARDING = "resharding"
     """A value is wanted in another sharding than it has."""
+    WINDOWED = "collective matmul"
+    """One hop of a windowed einsum: parts of a product's operand or result go around a ring."""
     HALO = "halo exchange"
     """A windowed op needs the edges of the neighboring devices' parts."""
     USER = "in the program"
@@ -93,6 +97,20 @@ def explain_cause(
     """
     home = step.after.by_name[collective.body[0]]
     body = member or home.by_name[collective.body[1]]
+    ring = find_ring(step.after, home, body)
+    if ring is not None:
+        return _windowed(step, ring)
+    return _explain(step, collective, devices, home, body)
+
+
+def _explain(
+    step: PartitioningStep,
+    collective: Collective,
+    devices: int,
+    home: Computation,
+    body: Instruction,
+) -> CollectiveCause:
+    """Explain a collective that is no hop of a collective matmul."""
     chain = chain_back(home, body)
     source = chain[-1] if chain else body
     if collective.kind in REDUCING_COLLECTIVES:
@@ -111,6 +129,15 @@ def explain_cause(
     if wanting is not None and is_edge and _is_shifted(step, wanting, _op_name(body, source)):
         return _halo(step, Moved(home, body, tuple(chain)), wanting)
     return _resharding(step, Moved(home, body, tuple(chain)), wanting, devices)
+
+
+def _windowed(step: PartitioningStep, ring: Ring) -> CollectiveCause:
+    """Explain a hop of a collective matmul by its product."""
+    product = find_product(step, ring)
+    operands = tuple(step.operands(product.home, product.instruction)) if product else ()
+    detail = describe_ring(step, ring, product)
+    grade = product.grade if product is not None else Grade.MATCHED
+    return CollectiveCause(CauseKind.WINDOWED, detail, operands, None, grade, _OF_RING)
 
 
 def _selected(step: PartitioningStep, body: Instruction, selection: Instruction) -> CollectiveCause:
@@ -277,6 +304,7 @@ _SUMS = {
     CauseKind.PARTIAL_RESULT: ("Combines partial results of `{name}` ({opcode}): {part}."),
 }
 _OF_CANDIDATES = "candidates are gathered, not a value of the program"
+_OF_RING = "a hop moves a part from device to device; all hops together gather or scatter"
 _NO_OP = "the op that needs it has no counterpart before partitioning"
 _MADE = "a value that the partitioner computes"
 _NOT_WRITTEN = "the snapshot before partitioning does not write the shardings of its operands"
@@ -370,6 +398,7 @@ def _resharding(
         )
         reason = _MADE if step.is_without_counterpart(moved) else _NOT_WRITTEN
         return CollectiveCause(CauseKind.RESHARDING, detail, operands, None, Grade.MATCHED, reason)
-    detail = describe_resharding(step, pair, wanting)
+    kind = moved.body.opcode.removesuffix("-start")
+    detail = describe_resharding(step, pair, wanting, kind)
     grade = Grade.EXACT if pair.grade is Grade.EXACT and pair.to else Grade.MATCHED
     return CollectiveCause(CauseKind.RESHARDING, detail, operands, pair, grade)

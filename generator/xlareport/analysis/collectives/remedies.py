@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 
+from xlareport.analysis.collectives.async_options import advise_async, advise_options
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
@@ -34,6 +36,13 @@ _BY_CAUSE = {
 
 
 TO_SYNC = "gpu-convert-async-collectives-to-sync"
+_WITHOUT_RING = "Compare with windowed einsums off: then it is a single collective{option}."
+_RING_OPTIONS = {
+    "gpu": " (a higher --xla_gpu_threshold_for_windowed_einsum_mib)",
+    "tpu": " (--xla_tpu_enable_windowed_einsum_for_all_gather, _for_reduce_scatter)",
+}
+_NO_OPTION = ""
+_NO_FLAGS: Mapping[str, str] = MappingProxyType({})
 _SCHEDULER = "latency-hiding-scheduler"
 
 
@@ -74,6 +83,7 @@ def find_remedy(
     scheduler_step: str | None = None,
     *,
     sync_step: str = "",
+    flags: Mapping[str, str] = _NO_FLAGS,
 ) -> str:
     """Return a suggestion; empty if no time is exposed or the exposed time is unknown.
 
@@ -81,21 +91,26 @@ def find_remedy(
     """
     if not overlap.exposed_seconds or overlap.reason is None:
         return ""
-    by_cause = _by_cause(cause, kind)
+    by_cause = _by_cause(cause, kind, backend)
     if overlap.reason in (WaitReason.IS_SYNC, WaitReason.SCHEDULER):
         is_async = overlap.reason is WaitReason.SCHEDULER
         made_sync = "" if is_async else sync_step
         advice = advise_scheduling(
-            backend, scheduler_step, kind, made_sync, is_async=is_async, overlaps=(overlap,)
+            *(backend, scheduler_step, kind, made_sync),
+            is_async=is_async,
+            overlaps=(overlap,),
+            flags=flags,
         )
         return f"{advice} {by_cause}".strip()
-    if overlap.reason is WaitReason.DEPENDENCE:
+    if overlap.reason is WaitReason.DEPENDENCE and cause is not CauseKind.WINDOWED:
         pieces = f"Cut the {kind} and what needs it into pieces, and send one while another runs."
         return f"{by_cause} {pieces}".strip()
     return by_cause or "Do it together with other work, or less often: nothing is there to hide it."
 
 
-def _by_cause(cause: CauseKind | None, kind: str) -> str:
+def _by_cause(cause: CauseKind | None, kind: str, backend: str | None) -> str:
+    if cause is CauseKind.WINDOWED:
+        return _WITHOUT_RING.format(option=_RING_OPTIONS.get(backend or "", _NO_OPTION))
     if cause is CauseKind.PARTIAL_SUM and kind == "reduce-scatter":
         return "Shard a dimension that is not contracted."
     return _BY_CAUSE.get(cause, "") if cause is not None else ""
@@ -109,15 +124,17 @@ def advise_scheduling(
     *,
     is_async: bool = False,
     overlaps: Sequence[Overlap] = (),
+    flags: Mapping[str, str] = _NO_FLAGS,
 ) -> str:
     """Return advice for independent work that is not scheduled between start and done.
 
     `sync_step` is the step that made the collective synchronous, empty where none is known to. One
-    that is asynchronous in the end needs no option for that.
+    that is asynchronous in the end needs no option for that. `flags` are those of the dump.
     """
     if backend == "tpu":
-        options = TPU_OPTIONS.get(kind)
-        return f"Check that this kind may run asynchronously ({options})." if options else _ANY
+        if is_async:
+            return advise_async(kind, scheduler_step, overlaps, flags)
+        return advise_options(kind, flags) or _ANY
     if backend != "gpu":
         return _ANY
     checks = [] if sync_step or is_async else [_GPU_ASYNC]
@@ -173,13 +190,3 @@ _MADE_SYNC = (
     f"{TO_SYNC} (step {{step}}) made it synchronous, as nothing was scheduled between start and "
     "done."
 )
-_FUSION = "--xla_tpu_enable_async_collective_fusion"
-TPU_OPTIONS: Mapping[str, str] = {
-    "all-gather": f"--xla_enable_async_all_gather, {_FUSION}_fuse_all_gather",
-    "all-reduce": f"--xla_enable_async_all_reduce, {_FUSION}_fuse_all_reduce",
-    "reduce-scatter": (f"--xla_enable_async_reduce_scatter_fusion, {_FUSION}_fuse_reduce_scatter"),
-    "all-to-all": "--xla_tpu_enable_async_all_to_all",
-    "ragged-all-to-all": "--xla_tpu_enable_async_ragged_all_to_all",
-    "collective-permute": "--xla_enable_async_collective_permute",
-}
-"""The options of libtpu that decide whether a kind of collective may run asynchronously."""

@@ -22,6 +22,7 @@ from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.sent import count_sent
 from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
 from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -67,6 +68,9 @@ def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
         bound=_bound(every, given.cost),
         hideable_seconds=sum_hideable(Schedule(hlo, given.cost, device), every),
         interconnect_source=links.source if links else "",
+        sent=count_sent(
+            (figures.traffic, figures.counted) for figures in every if figures.traffic is not None
+        ),
     )
 
 
@@ -131,6 +135,7 @@ class _RowMaker:
                 self._given.backend,
                 self._scheduler_step,
                 sync_step=self._sync_step,
+                flags=self._given.module.flags,
             ),
         )
 

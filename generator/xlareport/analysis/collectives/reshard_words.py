@@ -1,9 +1,13 @@
-"""Sentences on a value that a collective moves: what, for which op, and from which sharding."""
+"""Sentences on a value that a collective moves: what, for which op, why, from which sharding."""
 
-from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
+from collections.abc import Sequence
+from math import prod
+
+from xlareport.analysis.collectives.argument_values import describe_value
 from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
+from xlareport.analysis.collectives.sharding_effect import tiles_of
 from xlareport.analysis.collectives.sharding_pair import OF_PARTITIONER, ShardingPair
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import english
 
 _MOST_CONSUMERS = 2
@@ -39,27 +43,75 @@ def describe_move(
 
 
 def describe_resharding(
-    step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None
+    step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None, kind: str = ""
 ) -> str:
-    """Return what is resharded, for which op, and the reshape that makes it necessary."""
-    way = f" from `{pair.from_}` to `{pair.to}`" if pair.to else ""
+    """Return what is resharded, for which op, and the reshape that makes it necessary.
+
+    `kind` is that of the collective: an all-gather of an argument gathers it.
+    """
+    value, verb = _value_words(step, pair), "Reshards"
+    if kind == "all-gather" and value != f"`{pair.value}`":
+        verb = "Gathers"
+    way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
     if len(way) > _LONGEST_WAY:
         way = ""
     if wanting is None:
-        return f"Reshards `{pair.value}`{way}."
+        return f"{verb} {value}{way}."
     op = wanting.instruction
     if op.name != pair.value:
         reshape = find_merging_reshape(step, wanting.home, pair.value, op)
         merged = f" `{reshape.name}` between them merges a sharded dimension." if reshape else ""
-        return f"Reshards `{pair.value}`{way}{_for_op(wanting)}.{merged}"
+        return f"{verb} {value}{way}{_for_op(wanting)}.{merged}"
     users = wanting.home.users.get(pair.value, ())
     names = english.listing([f"`{user.name}` ({user.opcode})" for user in users])
     consumer = f" for {names}" if 0 < len(users) <= _MOST_CONSUMERS else ""
     if pair.meaning == OF_PARTITIONER:
         return f"Reshards what the partitioner computes for `{pair.value}`{way}{consumer}."
-    return f"Reshards `{pair.value}`{way}{consumer}."
+    return f"{verb} {value}{way}{consumer}."
+
+
+def _value_words(step: PartitioningStep, pair: ShardingPair) -> str:
+    """Return the value that is resharded: an argument by its name."""
+    for home in step.before.computations:
+        line = home.by_name.get(pair.value)
+        if line is not None:
+            return describe_value(step.before, home, line)
+    return f"`{pair.value}`"
 
 
 def _for_op(wanting: Counterpart | None) -> str:
     op = wanting.instruction if wanting is not None else None
     return f" for `{op.name}` ({op.opcode})" if op is not None else ""
+
+
+def find_merging_reshape(
+    step: PartitioningStep, home: Computation, value: str, op: Instruction
+) -> Instruction | None:
+    """Return the reshape between a value and an op that merges a sharded dimension of the value.
+
+    All before partitioning. The result of such a reshape cannot have the same shards, unless the
+    dimension is the first of those that are merged. None where there is none.
+    """
+    line = home.by_name.get(value)
+    tiles = tiles_of(step.sharding(line)) if line is not None else None
+    if line is None or tiles is None:
+        return None
+    for user in home.users.get(value, ()):
+        reads = user is op or op in home.users.get(user.name, ())
+        if user.opcode == "reshape" and reads and merges(line, user, tiles):
+            return user
+    return None
+
+
+def merges(value: Instruction, reshape: Instruction, tiles: Sequence[int]) -> bool:
+    """Return whether a reshape merges a dimension that is cut into an earlier one."""
+    sizes = [size or 0 for size in value.shape.dimensions]
+    ends = {
+        prod(size or 0 for size in reshape.shape.dimensions[:end])
+        for end in range(len(reshape.shape.dimensions) + 1)
+    }
+    for number, (size, cuts) in enumerate(zip(sizes, tiles, strict=False)):
+        before = prod(sizes[:number])
+        if cuts > 1 and size > 1 and before > 1 and before not in ends:
+            return True
+    return False

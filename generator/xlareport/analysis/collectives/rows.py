@@ -7,6 +7,7 @@ from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.partitioning import ShardedValue
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
+from xlareport.analysis.cost.sent import SentBytes
 
 
 class CollectiveOrigin(Struct, frozen=True):
@@ -106,3 +107,4 @@ class CollectivesReport(Struct, frozen=True):
     """Upper bound of what more overlap hides in one execution of the module."""
     interconnect_source: str
     """Where the bandwidth of the model is from; empty where there is none."""
+    sent: SentBytes

@@ -1,7 +1,8 @@
 """The effect of a collective on a sharding: the part that each device holds after it, if known.
 
 An all-gather along a dimension joins the parts of its groups; a collective-permute passes each part
-on. For other collectives it does not follow from the sharding before.
+on; an all-to-all joins them along a dimension and cuts them along another. For other collectives it
+does not follow from the sharding before.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +32,7 @@ def gather(
         if place is None:
             return ""
         joined.update(dict.fromkeys(group, place))
-    counts = (*tiles[:dimension], tiles[dimension] // size, *tiles[dimension + 1 :])
-    return write_tiles(counts, joined)
+    return write_tiles(_replaced(tiles, dimension, tiles[dimension] // size), joined)
 
 
 def _joined(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
@@ -45,7 +45,36 @@ def _joined(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | 
     if numbers != list(range(numbers[0], numbers[0] + size)):
         return None
     first = known[0]
-    return (*first[:dimension], numbers[0] // size, *first[dimension + 1 :])
+    return _replaced(first, dimension, numbers[0] // size)
+
+
+def exchange(
+    written: str, joined: int, cut: int, groups: Sequence[Sequence[int]], devices: int
+) -> str:
+    """Return the sharding after an all-to-all that joins parts along a dimension and cuts another.
+
+    Empty if it does not follow. The parts are in the order of the groups, along both dimensions.
+    """
+    sharding = parse_sharding(written)
+    held = _held(written, len(sharding.tiles), devices) if sharding is not None else None
+    size = max(map(len, groups), default=0)
+    if held is None or size < 2 or not max(joined, cut) < len(held[0]):
+        return ""
+    tiles, places = held
+    result: dict[int, Tile] = {}
+    for group in groups:
+        parts = [places.get(device) for device in group]
+        place = _joined(parts, joined, size)
+        if place is None or parts != sorted(part for part in parts if part is not None):
+            return ""
+        for number, device in enumerate(group):
+            result[device] = _replaced(place, cut, place[cut] * size + number)
+    counts = _replaced(tiles, joined, tiles[joined] // size)
+    return write_tiles(_replaced(counts, cut, counts[cut] * size), result)
+
+
+def _replaced(numbers: Tile, place: int, number: int) -> Tile:
+    return (*numbers[:place], number, *numbers[place + 1 :])
 
 
 def hand_on(written: str, rank: int, pairs: Sequence[tuple[int, int]], devices: int) -> str:
@@ -74,7 +103,7 @@ def _held(written: str, rank: int, devices: int) -> tuple[Tile, Mapping[int, Til
 
 
 def write_tiles(tiles: Tile, places: Mapping[int, Tile]) -> str:
-    """Write a sharding with its devices listed, as in `{devices=[2,1]0,1}`; empty if uneven."""
+    """Write a sharding as `{devices=[2,1]<=[2]}`, or `{devices=[2,1]1,0}`; empty if uneven."""
     if prod(tiles) == 1:
         return "{replicated}"
     holders: dict[Tile, list[int]] = {}
@@ -84,7 +113,9 @@ def write_tiles(tiles: Tile, places: Mapping[int, Tile]) -> str:
     devices_per_tile = len(places) // prod(tiles)
     if not devices_per_tile or any(len(devices) != devices_per_tile for devices in every):
         return ""
-    listed = ",".join(str(device) for devices in every for device in devices)
+    order = [device for devices in every for device in devices]
+    is_ascending = order == list(range(len(order)))
+    listed = f"<=[{len(order)}]" if is_ascending else ",".join(map(str, order))
     counts = ",".join(map(str, tiles))
     if devices_per_tile == 1:
         return f"{{devices=[{counts}]{listed}}}"

@@ -1,15 +1,17 @@
 """The shardings that a value has before a collective and after it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from xlareport.analysis.collectives.partitioning import (
+    LONGEST,
     Counterpart,
     Moved,
     PartitioningStep,
 )
 from xlareport.analysis.collectives.sharding_effect import (
+    exchange,
     gather,
     hand_on,
     tiles_of,
@@ -18,13 +20,16 @@ from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.hlo.shardings.device_groups import parse_pairs
 from xlareport.hlo.shardings.written import local_dimensions
 from xlareport.knowledge.grades import Grade
 
+_MOST_REARRANGED = 6
+"""Reshapes and transposes behind a collective that are followed."""
 OF_PARTIAL = "partial results"
 """Of a pair whose first sharding is that of each operand, in their order."""
-_OPEN = "not known: no snapshot states it"
+_OPEN = "no snapshot states it"
 OF_PARTITIONER = "resharding of a value that the partitioner made"
 """Of a pair whose first sharding no snapshot has: it follows from the shape of the shards."""
 
@@ -35,7 +40,8 @@ class ShardingPair(Struct, frozen=True):
     value: str
     """The instruction before partitioning with these shardings, or the op of partial results."""
     from_: str
-    """As XLA writes it; of partial results those of the operands."""
+    """As XLA writes it; of partial results those of the operands. Of a value that the partitioner
+    made `{devices=[1,4]...}`: the snapshots show the parts, and not which device holds which."""
     to: str | None
     """None where it does not follow from the snapshots."""
     to_reason: str | None
@@ -71,7 +77,10 @@ def pair_of_value(
             continue
         fits = _is_local(home, link, value, before) and not _turns(chain[:at])
         rank = len(value.shape.dimensions)
-        after = _effect(step.after, link, before, rank, devices) if fits else ""
+        if link.opcode.startswith("all-to-all"):
+            after = _exchanged(step.after, Moved(home, link, ()), value, before, devices)
+        else:
+            after = _effect(step.after, link, before, rank, devices) if fits else ""
         if link is body:
             grade = known.grade if after else Grade.MATCHED
             return make_pair(value.name, before, after or wanted, "resharding", grade)
@@ -170,6 +179,41 @@ def _by_shape(
             if is_cut and local == link.shape.dimensions:
                 return at, Counterpart(place, operand, Grade.MATCHED)
     return None
+
+
+def _exchanged(
+    module: HloModule, moved: Moved, value: Instruction, written: str, devices: int
+) -> str:
+    """Return the sharding after an all-to-all, which changes the shape of the shard.
+
+    The partitioner reshapes the operand, and transposes and reshapes the result. Empty if unknown.
+    """
+    local = local_dimensions(written, value.shape.dimensions)
+    _, known = group_size(module, "all-to-all", moved.body)
+    groups = known.groups if known is not None else None
+    size = len(groups[0]) if groups else 0
+    for line in _rearranged(moved.home, moved.body):
+        shape = line.shape.dimensions
+        if local is None or not groups or len(shape) != len(local) or shape == local:
+            continue
+        changed = [number for number, own in enumerate(shape) if own != local[number]]
+        joined = [number for number in changed if shape[number] == local[number] * size]
+        cut = [number for number in changed if (shape[number] or 0) * size == local[number]]
+        if (len(joined), len(cut), len(changed)) != (1, 1, 2):
+            return ""
+        own = line.attributes.get("sharding", "")[:LONGEST]
+        return own or exchange(written, joined[0], cut[0], groups, devices)
+    return ""
+
+
+def _rearranged(home: Computation, line: Instruction) -> Iterator[Instruction]:
+    """Yield the rearrangements that alone read a result, one after another."""
+    for _ in range(_MOST_REARRANGED):
+        users = home.users.get(line.name, ())
+        if len(users) != 1 or users[0].opcode not in REARRANGEMENTS:
+            return
+        line = users[0]
+        yield line
 
 
 def _effect(module: HloModule, link: Instruction, written: str, rank: int, devices: int) -> str:

@@ -1,7 +1,8 @@
 """The instructions, time and bytes of each framework op in a module, summed over layers.
 
 Instruction names of two compilations differ. The op_name, the scope and the source line stay the
-same; an instruction without op_name is counted with its operand.
+same; an instruction without op_name is counted with its operand. Where that has none either, what
+XLA's passes insert is counted by kind.
 """
 
 from collections import Counter, defaultdict
@@ -12,17 +13,38 @@ from math import isclose
 from msgspec import Struct
 
 from xlareport.analysis.cost.fusion_shares import Shares
+from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, places_of
-from xlareport.analysis.source.scopes import Phase, mask_numbers, phase_of, scope_of, split_path
+from xlareport.analysis.source.scopes import (
+    Phase,
+    mask_numbers,
+    numbered_opcode,
+    phase_of,
+    scope_of,
+    split_path,
+)
 from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
-from xlareport.hlo.dot_graph import OPCODES
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 COPY_OF = "copy of "
 """Prefix of the operation name of a copied argument."""
+MADE_BY_XLA = "made by XLA: "
+"""Prefix of the operation names of instructions that passes insert, and that have no op_name."""
+_MADE = {
+    "copy": "copies",
+    **dict.fromkeys(sorted(KINDS), "collectives"),
+    "convert": "converts",
+    **dict.fromkeys(("reshape", "transpose", "bitcast"), "transposes and reshapes"),
+    **dict.fromkeys(("slice", "dynamic-slice", "dynamic-update-slice"), "slices and slice updates"),
+    **dict.fromkeys(("concatenate", "pad"), "concatenates and pads"),
+    **dict.fromkeys(("broadcast", "constant", "iota"), "broadcasts of constants"),
+    **dict.fromkeys(("partition-id", "replica-id"), "partition ids"),
+}
+"""By opcode: kinds of instructions that passes insert. Frameworks give an op_name to theirs."""
+_WRAPPERS = frozenset({"async-start", "async-update", "async-done", "fusion"})
 _MOST_OPERATIONS = 4_000
 """Operations of a module that are kept, the slowest first."""
 
@@ -34,7 +56,7 @@ class OperationKey(Struct, frozen=True):
     scope: str
     """Named scopes with numbers replaced, so that layers are equal: `layer_*/mlp`."""
     op: str
-    """The framework's op, `dot_general`; empty if unknown."""
+    """The framework's op, `dot_general`, or what XLA made; empty if unknown."""
     line: str
     """`model.py:12`; empty if unknown."""
 
@@ -60,8 +82,7 @@ class Operation(Struct, frozen=True):
 def key_of(op_name: str, line: str) -> OperationKey:
     """Return the key of an op_name and a line; names with a number that XLA gave are none."""
     first = op_name.partition(";")[0]
-    opcode, _, number = first.rpartition(".")
-    if number.isdecimal() and opcode in OPCODES:
+    if numbered_opcode(first):
         first = ""
     op = split_path(first)[-1] if first else ""
     return OperationKey(phase_of(first), mask_numbers(scope_of(first)), op, line)
@@ -92,6 +113,7 @@ def list_operations(
     sums: dict[OperationKey, _Sum] = {}
     place = places_of(module)
     served = serve_ops(module)
+    keys = _Keys(module, is_named=any(served.values()))
     for computation in module.computations:
         for instruction in computation.instructions:
             key = computation.name, instruction.name
@@ -103,11 +125,12 @@ def list_operations(
             sizes = share_out(shares.bytes.get(key, 0), ops)
             for (op_name, share), size in zip(ops, sizes, strict=True):
                 # The line of what was combined is that of one of its members.
-                added = sums.setdefault(key_of(op_name, line if len(ops) == 1 else ""), _Sum())
+                key_of_op = keys.of(instruction, op_name, line if len(ops) == 1 else "")
+                added = sums.setdefault(key_of_op, _Sum())
                 added.seconds += share * shares.seconds.get(key, 0.0)
                 added.bytes += size
             main = main_op(ops)
-            added = sums[key_of(main, line if len(ops) == 1 else "")]
+            added = sums[keys.of(instruction, main, line if len(ops) == 1 else "")]
             added.kernels += not count.fused
             if instruction.opcode != "fusion":
                 added.flops += count.of_all_runs(count.flops) or 0
@@ -116,6 +139,29 @@ def list_operations(
     operations = [_operation(key, added) for key, added in _with_lines(sums).items()]
     operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
     return tuple(operations[:_MOST_OPERATIONS]), max(0, len(operations) - _MOST_OPERATIONS)
+
+
+class _Keys(Struct, frozen=True):
+    """The keys of the instructions of a module."""
+
+    module: HloModule
+    is_named: bool
+    """Whether any instruction has an op_name: else its absence says nothing."""
+
+    def of(self, instruction: Instruction, op_name: str, line: str) -> OperationKey:
+        """Return the key of an instruction under one of its op_names."""
+        key = key_of(op_name, line)
+        if key.op or key.line or not self.is_named:
+            return key
+        kind = _MADE.get(self._opcode(instruction), "")
+        return OperationKey(key.phase, key.scope, f"{MADE_BY_XLA}{kind}", "") if kind else key
+
+    def _opcode(self, instruction: Instruction) -> str:
+        """Return the opcode, that of the root for a fusion and for what runs asynchronously."""
+        for _, name in instruction.called if instruction.opcode in _WRAPPERS else ():
+            inside = self.module.by_name.get(name)
+            return inside.root.opcode if inside and inside.root else ""
+        return instruction.opcode.removesuffix("-start").removesuffix("-done")
 
 
 def _copied_argument(computation: Computation, instruction: Instruction) -> str:

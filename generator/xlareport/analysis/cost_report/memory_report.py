@@ -7,7 +7,7 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.activations import Activation, find_activations
+from xlareport.analysis.cost.activations import Activation, find_activations, sum_by_layer
 from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import find_donations
@@ -42,9 +42,12 @@ from xlareport.analysis.cost.stacked import (
     find_stacked_at_peak,
     find_stacked_buffers,
 )
-from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.cost_report.argument_groups import ArgumentGroup, group_arguments
+from xlareport.analysis.cost_report.argument_groups import (
+    ArgumentGroup,
+    group_arguments,
+    sum_padding,
+)
 from xlareport.analysis.cost_report.donation_rows import DonationRow, list_donations
 from xlareport.analysis.cost_report.memory_curves import (
     LivingValue,
@@ -61,11 +64,7 @@ from xlareport.analysis.cost_report.replicated_state import (
 from xlareport.analysis.cost_report.value_purposes import ValuePurposes, find_purposes
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.shardings.report import ShardingReport
-from xlareport.analysis.source.argument_names import (
-    FrameworkArgument,
-    list_arguments,
-    name_arguments,
-)
+from xlareport.analysis.source.argument_names import NamedArgument, list_arguments, name_arguments
 from xlareport.analysis.source.instruction_origins import (
     InstructionOrigin,
     InstructionOrigins,
@@ -146,7 +145,7 @@ class MemoryReport(Struct, frozen=True):
     kept_by_policy: tuple[StackedBuffer, ...] = ()
     """Those of `stacked_at_peak` that a policy of jax.checkpoint keeps, as the program marks."""
     purposes: ValuePurposes = ValuePurposes()
-    arguments: tuple[FrameworkArgument, ...] = ()
+    arguments: tuple[NamedArgument, ...] = ()
     """Those of the framework's function; empty if a parameter has no name of its own."""
     replicated_arguments: tuple[ReplicatedArguments, ...] = ()
     """Optimizer state and parameters that an axis of the mesh can split further."""
@@ -165,6 +164,11 @@ class MemoryReport(Struct, frozen=True):
     """The key of the device that the dump names; empty where it names none."""
     stats: MemoryStats | None = None
     """Temp and peak as `memory_analysis()` gives them; None without a buffer assignment."""
+
+    @property
+    def activations_by_layer(self) -> tuple[tuple[str, int], ...]:
+        """Layers with the bytes of their activations, the most bytes first."""
+        return sum_by_layer(self.activations)
 
     @property
     def lost_bytes(self) -> int:
@@ -192,19 +196,12 @@ def report_memory(
         report,
         stats=find_memory_stats(files, module, backend),
         space_names={color: space_words(backend, color, chip) for color in colors},
-        argument_padding_bytes=_sum_padding(module),
+        argument_padding_bytes=sum_padding(module),
         kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
         arguments=list_arguments(module),
         replicated_arguments=find_replicated_arguments(before, module, shardings),
         purposes=find_purposes(module, cost, (row.instruction for row in report.saving_values)),
     )
-
-
-def _sum_padding(module: HloModule) -> int:
-    """Return the bytes by which tiles make the arguments larger than their data."""
-    shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
-    sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
-    return sum(max(0, padded - data) for padded, data in sizes)
 
 
 class _ReportBuilder:

@@ -127,11 +127,11 @@ def _is_at_peak(case: Case, loop: _Loop, carried: _Carried) -> bool:
 
 def _seconds(case: Case, loop: _Loop, carried: _Carried) -> float:
     """Return the roofline time of writing, copying and reading an array, as far as it counts."""
-    one = case.time_of_bytes(carried.size)
+    once = case.time_of_bytes(carried.size)
     instructions = [(loop.place.name, copy) for copy in carried.path]
     instructions += [(loop.body.name, reader) for reader in carried.readers]
     costs = (case.cost.instructions.get((place, line.name)) for place, line in instructions)
-    return sum(min(case.least(cost), one * cost.counted) for cost in costs if cost)
+    return sum(min(case.least(cost), once * cost.counted) for cost in costs if cost)
 
 
 def _find_loops(module: HloModule) -> Iterator[_Loop]:
@@ -189,22 +189,24 @@ def _is_element(body: Computation, value: Instruction, index: int) -> bool:
 def _is_constant(module: HloModule, place: Computation, value: Instruction) -> bool:
     """Return whether a value is an array that cheap instructions make of scalar constants."""
     if value.opcode != "fusion":
-        return value.opcode != "constant" and _is_made_of_scalars(place, value, _FREE)
+        return value.opcode != "constant" and _follows_from_scalars(place, value, _FREE)
     inside = module.by_name.get(dict(value.called).get("calls", ""))
     if inside is None or inside.root is None:
         return False
     scalars = all(operand and _is_scalar(operand) for operand in place.operands(value))
-    return scalars and _is_made_of_scalars(inside, inside.root, _FREE | {"parameter"})
+    return scalars and _follows_from_scalars(inside, inside.root, _FREE | {"parameter"})
 
 
 def _is_scalar(value: Instruction) -> bool:
     return value.opcode == "constant" and value.shape.element_count == 1
 
 
-def _is_made_of_scalars(place: Computation, value: Instruction, allowed: Collection[str]) -> bool:
+def _follows_from_scalars(place: Computation, value: Instruction, allowed: Collection[str]) -> bool:
     """Return whether only scalar constants and instructions of allowed opcodes lead to a value."""
-    made = reachable([value], lambda line: [operand for operand in place.operands(line) if operand])
-    return all(line.opcode in allowed or _is_scalar(line) for line in made)
+    behind = reachable(
+        [value], lambda line: [operand for operand in place.operands(line) if operand]
+    )
+    return all(line.opcode in allowed or _is_scalar(line) for line in behind)
 
 
 def _readers(body: Computation, index: int) -> list[Instruction]:

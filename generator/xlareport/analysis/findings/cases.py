@@ -52,6 +52,7 @@ def make_case(
         stages=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
         memory=collect_memory_figures(memory.assignment, memory.live, memory.usage),
         settings={setting.name: setting.value for setting in module.settings},
+        flags=module.flags,
         memory_files=memory,
         rematerializations=rematerializations,
         scheduler_step=find_scheduler_step(module.snapshots),

@@ -99,6 +99,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             case.sync_step if reason is WaitReason.IS_SYNC else "",
             is_async=reason is WaitReason.SCHEDULER,
             overlaps=[figures.overlap for figures in exposed],
+            flags=case.flags,
         ),
         grade="matched",
         weight=bound,

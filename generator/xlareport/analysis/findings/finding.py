@@ -95,6 +95,8 @@ class Case(Struct, frozen=True, dict=True):
     """The compiler's own estimates for one run, where it writes them: on TPUs."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Options that are not at their default."""
+    flags: Mapping[str, str] = field(default_factory=dict)
+    """Values of all flags that the dump states."""
     stages: frozenset[str] = frozenset()
     """Labels of the snapshots in the module's file names: `oom_intermediate_module`, ..."""
     memory: MemoryFigures | None = None

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from xlareport.analysis.findings.accumulated_reductions import accumulated_reductions
 from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.chained_collectives import chained_collectives
+from xlareport.analysis.findings.constant_collectives import constant_collectives
 from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.copied_state import copied_state
 from xlareport.analysis.findings.copied_updates import copied_updates
@@ -86,6 +87,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     gathered_once,
     repeated_all_gathers,
     unread_collectives,
+    constant_collectives,
     waiting_collectives,
     exposed_collectives,
     host_transfers,

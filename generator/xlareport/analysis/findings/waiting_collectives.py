@@ -110,6 +110,7 @@ def _finding(
             case.sync_step if is_synchronous else "",
             is_async=not is_synchronous,
             overlaps=[figures.overlap for figures in exposed],
+            flags=case.flags,
         ),
         grade="matched",
         weight=hideable,

@@ -1,6 +1,6 @@
 """The kernels of a module: every one that a file of code defines or a thunk launches."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,8 +14,9 @@ from xlareport.analysis.kernels.command_buffers import list_command_buffers
 from xlareport.analysis.kernels.estimates import read_estimates
 from xlareport.analysis.kernels.gemms import read_gemms
 from xlareport.analysis.kernels.kernel import kernel_record
-from xlareport.analysis.kernels.record import ModuleKernels
+from xlareport.analysis.kernels.record import BY_NCCL, ModuleKernels
 from xlareport.analysis.kernels.resources import KernelEvidence
+from xlareport.hlo.backend_config import read_kernel_strategy
 from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
 from xlareport.ptxas import Ptxas, compile_ptx
@@ -62,7 +63,10 @@ def read_kernels(
     card = _card(module, kernels.values(), options)
     places = _places(code.code, kernels)
     records = (
-        kernel_record(kernel, places.get(name, ()), card, known_cards())
+        replace(
+            kernel_record(kernel, places.get(name, ()), card, known_cards()),
+            strategy=_strategy(module, places.get(name, ())),
+        )
         for name, kernel in list(kernels.items())[:MOST_KERNELS]
     )
     return ModuleKernels(
@@ -91,17 +95,27 @@ def _ignored_device(card: Card | None, chosen: Device | None) -> str:
 def with_shares(kernels: ModuleKernels, shares: Mapping[tuple[str, str], float]) -> ModuleKernels:
     """Return the kernels with their shares of the roofline time, by those of instructions.
 
-    An instruction whose work could not be counted has no share, nor has its kernel.
+    An instruction whose work could not be counted has no share, nor has its kernel, nor has one of
+    a collective that NCCL is to carry out.
     """
     return replace(
         kernels,
         kernels=tuple(
             replace(kernel, share=sum(shares[place] for place in kernel.instructions))
-            if kernel.instructions and all(place in shares for place in kernel.instructions)
+            if kernel.strategy != BY_NCCL
+            and kernel.instructions
+            and all(place in shares for place in kernel.instructions)
             else kernel
             for kernel in kernels.kernels
         ),
     )
+
+
+def _strategy(module: ParsedModule, places: Sequence[tuple[str, str, str]]) -> str:
+    """Return the `kernel_strategy` of the collective that a kernel is for; else empty."""
+    final = module.final
+    lines = (final.hlo.find(*place[:2]) for place in places) if final is not None else ()
+    return next((read_kernel_strategy(line) for line in lines if line is not None), "")
 
 
 def _is_kernel(evidence: KernelEvidence) -> bool:

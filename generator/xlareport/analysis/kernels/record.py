@@ -9,6 +9,9 @@ from xlareport.analysis.kernels.estimates import XlaEstimate
 from xlareport.analysis.kernels.gemms import ModuleGemms
 from xlareport.readers.autotune_results import TuningResult
 
+BY_NCCL = "KERNEL_STRATEGY_DEFAULT"
+"""The `kernel_strategy` of collectives for which XLA plans no kernel of its own."""
+
 
 class FigureSource(Struct, frozen=True):
     """Where a figure of a kernel comes from."""
@@ -121,6 +124,11 @@ class KernelRecord(Struct, frozen=True, kw_only=True):
     """Of the roofline time of the module, all that launch it; None where that is not known."""
     note: str
     """Why registers are not known, or why it could not be compiled; empty where all is well."""
+    strategy: str = ""
+    """`kernel_strategy` of the collective that it was compiled for; empty for other kernels.
+
+    By `KERNEL_STRATEGY_DEFAULT` NCCL carries the collective out.
+    """
 
 
 class ModuleTuning(Struct, frozen=True):

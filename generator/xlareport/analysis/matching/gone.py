@@ -5,9 +5,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 
+from xlareport.analysis.matching.dead import DeadLines
 from xlareport.analysis.matching.elements import loop_given, taken_again
 from xlareport.analysis.matching.facts import TRANSPARENT, live_computations
-from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
+from xlareport.analysis.matching.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import (
     PairVerdict,
@@ -42,10 +43,10 @@ class Gone:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._dead_lines: dict[Frame, frozenset[str]] = {}
         self._lives: dict[Node, bool] = {}
         for node in reversed(search.before.values.order):
             self._lives[node] = node.partner is not None or self._merged(node)
+        self._dead = DeadLines(search.before, self._lives)
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return the explanation for a removed node: its duplicate, replacement or cause."""
@@ -147,7 +148,21 @@ class Gone:
             return False
         result = opened_root(node) or node
         users = self._search.before.users.get(result, ())
-        return is_root(node) or any(self._takes_twin(node, twin, use) for use in users)
+        given = is_root(node) and self._is_needed(node.frame.caller)
+        return given or any(self._takes_twin(node, twin, use) for use in users)
+
+    def _is_needed(self, caller: Node | None) -> bool:
+        """Whether what a fusion or call gives can have been read on; so if it is not known."""
+        if caller is None or is_root(caller):
+            return True
+        readers = caller.frame.computation.users.get(caller.instruction.name, ())
+        nodes = (caller.frame.nodes.get(reader.name) for reader in readers)
+        return any(
+            node is None
+            or node.instruction.opcode in _WITHOUT_NODES
+            or self._lives.get(node, node.kept)
+            for node in nodes
+        )
 
     def _takes_twin(self, node: Node, twin: Node, use: tuple[Node, int]) -> bool:
         """Whether a reader lives on and reads the same value."""
@@ -164,7 +179,7 @@ class Gone:
         """Return the cause that alone explains the removal; None if there is none."""
         if node.frame.computation.name not in live_computations(self._search.before.graph.module):
             return ChangeCause.UNCALLED
-        if node.instruction.name in self._dead(node.frame):
+        if node.instruction.name in self._dead.of(node.frame):
             return ChangeCause.UNUSED if self._is_read(node) else ChangeCause.UNREAD
         if node.frame.caller is not None and node.instruction.opcode == "parameter":
             return self._cause_of_parameter(node.frame.caller)
@@ -182,38 +197,6 @@ class Gone:
             yield "it only reduced dimensions of one element"
         users = self._search.before.users.get(node, ())
         yield from self._without_users(node) if not users else self._with_users(node, users)
-
-    def _dead(self, frame: Frame) -> frozenset[str]:
-        """Return the names of the removed instructions of a frame that nothing depended on."""
-        if frame not in self._dead_lines:
-            self._dead_lines[frame] = frozenset()
-            self._dead_lines[frame] = frozenset(
-                self._dead_of(frame, called=not self._lost_callers(frame))
-            )
-        return self._dead_lines[frame]
-
-    def _lost_callers(self, frame: Frame) -> bool:
-        """Return whether all instructions that call the computation of a frame are dead."""
-        if frame.caller is not None:
-            return frame.caller.instruction.name in self._dead(frame.caller.frame)
-        before = self._search.before
-        sites = before.graph.call_sites(frame.computation.name)
-        homes = [(before.homes.get(home.name), call.instruction.name) for home, call in sites]
-        return bool(homes) and all(
-            home is not None and name in self._dead(home) for home, name in homes
-        )
-
-    def _dead_of(self, frame: Frame, *, called: bool) -> set[str]:
-        computation = frame.computation
-        dead: set[str] = set()
-        for line in reversed(computation.instructions):  # XLA prints operands before their users
-            node = frame.nodes.get(line.name)
-            lost = node is not None and not node.kept and not self._lives.get(node, False)
-            used = line is computation.root and called
-            readers = computation.users.get(line.name, ())
-            if lost and not used and all(reader.name in dead for reader in readers):
-                dead.add(line.name)
-        return dead
 
     @staticmethod
     def _is_read(node: Node) -> bool:

@@ -31,6 +31,14 @@ class FirstIteration(Struct, frozen=True):
         return f"a further copy, of the first iteration of %{self.loop}"
 
 
+class InBranch(Struct, frozen=True):
+    """A copy in a further branch of a conditional, of work that was behind it."""
+
+    def __str__(self) -> str:
+        """Return `a further copy, in another branch`."""
+        return "a further copy, in another branch"
+
+
 class Regrouped(Struct, frozen=True):
     """A sum of the same terms as before, in another order."""
 
@@ -52,18 +60,23 @@ class RegroupedPart(Struct, frozen=True):
 
 
 class InHalves(Struct, frozen=True):
-    """A 64-bit operation that became several on two 32-bit halves."""
+    """A 64-bit operation that became several on two 32-bit halves, or one on complex numbers."""
 
     count: int
     """How many instructions it became."""
     low: str
     high: str
-    """The names of what gives the halves, without `%`."""
+    """The names of what gives the halves, or the real and the imaginary parts, without `%`."""
+    are_complex: bool = False
 
     def __str__(self) -> str:
         """Return words that name both halves."""
+        count = units.plural(self.count, "instruction")
+        if self.are_complex:
+            parts = f"%{self.low} gives the real parts, %{self.high} the imaginary ones"
+            return f"into {count} on real and imaginary parts: {parts}"
         halves = f"%{self.low} gives the low half, %{self.high} the high half"
-        return f"into {units.plural(self.count, 'instruction')} on 32-bit halves: {halves}"
+        return f"into {count} on 32-bit halves: {halves}"
 
 
-Reason: TypeAlias = str | Past | FirstIteration | Regrouped | RegroupedPart | InHalves
+Reason: TypeAlias = str | Past | FirstIteration | Regrouped | RegroupedPart | InHalves | InBranch

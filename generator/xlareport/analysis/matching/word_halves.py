@@ -1,4 +1,4 @@
-"""Which tuple of two new 32-bit halves stands for which 64-bit integer value of the old module.
+"""Which tuple of two new halves stands for which 64-bit integer or complex value of the old module.
 
 The pass that splits the values visits them in order, and ends each in a tuple that nothing reads:
 tuples are in the order of the values, and some are of steps in between.
@@ -13,8 +13,17 @@ from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.search import Search
 from xlareport.hlo.model import Instruction
 
-_WHOLE = frozenset({"s64", "u64"})
-_HALVES = frozenset({"s32", "u32"})
+_HALVES = {
+    "s64": frozenset({"s32", "u32"}),
+    "u64": frozenset({"s32", "u32"}),
+    "c64": frozenset({"f32"}),
+    "c128": frozenset({"f64"}),
+}
+"""The types of the halves of each type."""
+_ANY_HALF = frozenset[str]().union(*_HALVES.values())
+_PRODUCTS = frozenset({"convolution", "dot", "multiply"})
+_MIXED = _PRODUCTS | {"complex", "divide"}
+"""Their real part is not made of real parts alone, or it is an operand."""
 _TARGETS = {"X64SplitLow": "parameter"}
 """Targets of the calls that take the low half of a value of an opcode."""
 _COMBINES = "X64Combine"
@@ -49,12 +58,17 @@ class Halves(Struct, eq=False):
 
 
 def is_wide(line: Instruction) -> bool:
-    """Return whether an instruction gives 64-bit integers."""
-    return line.shape.element_type in _WHOLE
+    """Return whether an instruction gives 64-bit integers or complex numbers."""
+    return line.shape.element_type in _HALVES
+
+
+def is_complex(node: Node) -> bool:
+    """Return whether a node gives complex numbers, whose halves are real and imaginary parts."""
+    return node.instruction.shape.element_type.startswith("c")
 
 
 def halves_of(search: Search, new: Mapping[Node, object]) -> Mapping[Node, Halves]:
-    """Return the halves of 64-bit nodes of the old module, as far as they are known.
+    """Return the halves of 64-bit and complex nodes of the old module, as far as they are known.
 
     `new` are the new nodes without a counterpart, in order.
     """
@@ -93,7 +107,7 @@ def written(node: Node) -> list[Node]:
 
 
 def _is_half(node: Node) -> bool:
-    return node.instruction.shape.element_type in _HALVES
+    return node.instruction.shape.element_type in _ANY_HALF
 
 
 class _Known:
@@ -145,22 +159,22 @@ class _Known:
         waiting = [(node, low)]
         for reader, value in waiting:
             whole = _itself(reader)
-            found = self._with(whole, value)
-            if found is None or whole in self.halves or found in self._taken:
+            known_halves = self._with(whole, value)
+            if known_halves is None or whole in self.halves or known_halves in self._taken:
                 continue
-            self.halves[whole] = found
-            self._taken.add(found)
-            made = found.value[0]
-            if _is_made_by(whole, made):
+            self.halves[whole] = known_halves
+            self._taken.add(known_halves)
+            source = known_halves.value[0]
+            if _computes_low(whole, source):
                 for position, read in enumerate(written(whole)):
                     if is_wide(read.instruction):
-                        waiting.append((read, self._read_by(whole, made, position)))
+                        waiting.append((read, self._read_by(whole, source, position)))
 
     def _with(self, node: Node, low: NodeElement | None) -> Halves | None:
         """Return the last tuple with a low half, if that can be of a node."""
         first = None if low is None else self._by_value.get((low, _is_element(node)))
-        found = None if first is None else self._last[first.low]
-        return found if found is not None and _may_be(node, found) else None
+        known_halves = None if first is None else self._last[first.low]
+        return known_halves if known_halves is not None and _may_be(node, known_halves) else None
 
     def settle_in_order(self, wide: Sequence[Node]) -> None:
         """Find the halves of further nodes: by what they read, and by the order of the tuples."""
@@ -168,24 +182,28 @@ class _Known:
         for _, group in groupby(ended, key=self._home):
             nodes, place = [*group], 0
             for before, node in zip([nodes[0], *nodes], nodes, strict=False):
-                found = self.halves.get(node) or self._by_operands(node)
+                known_halves = self.halves.get(node) or self._by_operands(node)
                 sure = before is node or before in self.halves
-                found = found or self._at(node, place, sure=sure)
-                if found is not None:
-                    self._settle(node, found.value)
-                    place = max(place, self.halves.get(node, found).place + 1)
+                known_halves = known_halves or self._at(node, place, sure=sure)
+                if known_halves is not None:
+                    self._settle(node, known_halves.value)
+                    place = max(place, self.halves.get(node, known_halves).place + 1)
             self._settle_backwards(nodes)
             self._note_steps(nodes)
 
     def _settle_backwards(self, nodes: Sequence[Node]) -> None:
         """Find the halves of nodes before others of a single tuple, from the last on."""
         for node, successor in reversed([*pairwise(nodes)]):
-            found = self.halves.get(successor)
-            if node in self.halves or found is None or successor.instruction.opcode == _STEPWISE:
+            known_halves = self.halves.get(successor)
+            if (
+                node in self.halves
+                or known_halves is None
+                or successor.instruction.opcode == _STEPWISE
+            ):
                 continue
-            if found.place and _is_made_by(successor, found.value[0]):
-                home = self._by_home[found.whole.frame.computation.name]
-                self._settle(node, home[found.place - 1].value)
+            if known_halves.place and _computes_low(successor, known_halves.value[0]):
+                home = self._by_home[known_halves.whole.frame.computation.name]
+                self._settle(node, home[known_halves.place - 1].value)
 
     def _note_steps(self, nodes: Sequence[Node]) -> None:
         for before, node in pairwise(nodes):
@@ -207,10 +225,10 @@ class _Known:
             if read in self.halves
         }
         for halves in self._readers(node, known):
-            made = halves.value[0]
+            source = halves.value[0]
             free = halves not in self._taken and _may_be(node, halves)
             if free and all(
-                self._read_by(node, made, position) == read.value
+                self._read_by(node, source, position) == read.value
                 for position, read in known.items()
             ):
                 return halves
@@ -221,8 +239,8 @@ class _Known:
         for position, halves in known.items():
             opcode = node.instruction.opcode
             for place in dict.fromkeys((position, _doubled(node, position))):
-                for made in dict.fromkeys((opcode, _BECOMES.get(opcode, opcode))):
-                    yield from self._reading.get((made, place, halves.value), ())
+                for low_opcode in dict.fromkeys((opcode, _BECOMES.get(opcode, opcode))):
+                    yield from self._reading.get((low_opcode, place, halves.value), ())
             return
 
     def _at(self, node: Node, place: int, *, sure: bool) -> Halves | None:
@@ -234,10 +252,28 @@ class _Known:
         if not sure:
             origin = waiting[0].whole.instruction.metadata.op_name if waiting else ""
             if origin == node.instruction.metadata.op_name:
-                return None
+                return self._behind(node, waiting)
             waiting = [halves for halves in waiting if _is_of(node, halves)]
-        found = waiting[0] if waiting else None
-        return found if found is not None and _is_made_by(node, found.low) else None
+        first = waiting[0] if waiting else None
+        return first if first is not None and _computes_low(node, first.low) else None
+
+    def _behind(self, node: Node, waiting: Sequence[Halves]) -> Halves | None:
+        """Return the first tuple that reads another of those waiting, as a node reads a product."""
+        products = [
+            (position, read)
+            for position, read in enumerate(written(node))
+            if read.instruction.opcode in _PRODUCTS and is_complex(read)
+        ]
+        for halves in waiting if products else ():
+            source, place = halves.value[0], waiting[0].place
+            if not (_may_be(node, halves) and _computes_low(node, source)):
+                continue
+            for position, product in products:
+                value = self._read_by(node, source, position)
+                read = None if value is None else self._by_value.get((value, False))
+                if read is not None and read.place >= place and _may_be(product, read):
+                    return halves
+        return None
 
 
 def _is_element(node: Node) -> bool:
@@ -249,18 +285,19 @@ def _is_of(node: Node, halves: Halves) -> bool:
 
 
 def _may_be(node: Node, halves: Halves) -> bool:
-    """Return whether halves have the sizes and the framework op of a node."""
-    sizes = halves.low.instruction.shape.dimensions
-    return node.instruction.shape.dimensions == sizes and _is_of(node, halves)
+    """Return whether halves have the sizes and the framework op of a node, and fit its type."""
+    whole, half = node.instruction.shape, halves.low.instruction.shape
+    fits = half.element_type in _HALVES.get(whole.element_type, ())
+    return fits and whole.dimensions == half.dimensions and _is_of(node, halves)
 
 
-def _is_made_by(node: Node, low: Node) -> bool:
+def _computes_low(node: Node, low: Node) -> bool:
     """Return whether the low half of a node's result is made as that was, of low halves."""
-    opcode, made = node.instruction.opcode, low.instruction
-    if opcode in _SHIFTS:
+    opcode, source = node.instruction.opcode, low.instruction
+    if opcode in _SHIFTS or (opcode in _MIXED and is_complex(node)):
         return False
-    target = made.attributes.get("custom_call_target", "").strip('"')
-    return made.opcode in {opcode, _BECOMES.get(opcode)} or _TARGETS.get(target) == opcode
+    target = source.attributes.get("custom_call_target", "").strip('"')
+    return source.opcode in {opcode, _BECOMES.get(opcode)} or _TARGETS.get(target) == opcode
 
 
 def _ends_in_tuple(node: Node) -> bool:
@@ -279,7 +316,7 @@ def _itself(node: Node) -> Node:
 
 def _place(reader: Node, other: Node, position: int) -> int | None:
     """Return where another reader has the operand of a reader: halves may take two places."""
-    if not _is_made_by(reader, other) or reader.instruction.opcode == "negate":
+    if not _computes_low(reader, other) or reader.instruction.opcode == "negate":
         return None
     if len(reader.instruction.operands) == len(other.instruction.operands):
         return position

@@ -8,7 +8,7 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.reasons import InHalves
 from xlareport.analysis.matching.search import Search
-from xlareport.analysis.matching.word_halves import halves_of, written
+from xlareport.analysis.matching.word_halves import halves_of, is_complex, written
 
 
 class Split(Struct, frozen=True):
@@ -25,8 +25,9 @@ class Split(Struct, frozen=True):
     @property
     def reason(self) -> InHalves:
         """Return how many instructions it became, and which gives which half."""
+        count = len({*map(place_of, (self.result, *self.parts))})
         names = self.low.instruction.name, self.high.instruction.name
-        return InHalves(len({*map(place_of, (self.result, *self.parts))}), *names)
+        return InHalves(count, *names, are_complex=is_complex(self.node))
 
 
 def in_halves(search: Search, new: Mapping[Node, object]) -> Iterator[Split]:
@@ -43,11 +44,11 @@ def in_halves(search: Search, new: Mapping[Node, object]) -> Iterator[Split]:
     for node in search.before.nodes:
         halves = known.get(node)
         if halves is not None:
-            roots = [part for made in (halves, *halves.steps) for part in made.nodes]
+            roots = [part for step in (halves, *halves.steps) for part in step.nodes]
             parts = _parts(search, roots, left, tuples)
             result = halves.low if halves.low in parts else node.partner
-            told = node.partner is None or node.partner in parts
-            if result in parts and told and node.instruction.opcode != "parameter":
+            is_new = node.partner is None or node.partner in parts
+            if result in parts and is_new and node.instruction.opcode != "parameter":
                 others = tuple(part for part in parts if part is not result)
                 yield Split(node, result, others, halves.low, halves.high)
         elif node.partner is not None and any(read in known for read in written(node)):

@@ -18,6 +18,8 @@ from xlareport.analysis.modules.processes import (
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import FolderCopy, GroupedDump
 from xlareport.dump.rank_folders import natural_order
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.faults import Faults
 from xlareport.storage.packed_keys import ChosenValues, KeyedValues, KeyPlaces, PackedStrings
 from xlareport.storage.shared_values import SharedValues
 
@@ -46,6 +48,21 @@ class RankTable(Struct, frozen=True):
         if not all(compiled):
             return None
         return len({number for some in compiled for number in some})
+
+
+def rank_table(
+    name: str, summaries: Sequence[ModuleSummary], grouped: GroupedDump
+) -> tuple[RankTable, Sequence[Problem]]:
+    """Return the processes of a dump; not known, with the problem, where that fails."""
+    faults = Faults(name)
+
+    def unknown() -> RankTable:
+        places = places_of(summaries)
+        holders = KeyedValues(places, ((),) * len(summaries))
+        return RankTable((), holders, KeyedValues(places, (None,) * len(summaries)))
+
+    table = faults.attempt("The processes", lambda: list_ranks(summaries, grouped), None)
+    return table or unknown(), faults.problems
 
 
 def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> RankTable:

@@ -1,9 +1,10 @@
 """Shardings in words: `dimension 0 in 4 parts along x, 2 replicas of each`."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from xlareport.hlo.shardings.mesh import Mesh
+from xlareport.hlo.shardings.mesh import Mesh, read_numbers
 from xlareport.hlo.shardings.sharding import Sharding, ShardingKind, Tile, tiles_of_devices
 from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.runtime import units
@@ -65,6 +66,7 @@ def _ordered(mesh: Mesh, strides: Sequence[int]) -> tuple[str, ...]:
 
 
 _MEMBERS = 8
+_TILES_ALONE = re.compile(r"\{devices=\[([\d,]{1,800}+)\]\.\.\.\}", re.ASCII)
 _PLAIN = {
     ShardingKind.REPLICATED: "replicated: whole on each device",
     ShardingKind.MANUAL: "manual: the shape is that of one device's part (shard_map)",
@@ -116,7 +118,13 @@ def _open_words(sharding: Sharding) -> str:
 
 
 def words_of(written: str, mesh: Mesh | None) -> str:
-    """Return a written sharding in words; `not read` if it cannot be parsed."""
+    """Return a written sharding in words; `not read` if it cannot be parsed.
+
+    `{devices=[1,4]...}` has the parts alone: which device holds which is not known.
+    """
+    tiles = read_numbers(match[1]) if (match := _TILES_ALONE.fullmatch(written)) else None
+    if tiles:
+        return describe_tiles(tiles)
     sharding = parse_sharding(written)
     return describe_sharding(sharding, mesh) if sharding is not None else "not read"
 

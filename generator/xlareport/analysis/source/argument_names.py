@@ -18,7 +18,7 @@ WHOLE = "all of"
 """Before the name of an argument of which all arrays are meant."""
 
 
-class FrameworkArgument(Struct, frozen=True):
+class NamedArgument(Struct, frozen=True):
     """An argument of the framework's function, of which each array is an entry parameter."""
 
     name: str
@@ -33,7 +33,7 @@ def split_name(name: str) -> Sequence[str]:
     return _STEP.findall(name)
 
 
-def list_arguments(module: HloModule) -> tuple[FrameworkArgument, ...]:
+def list_arguments(module: HloModule) -> tuple[NamedArgument, ...]:
     """Return the arguments in order; none where a parameter has no name of its own."""
     parameters = module.entry.parameters if module.entry else ()
     names = name_arguments(module)
@@ -44,14 +44,12 @@ def list_arguments(module: HloModule) -> tuple[FrameworkArgument, ...]:
         name = names[parameter.name]
         arrays[next(iter(split_name(name)), name)] += [number] if parameter.shape.dimensions else []
     return tuple(
-        FrameworkArgument(name, number, tuple(numbers))
+        NamedArgument(name, number, tuple(numbers))
         for number, (name, numbers) in enumerate(arrays.items())
     )
 
 
-def name_parameters(
-    arguments: Iterable[FrameworkArgument], numbers: Iterable[int]
-) -> Iterator[str]:
+def name_parameters(arguments: Iterable[NamedArgument], numbers: Iterable[int]) -> Iterator[str]:
     """Yield names for entry parameters: ``all of `m` (argument 1)`` where these are all of one."""
     left = list(numbers)
     for argument in arguments:

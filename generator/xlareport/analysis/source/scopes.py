@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 
+from xlareport.hlo.dot_graph import OPCODES
 from xlareport.hlo.model import Instruction
 from xlareport.runtime.graphs import descend
 
@@ -148,6 +149,23 @@ def _bare_levels(parts: list[str]) -> list[str]:
         return split_path(match[1]) if match and not is_program else []
 
     return [part for part in descend(parts, inside) if part and not _WRAPPER.match(part)]
+
+
+def untransformed(level: str) -> str:
+    """Return what a level applies transformations to: of `transpose(jvp(layer_3))`, `layer_3`.
+
+    Of a traced function, `jit(log_softmax)`, its name; of `jvp()`, nothing.
+    """
+    while match := _WRAPPER.match(level):
+        level = match[1]
+    return level
+
+
+@lru_cache(maxsize=65536)
+def numbered_opcode(op_name: str) -> str:
+    """Return the opcode of `broadcast.53`, an op_name that XLA gave; empty for other op_names."""
+    opcode, _, number = op_name.rpartition(".")
+    return opcode if number.isdecimal() and opcode in OPCODES else ""
 
 
 class Phase(StrEnum):

@@ -38,9 +38,7 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was folded with what used it"
     elif change.kind is Kind.UNTRACED and change.before is None:
         template = "what {new}{where} comes from is not known"
-    elif change.kind is Kind.EXPANDED and (
-        not change.members or isinstance(change.reason, InHalves)
-    ):
+    elif change.kind is Kind.EXPANDED and (not change.members or _names_halves(change)):
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
@@ -70,6 +68,10 @@ def _clause(change: Change) -> str:
         holders=_holders(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
+
+
+def _names_halves(change: Change) -> bool:
+    return isinstance(change.reason, InHalves)
 
 
 _WITH_DETAIL = {Kind.LEFT: ": ", Kind.COMBINED: ", ", Kind.SPLIT: ": "}
@@ -224,8 +226,8 @@ def _read_instead(change: Change) -> list[Difference]:
 
 
 def _with_shape(change: Change) -> str:
-    """Return the other shape of what moved out of a loop, where it has another there."""
-    if change.kind is not Kind.HOISTED or Kind.SHAPE not in change.kinds:
+    """Return the other shape of what moved out of a loop or into one, where it has another."""
+    if change.kind not in {Kind.HOISTED, Kind.SUNK} or Kind.SHAPE not in change.kinds:
         return ""
     shape = change.details[change.kinds.index(Kind.SHAPE)]
     return f"; shape: {shape.written(wording.code) if isinstance(shape, ShapeChange) else shape}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from xlareport.analysis.matching.facts import holders_of, homes_of
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.reasons import FirstIteration, Past, Reason
+from xlareport.analysis.matching.reasons import FirstIteration, InBranch, Past, Reason
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import (
@@ -50,9 +50,11 @@ def _caller(matching: Matching, place: Place) -> str:
 def detail_of_copy(
     matching: Matching, before: Place, after: Place, opcode: str, reason: Reason
 ) -> Difference:
-    """Return what a copy has of its own: the loop it is in, what it stands past, and its shape."""
+    """Return what a copy has of its own: its loop or branch, what it stands past, its shape."""
     if isinstance(reason, FirstIteration):
         return "before the loop"
+    if isinstance(reason, InBranch):
+        return f"in %{after.computation}"
     passed = str(Past(reason.instruction)) if isinstance(reason, Past) else ""
     where = _loop_of_copy(matching, before, after, opcode) or passed
     old, new = matching.before.find(*before), matching.after.find(*after)

@@ -48,6 +48,8 @@ def by_weight(kinds: Iterable[Kind], opcode: str) -> tuple[Kind, ...]:
     weights = _WEIGHT if opcode == _ELEMENT else weights
     if opcode in COMBINED_COLLECTIVES:  # in a loop they run once in each iteration
         weights = {**weights, Kind.HOISTED: weights[Kind.TYPE] - 0.5}
+    if opcode == "copy":  # of the part that an iteration makes
+        weights = {**weights, Kind.SUNK: weights[Kind.TYPE] - 0.5}
     return tuple(sorted(kinds, key=lambda kind: weights[kind]))
 
 

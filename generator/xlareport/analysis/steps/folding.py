@@ -13,6 +13,8 @@ from xlareport.hlo.model import HloModule, Instruction
 FOLDED_USERS = "what used it was folded into a constant"
 _FEW_USERS = 16
 """Users of an instruction of which it is asked whether they are constant too."""
+_MANY_USERS = 64
+"""Removed users of an instruction, and their users, that are followed to a constant."""
 
 
 def is_literal(module: HloModule, place: Place) -> bool:
@@ -61,11 +63,10 @@ class ConstantFolding(Struct, frozen=True):
         for known in waiting:
             if self._constant_now(known):
                 return True
-            if self.matching.partner_after(known) is None and len(seen) <= _FEW_USERS:
+            if self.matching.partner_after(known) is None and len(seen) <= _MANY_USERS:
                 users = islice(readers(self.matching.before, known), _FEW_USERS)
-                new = [user for user in dict.fromkeys(users) if user not in seen]
-                seen.update(new)
-                waiting += new
+                waiting += [user for user in dict.fromkeys(users) if user not in seen]
+                seen.update(waiting)
         return False
 
     def _constant_now(self, place: Place) -> bool:

@@ -55,8 +55,8 @@ class ChangeGroup(Struct, frozen=True):
     per_layer: int | None
     """Changes in each layer, where the changes are spread evenly over several; else None."""
     layers: int
-    examples: tuple[Change, ...]
-    """The first few, the surest first."""
+    changes: tuple[Change, ...]
+    """All of them, the surest first."""
     members: int = 0
     """Number of instructions that the changes combined, split, took in or released."""
     homes: frozenset[str] = frozenset()
@@ -75,6 +75,11 @@ class ChangeGroup(Struct, frozen=True):
     """What new fusions hold, and what calls were inlined into: those within others share it."""
     into: tuple[frozenset[Place], ...] = ()
     """Of merged and of new fusions, the fusions that each change ends in."""
+
+    @property
+    def examples(self) -> tuple[Change, ...]:
+        """The first few changes."""
+        return self.changes[:_EXAMPLES]
 
     @property
     def repetition(self) -> str:
@@ -154,7 +159,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         count=len(members),
         per_layer=next(iter(layers.values())) if even else None,
         layers=len(layers),
-        examples=tuple(surest[:_EXAMPLES]),
+        changes=tuple(surest),
         members=sum(len(member.members) for member in members),
         homes=frozenset(member.before.computation for member in members if member.before),
         homes_after=frozenset(member.after.computation for member in members if member.after),

@@ -36,7 +36,7 @@ def counted(counts: Sequence[tuple[str, int]], adjective: str = "") -> str:
     result = [units.plural(count, f"{kind}{noun}") for noun, count in ranked[:_NAMED_AT_MOST]]
     rest = ranked[_NAMED_AT_MOST:]
     if rest:
-        noun = rest[0][0] if len(rest) == 1 else "other"
+        noun = f"{kind}{rest[0][0]}" if len(rest) == 1 else "other"
         result.append(units.plural(sum(count for _, count in rest), noun))
     return english.listing(result)
 

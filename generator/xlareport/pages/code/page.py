@@ -52,7 +52,7 @@ def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
     )
 
 
-TAB = ModuleTab("code", lambda shown: shown.analysis.code, code_page, wide=True)
+TAB = ModuleTab("code", lambda shown: shown.analysis.code, code_page, wide=True, place=120)
 
 
 def code_words(summary: CodeSummary) -> str:

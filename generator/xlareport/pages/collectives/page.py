@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
-from xlareport.analysis.cost.sent import SentBytes, count_sent
+from xlareport.analysis.cost.sent import SentBytes
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.pages import words
 from xlareport.pages.collectives.groups import GroupsFigure, draw_groups
@@ -37,7 +37,7 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
         slug=record.slug,
         tables=collectives_tables(report, numbers, mesh),
         lead=collectives_words(report),
-        model=_model(report),
+        model=f"{_model(report)}{_planned(report.rows)}",
         model_source=report.interconnect_source,
         figures=tuple(_figures(report)),
         groups=draw_groups(report.rows, report.devices, mesh),
@@ -46,7 +46,7 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
 
 
 TAB = ModuleTab(
-    "collectives", lambda shown: shown.analysis.collectives, collectives_page, wide=True
+    "collectives", lambda shown: shown.analysis.collectives, collectives_page, wide=True, place=50
 )
 
 
@@ -56,7 +56,7 @@ def collectives_words(report: CollectivesReport | None) -> str:
         return "No collectives."
     rows = report.rows
     return (
-        f"{units.plural(len(rows), 'collective')}; {_by_device(report, _sent(report))} sent per "
+        f"{units.plural(len(rows), 'collective')}; {_by_device(report, report.sent)} sent per "
         f"device and module execution ({_algorithms(rows)}, no in-network reduction)."
     )
 
@@ -69,13 +69,6 @@ def _by_device(report: CollectivesReport, sent: SentBytes) -> str:
         return f"{bound} {most}"
     size = most if least == most else f"{least} to {most}"
     return f"{report.bound} {size}".lstrip()
-
-
-def _sent(report: CollectivesReport) -> SentBytes:
-    every = (row.figures for row in report.rows)
-    return count_sent(
-        (figures.traffic, figures.counted) for figures in every if figures.traffic is not None
-    )
 
 
 def _algorithms(rows: Sequence[CollectiveRow]) -> str:
@@ -104,6 +97,16 @@ def _model(report: CollectivesReport) -> str:
     )
 
 
+def _planned(rows: Sequence[CollectiveRow]) -> str:
+    """Return whose plan the kernels of collectives are; empty where there are none."""
+    if not any(row.figures.algorithm in (ONE_SHOT, TWO_SHOT) for row in rows):
+        return ""
+    return (
+        " One-shot and two-shot kernels are those of kernel_strategy in the config, XLA's plan at "
+        "compile time; where GPUs have no access to each other's memory, NCCL runs instead."
+    )
+
+
 def _schedule(report: CollectivesReport) -> str:
     if report.is_scheduled:
         return (
@@ -116,7 +119,7 @@ def _schedule(report: CollectivesReport) -> str:
 def _figures(report: CollectivesReport) -> list[Figure]:
     rows = report.rows
     figures = [Figure("Collectives", units.count(len(rows)), f"{report.devices:,} devices")]
-    sent = _sent(report)
+    sent = report.sent
     note = "per device and module execution"
     figures.append(Figure("Bytes sent", _by_device(report, sent), note))
     together = f"{report.bound} {units.byte_size(sent.by_all)}".lstrip()

@@ -131,7 +131,7 @@ def _origin_cells(
         origin.grade,
         pair.value if pair else None,
         pair.from_ if pair else f"({row.sharding_reason})",
-        (pair.to or "(not known)") if pair else None,
+        (pair.to or f"({pair.to_reason})") if pair else None,
         numbers.get(origin.stage, origin.stage) if origin.stage else f"({origin.stage_reason})",
     ]
 

@@ -10,8 +10,14 @@ from msgspec.structs import replace
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
+from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.pages import navigation, words
-from xlareport.pages.compare.figures import FigureRow, figure_rows, figures_differ
+from xlareport.pages.compare.figures import (
+    FigureRow,
+    figure_name,
+    figure_rows,
+    figures_differ,
+)
 from xlareport.pages.compare.verdict import (
     JudgementRow,
     explains,
@@ -22,7 +28,7 @@ from xlareport.pages.compare.verdict import (
 )
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
-from xlareport.records.compare import ComparedRecord, ComparisonRecord
+from xlareport.records.compare import RUN, ComparedRecord, ComparisonRecord
 from xlareport.runtime import english, units
 from xlareport.runtime.english import plain
 
@@ -267,9 +273,10 @@ def _figures(view: ComparisonRecord, main: ComparedRecord) -> tuple[FigureRow, .
     """
     rows = figure_rows(main)
     verdict = view.verdict
-    if not verdict.memory.obstacle and not explains(verdict.work, verdict.time):
-        return rows
-    return tuple(replace(row, look="") for row in rows)
+    if verdict.memory.obstacle or explains(verdict.work, verdict.time):
+        return tuple(replace(row, look="") for row in rows)
+    times = {figure_name(name) for name in (RUN, ESTIMATE)} if verdict.time.obstacle else ()
+    return tuple(replace(row, look="") if row.label in times else row for row in rows)
 
 
 def _problems(view: ComparisonRecord) -> Iterator[str]:

@@ -14,6 +14,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.requests import PictureStore, describe_pictures, step_pictures_of
 from xlareport.pages.steps.payload import step_payload
+from xlareport.pages.steps.rows import further_rows
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import read_snapshots
@@ -124,6 +125,7 @@ def _diff(task: DiffTask) -> ModuleDiff:
         story, request = _shown(change, diff, further, store)
         key = navigation.module_key(task.slug, f"step-{id_}")
         payloads += [make_payload(key, story), *further_lines(diff, StoredLines(), further)]
+        payloads += further_rows(change.groups, further)
         requests += [request] if request else []
     key = navigation.module_key(task.slug, "steps")
     payloads.append(make_payload(key, _index(task, steps)))

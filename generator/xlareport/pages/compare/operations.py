@@ -8,13 +8,17 @@ from xlareport.pages.tables import Cell, Column, Table
 from xlareport.runtime import units
 
 _MICROSECONDS = 1e6
+_OPERATION = (
+    "Named scopes and the framework's op; numbers of layers as *. What passes inserted without "
+    "an op_name, by kind"
+)
 _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
 def operations_table(changes: Sequence[OperationChange]) -> Table:
     """Return the table, the largest change first."""
     columns = (
-        Column("Operation", help="Named scopes and the framework's op; numbers of layers as *"),
+        Column("Operation", help=_OPERATION),
         Column("Phase"),
         Column("Source line"),
         Column("What changed"),

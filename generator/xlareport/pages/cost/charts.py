@@ -29,7 +29,7 @@ def roofline(rows: Sequence[HeavyInstruction], device: Device) -> str:
     if not known:
         return ""
     kind, peak = roof(rows, device)
-    scale = _Scale(device.bandwidth, peak, [value for value, _ in known])
+    scale = _Scale(device.bandwidth, peak, [(value, _rate(row)) for value, row in known])
     dots = "".join(scale.dot(value, row) for value, row in known)
     label = f"{units.quantity(peak, 'FLOP/s')} ({kind})"
     inside = f"{scale.ticks(label)}{scale.roof()}{dots}"
@@ -61,13 +61,19 @@ def roofline_words(rows: Sequence[HeavyInstruction], device: Device) -> str:
 class _Scale:
     """Both axes of a roofline, by powers of ten."""
 
-    def __init__(self, bandwidth: float, peak: float, values: Sequence[float]) -> None:
+    def __init__(
+        self, bandwidth: float, peak: float, placed: Sequence[tuple[float, float]]
+    ) -> None:
+        """Fit the axes to instructions, each an intensity and a rate."""
         self._bandwidth, self._peak = bandwidth, peak
+        values, rates = zip(*placed, strict=True)
         ridge = peak / bandwidth
         self._first = floor(log10(min(*values, ridge, 1.0)))
         self._last = max(ceil(log10(max(*values, ridge * 3))), self._first + 1)
         self._top = log10(peak)
-        self._bottom = log10(bandwidth) + self._first
+        least = min((rate for rate in rates if rate >= 1), default=peak)
+        # What the interconnect bounds is below the roof, sometimes by orders of magnitude.
+        self._bottom = min(log10(bandwidth) + self._first, log10(least))
 
     def roof(self) -> str:
         """Return the line: bandwidth times intensity, then the peak."""
@@ -81,8 +87,7 @@ class _Scale:
             f"%{row.instruction}: {value:.3g} FLOP/byte, {units.share(row.share)} "
             f"of roofline time, bound by {row.limit}"
         )
-        rate = row.cost.flops or 0
-        height = self._y(rate / row.least.seconds)
+        height = self._y(_rate(row))
         radius = 2.5 + 7 * row.share**0.5
         return (
             f'<circle class="xr-mark" cx="{self._x(value):.1f}" cy="{height:.1f}" '
@@ -126,6 +131,11 @@ class _Scale:
     def _y(self, rate: float) -> float:
         reached = log10(max(1.0, min(self._peak, rate)))
         return _up(max(0.0, (reached - self._bottom) / (self._top - self._bottom)))
+
+
+def _rate(row: HeavyInstruction) -> float:
+    """Return the FLOP/s of an instruction at its roofline time."""
+    return (row.cost.flops or 0) / row.least.seconds
 
 
 def _up(share: float) -> float:

@@ -115,6 +115,7 @@ TAB = ModuleTab(
     "cost",
     lambda shown: (shown.analysis, shown.analysis.cost) if shown.analysis.cost else None,
     lambda record, value: cost_page(record, *value),
+    place=20,
 )
 
 

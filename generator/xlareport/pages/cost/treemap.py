@@ -7,11 +7,19 @@ from urllib.parse import quote
 
 import squarify
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.breakdown import CostPart
+from xlareport.analysis.source.scopes import (
+    numbered_opcode,
+    phase_of,
+    split_path,
+    untransformed,
+)
 from xlareport.pages.charts import svg_chart
 from xlareport.pictures.layout import Rectangle
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 _WIDTH, _HEIGHT = 760, 280
 _HEAD = 17
@@ -23,6 +31,10 @@ _MOST_GROUPS = 12
 _MOST_TILES = 20
 _LEAST_WIDTH, _LEAST_HEIGHT = 20, 16
 _NO_SCOPE = "(no op_name)"
+_MADE = "(made by XLA)"
+"""Of op_names such as `broadcast.53`, which XLA gives to instructions that its passes insert."""
+_MOST_NAMES = 3
+"""Such op_names that a tooltip names."""
 _NAMED = 3
 
 
@@ -33,6 +45,8 @@ class _Tile(Struct, frozen=True):
     share: float
     is_rest: bool = False
     """Whether it is the rest of many: they have no op_name in common."""
+    members: tuple[str, ...] = ()
+    """The op_names that XLA numbered, `broadcast.53`, of which it is the sum."""
 
 
 class _Group(Struct, frozen=True):
@@ -64,7 +78,9 @@ def treemap(parts: Sequence[CostPart], page: str = "") -> str:
 
 def treemap_words(parts: Sequence[CostPart]) -> str:
     """Return the treemap's summary in words: the largest areas."""
-    named = [f"{group.name} {units.share(group.share)}" for group in _groups(parts)[:_NAMED]]
+    named = [
+        f"{_telling(group.name)} {units.share(group.share)}" for group in _groups(parts)[:_NAMED]
+    ]
     return f"Roofline time by op_name scope; largest: {', '.join(named)}" if named else ""
 
 
@@ -74,11 +90,26 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     whole = sum(seconds for _, seconds in timed)
     common = _common([levels for levels, _ in timed if len(levels) > 1])
     result: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    members: dict[tuple[str, str], list[str]] = defaultdict(list)
     for levels, seconds in timed:
         rest = levels[common:] or levels[-1:]
         group = (rest[0] or _NO_SCOPE) if levels != ("",) else _NO_SCOPE
-        result[group]["/".join(rest[1:]) or group] += seconds / whole
-    groups = [_Group(name, _largest(tiles, _MOST_TILES)) for name, tiles in result.items()]
+        opcode = numbered_opcode(rest[-1])
+        group = _MADE if opcode and len(rest) == 1 else group
+        tile = "/".join((*rest[1:-1], opcode)) if opcode else "/".join(rest[1:])
+        result[group][tile or group] += seconds / whole
+        if opcode:
+            members[group, tile].append(rest[-1])
+    groups = [
+        _Group(
+            name,
+            tuple(
+                replace(tile, members=tuple(members.get((name, tile.name), ())))
+                for tile in _largest(tiles, _MOST_TILES)
+            ),
+        )
+        for name, tiles in result.items()
+    ]
     groups.sort(key=lambda group: -group.share)
     return _merged(groups)
 
@@ -123,7 +154,7 @@ def _group(group: _Group, box: Rectangle, page: str) -> str:
     """Draw one scope: its name over its parts, or one area where it has no parts."""
     has_head = len(group.tiles) > 1 and box.height > 3 * _HEAD and box.width > _LEAST_WIDTH
     if len(group.tiles) == 1:
-        only = _tile(_Tile(group.name, group.share), box, _whole_name(group))
+        only = _tile(replace(group.tiles[0], name=_only_name(group)), box, _whole_name(group))
         return _linked(only, _whole_name(group), page) + _outline(box)
     top = _HEAD if has_head else 0
     inner = Rectangle(box.x, box.y + top, box.width, box.height - top)
@@ -157,11 +188,16 @@ def _linked(drawn: str, path: str, page: str) -> str:
     Without a page it stays as it is.
     """
     levels = [f"/{level}" for level in path.split("/") if level]
-    if not page or not drawn or path.startswith(_NO_SCOPE):
+    if not page or not drawn or path.startswith((_NO_SCOPE, _MADE)):
         return drawn
     wanted = quote(" ".join(levels), safe="")
     label = escape(f"Instructions of {path}")
     return f'<a href="{escape(page)}&amp;q={wanted}" aria-label="{label}">{drawn}</a>'
+
+
+def _only_name(group: _Group) -> str:
+    """Return the label of a group of one tile: of XLA's own, the opcode says more."""
+    return group.tiles[0].name if group.name == _MADE else group.name
 
 
 def _whole_name(group: _Group) -> str:
@@ -169,9 +205,20 @@ def _whole_name(group: _Group) -> str:
     return group.name if only == group.name else f"{group.name}/{only}"
 
 
+def _telling(name: str) -> str:
+    """Return a path in fewer words: of `transpose(jvp(layer_3))`, `layer_3 backward`."""
+    levels = split_path(name)
+    bare = [untransformed(level) for level in levels]
+    if bare == levels:
+        return name
+    phase = phase_of(f"{name}/")
+    return " ".join(filter(None, ("/".join(filter(None, bare)) or "(no scope)", phase)))
+
+
 def _tile(tile: _Tile, box: Rectangle, whole: str) -> str:
     label = _label(tile.name, tile.share, box) if box.height >= _LEAST_HEIGHT else ""
-    words = f"{whole}: {units.share(tile.share)}"
+    members = f" ({first_few(tile.members, _MOST_NAMES)})" if tile.members else ""
+    words = f"{whole}: {units.share(tile.share)}{members}"
     short = (
         words if len(words) <= _MOST_LETTERS else f"\N{HORIZONTAL ELLIPSIS}{words[-_MOST_LETTERS:]}"
     )
@@ -196,7 +243,7 @@ def _label(name: str, share: float, box: Rectangle) -> str:
     if box.width < _LEAST_WIDTH:
         return ""
     place = _place(Rectangle(box.x + 3, box.y + 1, box.width - 4, _HEAD - 1))
-    words = f"<span>{escape(name)}</span><span>{units.share(share)}</span>"
+    words = f"<span>{escape(_telling(name))}</span><span>{units.share(share)}</span>"
     return (
         f'<foreignObject {place}><div class="xr-tick xr-tile-label">{words}</div></foreignObject>'
     )

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from xlareport.dump.grouping import NAMELESS_CODE
+from xlareport.dump.grouping import NAMELESS_CODE, NO_OWNER, NamedDump
 from xlareport.dump.modules import HLO_KINDS, ModuleFiles
-from xlareport.dump.stored_groups import NO_OWNER, NamedDump
 from xlareport.program import CODE_KINDS
 
 _MODEL = "read: snapshots and steps"

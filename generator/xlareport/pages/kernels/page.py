@@ -91,7 +91,9 @@ def _kernels(shown: ShownModule) -> tuple[ModuleKernels, Sequence[TuningResult] 
     return (kernels, side.of(reader_table.AUTOTUNE_RESULTS)) if kernels else None
 
 
-TAB = ModuleTab("kernels", _kernels, lambda record, value: kernels_page(record, *value), wide=True)
+TAB = ModuleTab(
+    "kernels", _kernels, lambda record, value: kernels_page(record, *value), wide=True, place=70
+)
 
 
 def _lead(ranked: Sequence[KernelRecord]) -> str:

@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.kernels.record import BlockSizeOccupancy, KernelRecord, ModuleKernels
+from xlareport.analysis.kernels.record import (
+    BY_NCCL,
+    BlockSizeOccupancy,
+    KernelRecord,
+    ModuleKernels,
+)
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
@@ -29,6 +34,7 @@ def occupancy_words(kernel: KernelRecord) -> str:
 def describe_kernel(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
     """Yield sentences on a kernel; names are in backticks."""
     yield _launch(kernel)
+    yield from _strategy(kernel)
     yield _needs(kernel)
     yield from _occupancy(kernel, module)
     yield from _changes(kernel)
@@ -41,11 +47,28 @@ def describe_kernel(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str
 def _launch(kernel: KernelRecord) -> str:
     names = [name for _, name in kernel.instructions]
     by = first_few([f"`{name}`" for name in names], _NAMED)
-    start = f"Launched by {by}" if names else "No instruction is known to launch it"
+    verb = "Compiled for" if kernel.strategy else "Launched by"
+    start = f"{verb} {by}" if names else "No instruction is known to launch it"
     if kernel.threads is None:
         return f"{start}."
     many = f"{units.count(kernel.blocks)} blocks of " if kernel.blocks else "blocks of "
     return f"{start}: {many}{units.count(kernel.threads)} threads."
+
+
+def _strategy(kernel: KernelRecord) -> Iterator[str]:
+    """Yield what the dump says of whether a collective runs by this kernel or by NCCL."""
+    if kernel.strategy == BY_NCCL:
+        yield (
+            f"The config of the collective has kernel_strategy `{kernel.strategy}`: XLA plans NCCL "
+            "for it, and this kernel has no share of the time. Which of them runs is decided at "
+            "run time; the dump does not say."
+        )
+    elif kernel.strategy:
+        yield (
+            f"The config of the collective has kernel_strategy `{kernel.strategy}`: XLA plans this "
+            "kernel for it. At run time, NCCL does it where the GPUs have no access to each "
+            "other's memory."
+        )
 
 
 def _needs(kernel: KernelRecord) -> str:

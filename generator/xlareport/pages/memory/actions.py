@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
-from xlareport.analysis.cost.activations import sum_by_layer
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
@@ -298,7 +297,7 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     size = sum(activation.size for activation in memory.activations)
     parts = [
         f"{f'`{name}`' if name and name.isprintable() else _UNNAMED} {units.byte_size(part)}"
-        for name, part in sum_by_layer(memory.activations)
+        for name, part in memory.activations_by_layer
     ]
     of = (
         ""

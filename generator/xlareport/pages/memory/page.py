@@ -117,6 +117,7 @@ TAB = ModuleTab(
     "memory",
     lambda shown: shown.analysis.cost if "memory" in cost_parts(shown.record) else None,
     memory_page,
+    place=40,
 )
 
 

@@ -27,7 +27,7 @@ def files_page(record: ModuleRecord, summary: ModuleSummary) -> PlainTab:
     )
 
 
-TAB = ModuleTab("files", lambda shown: shown.analysis.summary, files_page)
+TAB = ModuleTab("files", lambda shown: shown.analysis.summary, files_page, place=150)
 
 
 def _texts(record: ModuleRecord, summary: ModuleSummary) -> Iterator[Markup]:

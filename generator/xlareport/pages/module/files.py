@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -10,17 +12,9 @@ from msgspec import Struct
 from xlareport.analysis.module import ModuleAnalysis, module_path
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
-from xlareport.pages.code import page as code
-from xlareport.pages.collectives import page as collectives
-from xlareport.pages.cost import page as cost
-from xlareport.pages.kernels import page as kernels
-from xlareport.pages.memory import page as memory
-from xlareport.pages.module import file_list, graph, overview
-from xlareport.pages.module.duplicate import duplicate_page
 from xlareport.pages.module.head import ModuleHead, module_head
 from xlareport.pages.module.output import ModuleOutput
-from xlareport.pages.module.page import module_page
-from xlareport.pages.profile import page as profile
+from xlareport.pages.module.page import duplicate_page, module_page
 from xlareport.pages.rendering.templates import (
     page_files,
     part_payload,
@@ -28,14 +22,8 @@ from xlareport.pages.rendering.templates import (
     render,
     take_compiled,
 )
-from xlareport.pages.shardings import page as shardings
-from xlareport.pages.skeleton import page as skeleton
-from xlareport.pages.source import page as source_lines
-from xlareport.pages.steps import page as steps
 from xlareport.pages.tables import COLUMNS, PartPage, lean_payloads
 from xlareport.pages.tabs import ModuleTab, PlainTab, ShownModule
-from xlareport.pages.texts import page as texts
-from xlareport.pages.tpu import page as tpu
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
@@ -47,24 +35,19 @@ from xlareport.storage.payloads import (
     unpack_small_payloads,
 )
 
-TABS: tuple[ModuleTab[Any], ...] = (
-    steps.TAB,
-    cost.TAB,
-    profile.TAB,
-    memory.TAB,
-    collectives.TAB,
-    shardings.TAB,
-    kernels.TAB,
-    skeleton.TAB,
-    graph.TAB,
-    overview.TAB,
-    source_lines.TAB,
-    code.TAB,
-    texts.TAB,
-    tpu.TAB,
-    file_list.TAB,
-)
-"""The tabs of a module, in their order: by use."""
+
+def _find_tabs() -> Iterator[ModuleTab[Any]]:
+    """Yield each `TAB`, of `pages/<feature>/page.py` and of the modules next to this one."""
+    folder = Path(__file__).parent
+    beside = (path for path in folder.glob("*.py") if path != Path(__file__))
+    for path in sorted((*folder.parent.glob("*/page.py"), *beside)):
+        module = import_module(f"xlareport.pages.{path.parent.name}.{path.stem}")
+        if hasattr(module, "TAB"):
+            yield module.TAB
+
+
+TABS: tuple[ModuleTab[Any], ...] = tuple(sorted(_find_tabs(), key=lambda tab: tab.place))
+"""The tabs of a module, in their order. A tab needs nothing but its own file."""
 
 
 def module_tabs(shown: ShownModule) -> Iterator[tuple[ModuleTab[Any], Any]]:

@@ -49,6 +49,7 @@ TAB = ModuleTab(
     lambda shown: shown,
     lambda record, shown: graph_page(record, shown.pictures),
     wide=True,
+    place=90,
 )
 
 

@@ -42,6 +42,7 @@ from xlareport.pages.search.payload import Searched, SearchedSnapshot, Touched, 
 from xlareport.pages.steps.figures import step_figures, time_words, uncounted_words
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import step_payload
+from xlareport.pages.steps.rows import further_rows
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pages.steps.unfused import FUSION_STEP, unfused_groups
 from xlareport.pages.texts.page import KeptTexts
@@ -89,7 +90,7 @@ class StepPage(Struct, frozen=True):
     drawn: DrawnStep | None
     touched: Touched
     further: tuple[Payload, ...]
-    """The lines of a long difference that are not in its payload."""
+    """The lines of a long difference and the rows of large groups that are not in its payload."""
     mentioned: tuple[str, ...] = ()
     """Names of instructions, which get a history."""
     request: PictureRequest | None = None
@@ -110,7 +111,7 @@ class StepMaker(Struct, frozen=True):
         key = navigation.further_lines_key(self.slug, str(boundary.number))
         value = step_payload(change, diff, boundary.note, {}, lines, further=key)
         drawn = None if self.choice == "none" else draw_step(change)
-        further = tuple(further_lines(diff, lines, key))
+        further = (*further_lines(diff, lines, key), *further_rows(change.groups, key))
         value["ran"] = boundary.inside
         return StepPage(value, drawn, touched(change), further, list_mentioned(change))
 

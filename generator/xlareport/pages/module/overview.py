@@ -82,7 +82,9 @@ def _steps_together(shown: ShownModule) -> tuple[ModuleAnalysis, Overview] | Non
     return (shown.analysis, overview) if overview and shown.record.steps else None
 
 
-TAB = ModuleTab("passes", _steps_together, lambda record, value: passes_page(record, *value))
+TAB = ModuleTab(
+    "passes", _steps_together, lambda record, value: passes_page(record, *value), place=100
+)
 
 
 def _replay(summary: ModuleSummary, overview: Overview, result: ReplayResult) -> ReplayPart:

@@ -1,4 +1,4 @@
-"""A module's page: the overview, about two screens; the rest is in tabs."""
+"""A module's page: the overview, about two screens; of a module that repeats another, a link."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,12 +7,14 @@ from markupsafe import Markup
 from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
+from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
 from xlareport.pages.cost.page import devices_of
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings.section import FindingsView, module_findings
+from xlareport.pages.module.file_list import files_table
 from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module.signature import (
     SignaturePart,
@@ -202,4 +204,41 @@ def _no_steps(module: ModuleRecord) -> str:
     return (
         "No steps: the dump has one snapshot of this module. Set "
         "--xla_dump_hlo_pass_re=.* for one after every pass that changed it."
+    )
+
+
+class DuplicatePage(PartPage, frozen=True):
+    """Everything on the page of a module that repeats another one."""
+
+    record: ModuleRecord
+    head: ModuleHead
+    sameness: str
+    original_key: str
+    original_address: str
+
+
+def duplicate_page(
+    record: ModuleRecord, original: ModuleFiles, head: ModuleHead, analysis: ModuleAnalysis
+) -> DuplicatePage:
+    """Make the page that leads to the original."""
+    page = navigation.module_page(record.slug)
+    return DuplicatePage(
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables={"files": files_table(analysis.summary), **module_tables(analysis.summary)},
+        record=record,
+        head=head,
+        sameness=_sameness(record, is_identical=analysis.is_identical),
+        original_key=original.key,
+        original_address=navigation.address(navigation.module_page(original.slug), page),
+    )
+
+
+def _sameness(record: ModuleRecord, *, is_identical: bool) -> str:
+    files = units.plural(len(record.files), "file")
+    if is_identical:
+        return f"its {files} are byte-identical"
+    return (
+        f"its {files} differ from those of that rank in names, ids and notes only; the table of "
+        "ranks names the first difference"
     )

@@ -76,7 +76,7 @@ def _measured(shown: ShownModule) -> tuple[Measured, Sequence[CommandBuffer]] | 
     return profile, kernels.command_buffers if kernels else ()
 
 
-TAB = ModuleTab("time", _measured, lambda record, value: profile_page(record, *value))
+TAB = ModuleTab("time", _measured, lambda record, value: profile_page(record, *value), place=30)
 
 
 def _tables(module: ModuleRecord, measured: Measured) -> Mapping[str, Table]:

@@ -1,6 +1,6 @@
 """The page of the whole program: its modules in order, their links, and why there are so many."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from os.path import commonpath
 
@@ -8,19 +8,19 @@ from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.modules.chains import find_chains
+from xlareport.analysis.dump import DumpRelations
+from xlareport.analysis.modules.chains import Chains
+from xlareport.analysis.modules.clusters import ClusteredGraph
 from xlareport.analysis.modules.module_role import HELPERS, PIECES
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.pages import navigation, words
 from xlareport.pages.long_tables import PAGE, MadeRows, TableRow
 from xlareport.pages.navigation import Link
-from xlareport.pages.program.clusters import ClusteredGraph, clustered
 from xlareport.pages.program.ranks import RanksSection, count_ranks, ranks_section
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
-from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
@@ -68,12 +68,9 @@ class ProgramPage(Struct, frozen=True):
 
 
 def program_page(
-    report: ReportRecord,
-    graphs: Sequence[FrameworkGraph],
-    reasons: Mapping[str, str],
-    picture: PictureRequest | None,
+    report: ReportRecord, relations: DumpRelations, picture: PictureRequest | None
 ) -> ProgramPage:
-    """Return the page from the report's records, the framework's graphs and log."""
+    """Return the page from the report's records and the relations between the modules."""
     drawing = picture.drawings[0] if picture else None
     return ProgramPage(
         lead=prose(words.many(report) or words.lead(report)),
@@ -83,7 +80,7 @@ def program_page(
         alt=f"Graph of {units.plural(len(drawing.nodes), 'module')}" if drawing else "",
         notes=drawing.notes if drawing else (),
         links=_links_words(report),
-        chain=prose(_chain_words(report)),
+        chain=prose(_chain_words(report, relations.chains)),
         link_table=links_table(report),
         recompiled=_recompiled(report),
         not_recompiled=_not_recompiled(report),
@@ -91,7 +88,7 @@ def program_page(
         processes=_processes(report),
         sides=ranks_section(report),
         ranks=_ranks(report),
-        graphs=clustered(graphs, report, reasons),
+        graphs=relations.graphs,
     )
 
 
@@ -158,20 +155,19 @@ def _links_words(report: ReportRecord) -> str:
 _LONGEST_CHAIN = 12
 
 
-def _chain_words(report: ReportRecord) -> str:
+def _chain_words(report: ReportRecord, chains: Chains) -> str:
     """Return a sentence on groups of linked modules, and the longest chain."""
-    between = [(link.source, link.target) for link in report.links if link.source != link.target]
-    if not between:
+    if not chains.groups:
         return ""
-    result, modules = find_chains(between), report.by_key
-    shown = [f"`{words.label(modules[text])}`" for text in result.longest[:_LONGEST_CHAIN]]
-    more = len(result.longest) - len(shown)
+    modules = report.by_key
+    shown = [f"`{words.label(modules[text])}`" for text in chains.longest[:_LONGEST_CHAIN]]
+    more = len(chains.longest) - len(shown)
     row = f"{', then '.join(shown)}{f', and {more} more' if more else ''}"
-    if len(result.groups) == 1:
-        message = f"They connect {units.plural(len(result.groups[0]), 'module')}."
+    if len(chains.groups) == 1:
+        message = f"They connect {units.plural(len(chains.groups[0]), 'module')}."
     else:
-        most = units.count(len(result.groups[0]))
-        message = f"They connect modules in {len(result.groups):,} groups, the largest of {most}."
+        most = units.count(len(chains.groups[0]))
+        message = f"They connect modules in {len(chains.groups):,} groups, the largest of {most}."
     return f"{message} The longest chain: {row}."
 
 

@@ -35,4 +35,6 @@ def skeleton_page(record: ModuleRecord, view: SkeletonView) -> SkeletonPage:
     )
 
 
-TAB = ModuleTab("skeleton", lambda shown: shown.analysis.skeleton, skeleton_page, wide=True)
+TAB = ModuleTab(
+    "skeleton", lambda shown: shown.analysis.skeleton, skeleton_page, wide=True, place=80
+)

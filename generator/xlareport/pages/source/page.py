@@ -77,7 +77,7 @@ def _source(shown: ShownModule) -> tuple[SourceReport, float | None] | None:
     return cost.source, cost.seconds
 
 
-TAB = ModuleTab("source", _source, lambda record, value: source_page(record, *value))
+TAB = ModuleTab("source", _source, lambda record, value: source_page(record, *value), place=110)
 
 
 def _lead(source: SourceReport) -> str:

@@ -47,6 +47,7 @@ TAB = ModuleTab(
     lambda shown: shown.record.steps or None,
     lambda record, _: steps_page(record),
     wide=True,
+    place=10,
 )
 
 

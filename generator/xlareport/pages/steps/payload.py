@@ -4,16 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps import wording
-from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.clauses import computation_of
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.mentions import MOST_MEMBERS, places_after, places_before
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import TextDiff
 from xlareport.knowledge.grades import weakest
+from xlareport.pages.steps.rows import row, row_places
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload
 
 
@@ -29,25 +26,28 @@ def step_payload(
     """Return the value of a step's payload; `pictures` is the part on its pictures.
 
     `lines` are those that the site has already; without them the difference has its own. `further`
-    is the key prefix of the payloads with the lines of a long difference.
+    is the key prefix of the payloads with the lines of a long difference and the rows of large
+    groups.
     """
     return {
         "headline": change.headline,
         "account": list(change.account),
         "certain": certain,
-        "groups": _groups(change.groups),
+        "groups": _groups(change.groups, further),
         "opcodes": [list(item) for item in change.opcode_delta],
         "pictures": pictures,
         "diff": diff_payload(diff, change.renumbered, lines or StoredLines(), further),
     }
 
 
-def _groups(groups: Sequence[ChangeGroup]) -> list[dict[str, Any]]:
+def _groups(groups: Sequence[ChangeGroup], further: str) -> list[dict[str, Any]]:
     """Return the groups; those that would have the same title have their whole scope in it."""
     titles = Counter((group.kind, _title(group, wording.short_scope)) for group in groups)
+    places = row_places(groups, further) if further else [[] for _ in groups]
     return [
         _group(group, str if titles[group.kind, title] > 1 else wording.short_scope)
-        for group in groups
+        | ({"rest": rest} if rest else {})
+        for group, rest in zip(groups, places, strict=True)
         for title in [_title(group, wording.short_scope)]
     ]
 
@@ -59,7 +59,7 @@ def _group(group: ChangeGroup, shown: Callable[[str], str]) -> dict[str, Any]:
         "title": _title(group, shown),
         "count": group.count,
         "grade": weakest(example.grade for example in group.examples),
-        "examples": [_example(example) for example in group.examples],
+        "examples": [*map(row, group.examples)],
     }
 
 
@@ -123,32 +123,3 @@ _LABELS = {
     Kind.REORDERED: "Position in the schedule changed",
     Kind.RENAMED: "Renamed",
 }
-
-
-def _example(change: Change) -> dict[str, Any]:
-    return {
-        "before": _names(places_before(change), change),
-        "after": _names(places_after(change), change),
-        "where": wording.short(computation_of(change)),
-        "reason": _reason(change),
-        "grade": str(change.grade),
-    }
-
-
-def _reason(change: Change) -> str:
-    """Return the reason and the differences; what the reason has already is left out."""
-    details = [str(detail) for detail in change.details]
-    reason = str(change.reason)
-    return "; ".join(filter(None, (reason, *(text for text in details if text not in reason))))
-
-
-def _names(places: Sequence[Place], change: Change) -> str | list[str | int] | None:
-    """Return the name; of a fusion or inlined call, those of what it took in or set free.
-
-    A number at the end counts the names that are not listed.
-    """
-    if places is change.members and places:
-        shown: list[str | int] = [f"%{place.instruction}" for place in places[:MOST_MEMBERS]]
-        more = len(places) - MOST_MEMBERS
-        return [*shown, more] if more > 0 else shown
-    return f"%{places[0].instruction}" if places else None

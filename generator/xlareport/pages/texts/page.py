@@ -37,6 +37,7 @@ TAB = ModuleTab(
     lambda record, _: texts_page(record),
     wide=True,
     title="HLO",
+    place=130,
 )
 
 _TEXTS = frozenset(("txt", "textproto", "pbtxt", "mlir", "ll", "ptx", "json"))

@@ -37,7 +37,9 @@ def tpu_page(record: ModuleRecord, tpu: TpuModule) -> PlainTab:
     )
 
 
-TAB = ModuleTab("tpu", lambda shown: shown.analysis.tpu, tpu_page, wide=True, title="TPU programs")
+TAB = ModuleTab(
+    "tpu", lambda shown: shown.analysis.tpu, tpu_page, wide=True, title="TPU programs", place=140
+)
 
 _SECTIONS = (
     TabSection(

@@ -1,12 +1,12 @@
-"""The view of a framework's graph: its clusters, and the operations outside."""
+"""The clusters of a framework's graph, and the operations outside of them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
-from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 
 _PLUMBING = frozenset({"_Arg", "_Retval", "NoOp", "Const", "_SOURCE", "_SINK"})
@@ -42,15 +42,19 @@ class ClusteredGraph(Struct, frozen=True):
     outside: tuple[Outside, ...]
 
 
-def clustered(
-    graphs: Sequence[FrameworkGraph], report: ReportRecord, reasons: Mapping[str, str]
+def cluster_graphs(
+    graphs: Sequence[FrameworkGraph],
+    summaries: Iterable[ModuleSummary],
+    reasons: Mapping[str, str],
 ) -> tuple[ClusteredGraph, ...]:
     """Return the graphs with clusters; equal sets of clusters only once.
 
     `reasons` are those of the framework's log, by operation name.
     """
+    if not graphs:
+        return ()
     clustered_graphs: dict[frozenset[str], ClusteredGraph] = {}
-    modules = [(module.key, module.name) for module in report.outlines] if graphs else []
+    modules = [(summary.files.key, summary.display_name) for summary in summaries]
     for graph in graphs:
         units_of = frozenset(node.unit for node in graph.nodes if node.unit)
         if units_of:

@@ -1,0 +1,97 @@
+"""Names for values as a program has them: an argument that was only converted or rearranged."""
+
+from msgspec import Struct
+
+from xlareport.analysis.source.argument_names import name_arguments
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+_REARRANGED = frozenset({"bitcast", "convert", "copy", "copy-done", "reshape", "transpose"})
+_SLICES = frozenset({"dynamic-slice", "slice"})
+_BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
+_FARTHEST = 40
+
+
+class Argument(Struct, frozen=True):
+    """The argument that a value is, apart from type and form."""
+
+    parameter: Instruction
+    """Of the entry."""
+    is_slice: bool
+    """Whether the value is only a part of it, such as the weights of one layer of a scan."""
+
+
+def describe_value(module: HloModule, home: Computation, value: Instruction) -> str:
+    """Return a value in words: an argument with its type, `p['embed']` (bf16), else its name.
+
+    Names are in backticks. The type is written where the value was converted from another one.
+    """
+    argument = find_argument(module, home, value)
+    name = name_arguments(module).get(argument.parameter.name, "") if argument else ""
+    if argument is None or not name or "`" in name:
+        return f"`{value.name}`"
+    own, written = value.shape.element_type, argument.parameter.shape.element_type
+    part = "a slice of " if argument.is_slice else ""
+    return f"{part}`{name}`" + (f" ({own})" if own != written else "")
+
+
+def find_argument(module: HloModule, home: Computation, value: Instruction) -> Argument | None:
+    """Return the argument that a value is: through barriers, and into what loops only read."""
+    is_slice = False
+    place: tuple[Computation, Instruction] | None = (home, value)
+    for _ in range(_FARTHEST):
+        if place is None:
+            return None
+        home, value = place
+        if value.opcode == "parameter" and home.is_entry:
+            return Argument(value, is_slice)
+        is_slice |= value.opcode in _SLICES
+        place = _before(module, home, value)
+    return None
+
+
+def _before(
+    module: HloModule, home: Computation, value: Instruction
+) -> tuple[Computation, Instruction] | None:
+    """Return what a value was before it was converted, rearranged, sliced or handed on."""
+    operand = home.operand(value)
+    if value.opcode in _REARRANGED | _SLICES | _BARRIERS:
+        return (home, operand) if operand is not None else None
+    number = parse_whole_number(value.attributes.get("index", ""))
+    if value.opcode != "get-tuple-element" or operand is None or number is None:
+        return None
+    if operand.opcode in _BARRIERS:
+        given = home.operand(operand)
+        return _element(home, given, number)
+    if operand.opcode == "parameter" and _is_kept(home, operand, number):
+        outer, loop = _loop_of(module, home) or (home, None)
+        return _element(outer, outer.operand(loop), number) if loop is not None else None
+    return None
+
+
+def _element(
+    home: Computation, state: Instruction | None, number: int
+) -> tuple[Computation, Instruction] | None:
+    is_tuple = state is not None and state.opcode == "tuple"
+    value = home.operand(state, number) if is_tuple and state is not None else None
+    return (home, value) if value is not None else None
+
+
+def _is_kept(body: Computation, state: Instruction, number: int) -> bool:
+    """Return whether the body of a loop hands an element of its state on as it is."""
+    known = _element(body, body.root, number)
+    if known is None or known[1].opcode != "get-tuple-element":
+        return False
+    index = parse_whole_number(known[1].attributes.get("index", ""))
+    return body.operand(known[1]) is state and index == number
+
+
+def _loop_of(module: HloModule, body: Computation) -> tuple[Computation, Instruction] | None:
+    """Return the only loop with a body; None where there is none or several."""
+    loops = [
+        (computation, line)
+        for computation in module.computations
+        for line in computation.instructions
+        if line.opcode == "while" and ("body", body.name) in line.called
+    ]
+    return loops[0] if len(loops) == 1 else None
