@@ -937,6 +937,9 @@ var xlareport = (() => {
   function listedFile(name) {
     return `coverage.html#${placeOf({ t: "files", q: name })}`;
   }
+  function listedScopes(slug, query) {
+    return modulePage(slug, "cost", `t=m/${slug}/scopes&${placeOf({ q: query })}`);
+  }
   function listedInstructions(slug, query) {
     return modulePage(slug, "", `t=m/${slug}/instructions&${placeOf({ q: query })}`);
   }
@@ -1107,11 +1110,11 @@ var xlareport = (() => {
       []
     );
     if (order) parts.push([`{${order}}`, words2("order", order.split(",")[0])]);
-    for (const [written2, letter2, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
+    for (const [written3, letter2, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
       const value = inside.slice(1, -1);
-      if (letter2 === "T") parts.push([written2, words2("tiles", inside)]);
-      if (letter2 === "S") parts.push([written2, own(known4.spaces, value) || words2("space", value)]);
-      if (letter2 === "E") parts.push([written2, words2("bits", value)]);
+      if (letter2 === "T") parts.push([written3, words2("tiles", inside)]);
+      if (letter2 === "S") parts.push([written3, own(known4.spaces, value) || words2("space", value)]);
+      if (letter2 === "E") parts.push([written3, words2("bits", value)]);
     }
     return parts;
   }
@@ -2979,11 +2982,11 @@ var xlareport = (() => {
       all.filter(([, figure]) => figure !== null && figure !== void 0)
     );
   }
-  function ordered(mode, figures2, written2, look2) {
+  function ordered(mode, figures2, written3, look2) {
     const { from, words: words2 } = look2.scales[mode];
     const level = (figure) => from.filter((limit) => limit <= figure).length - 1;
     const levels = new Map([...figures2].map(([id, figure]) => [id, level(figure)]));
-    const marks = new Map([...figures2].map(([id, figure]) => [id, written2(figure)]));
+    const marks = new Map([...figures2].map(([id, figure]) => [id, written3(figure)]));
     const used = [...new Set(levels.values())].sort((left, right) => left - right);
     return { mode, palette: "heat", levels, marks, words: used.map((place) => [place, words2[place]]) };
   }
@@ -4574,10 +4577,10 @@ var xlareport = (() => {
   var FORMULA = /^[=+\-@\t\r]/;
   var tabSeparated = (data, rows2) => lines2(data, rows2, "	", (text) => text.replace(/[\t\r\n]+/g, " "));
   var commaSeparated = (data, rows2) => lines2(data, rows2, ",", (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text, "\r\n");
-  function lines2({ columns: columns2, rows: all }, rows2, separator, written2, end = "\n") {
+  function lines2({ columns: columns2, rows: all }, rows2, separator, written3, end = "\n") {
     const cell = (value) => {
       const text = cellText(value);
-      return written2(typeof value !== "number" && FORMULA.test(text) ? `'${text}` : text);
+      return written3(typeof value !== "number" && FORMULA.test(text) ? `'${text}` : text);
     };
     const head2 = columns2.map(({ title: title2 }) => cell(title2)).join(separator);
     const there = rows2.filter((row4) => all[row4]);
@@ -5316,6 +5319,12 @@ var xlareport = (() => {
     const forms = [joined(levels), joined(levels.map((path) => path.filter((level) => !LEVELS.has(level))))];
     return [...new Set(forms)].filter((form) => form && form !== opName);
   }
+  var LISTED2 = 3;
+  var UNNAMED = /* @__PURE__ */ new Set(["jvp()", "transpose(jvp())"]);
+  function outerLevels(opName) {
+    const levels = split(opName.slice(0, LONGEST4)).filter((level) => !LEVELS.has(level) && !UNNAMED.has(level));
+    return levels.slice(0, LISTED2).join("/");
+  }
   function phaseOf(opName) {
     if (opName.includes("rematted_computation")) return "recomputed";
     if (BACKWARD.test(opName)) return "backward";
@@ -5964,11 +5973,11 @@ var xlareport = (() => {
         const words3 = `No instruction of before_optimizations has this op_name; ${count}`;
         return [element("p.xr-muted", null, words3), list2];
       }
-      const written2 = parts.flatMap((part2, place) => [place ? ", " : "", element("code", null, part2)]);
+      const written3 = parts.flatMap((part2, place) => [place ? ", " : "", element("code", null, part2)]);
       const itself = renderUnnamed(unnamedSuccessors(successors, names2));
       const verb = names2.length === 1 ? "carries" : "carry";
       const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
-      const words2 = ["In before_optimizations it is ", ...written2, ", relative to a call that was inlined; ", carried];
+      const words2 = ["In before_optimizations it is ", ...written3, ", relative to a call that was inlined; ", carried];
       return [...itself, element("p.xr-muted", null, ...words2), list2, ...await this.ofCall(index, names2, numbers)];
     }
     /**
@@ -6648,10 +6657,12 @@ var xlareport = (() => {
     ...matches2.filter((match) => match.gone)
   ];
   var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
+  var OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
+  var backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : void 0);
   function* ofBackends(entries, backends, query) {
-    const asked2 = OF_BACKEND.exec(query.trim().toLowerCase().replace(/^-*/, ""))?.[1];
+    const asked2 = backendOf(query.trim().toLowerCase().replace(/^-*/, ""));
     for (const entry of entries) {
-      const backend = OF_BACKEND.exec(entry[0])?.[1];
+      const backend = backendOf(entry[0]);
       if (!backend || !backends.length || backend === asked2 || backends.includes(backend)) yield entry;
     }
   }
@@ -6783,13 +6794,30 @@ var xlareport = (() => {
     }
     /**
      * @param {string} scope in lower case: `layer_3/mlp`
-     * @returns {number} the op_names below it
+     * @returns {number[]} the places of the op_names below it
      */
     below(scope) {
       const lower = this.kinds.get("op_name")?.lower ?? [];
       const inside = `/${scope.replace(/\/$/, "")}/`;
-      const forms = lower.map((name, place) => [name, ...this.plain()[place]]);
-      return forms.filter((names2) => names2.some((name) => `/${name}`.includes(inside))).length;
+      const isBelow = (name) => `/${name}`.includes(inside);
+      return [...lower.keys()].filter((place) => [lower[place], ...this.plain()[place]].some(isBelow));
+    }
+    /**
+     * @param {string} scope in lower case
+     * @returns {Generator<Found>} its time and its instructions, where the last snapshot has it
+     */
+    *scope(scope) {
+      const values3 = this.kinds.get("op_name")?.values ?? [];
+      const kept2 = this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
+      if (!kept2.length) return;
+      const text = written(values3[kept2[0]], scope.replace(/\/$/, ""));
+      const words2 = text.split("/");
+      const isListed = kept2.some((place) => words2.every((word2) => outerLevels(values3[place]).includes(word2)));
+      const count = format.plural(kept2.length, "op_name");
+      const { slug } = this.module;
+      const time = { text, note: `${count}: roofline time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
+      const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words2.join(" ")) };
+      for (const hit of isListed ? [time, all] : [all]) yield { rank: 0, hit: () => hit };
     }
     /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *stages(ranked) {
@@ -6832,6 +6860,11 @@ var xlareport = (() => {
       });
     }
   };
+  function written(opName, scope) {
+    const form = [opName, ...plainPaths(opName)].find((name) => `/${name.toLowerCase()}/`.includes(`/${scope}/`)) ?? scope;
+    const at = `/${form.toLowerCase()}/`.indexOf(`/${scope}/`);
+    return form.slice(at, at + scope.length);
+  }
   var sum = (counts) => [0, 1, 2].map((what) => counts.reduce((total, count) => total + count[what], 0));
   function holds(distances, wanted2) {
     let at = 0;
@@ -6886,6 +6919,26 @@ var xlareport = (() => {
     return text.slice(0, end > BEFORE ? end : LONGEST5);
   }
 
+  // src/search/precedence.js
+  var OWN = /* @__PURE__ */ new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
+  var EXACT = /* @__PURE__ */ new Set(["module", "instruction", "opcode", "op_name"]);
+  var LOOKED_AT = 50;
+  var hasName = ({ kind, matches: matches2 }, query) => OWN.has(kind) && matches2.slice(0, LOOKED_AT).some((match) => {
+    const name = match.hit().text.toLowerCase().replace(/^%/, "");
+    if (kind === "op_name") return name.split(/[/();:]/).includes(query);
+    return !match.gone && name.replace(/\.\d+$/, "") === query;
+  });
+  var namesIt = ({ kind, matches: matches2 }) => (kind === "module" || kind === "instruction") && matches2.some(({ rank: rank2, gone }) => rank2 === 0 && !gone);
+  function putFirst(groups, query) {
+    const of = (kind) => groups.find((group) => group.kind === kind);
+    const [touched, topic, scope, word2] = ["touched", "topic", "scope", "word"].map(of);
+    if (touched) touched.best = 0;
+    if (topic?.best === 0 && !groups.some(namesIt)) topic.best = -1;
+    const isExact = groups.some((group) => EXACT.has(group.kind) && group.best === 0);
+    if (scope?.best === 0 && !isExact) scope.best = -1;
+    if (word2?.best === 0 && groups.some((group) => hasName(group, query))) word2.best = 1;
+  }
+
   // src/search/row.js
   function row3({ text, note: note2, href }, exact) {
     return element(
@@ -6928,7 +6981,6 @@ var xlareport = (() => {
     ]
   );
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
-  var namesIt = ({ kind, matches: matches2 }) => (kind === "module" || kind === "instruction") && matches2.some(({ rank: rank2, gone }) => rank2 === 0 && !gone);
   var Search = class {
     constructor() {
       this.input = element("input", {
@@ -7051,7 +7103,7 @@ var xlareport = (() => {
     /** Draws what is found. */
     show() {
       const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
-      this.below = query ? this.indexes.reduce((sum2, index) => sum2 + index.below(query), 0) : 0;
+      this.below = query ? this.indexes.reduce((sum2, index) => sum2 + index.below(query).length, 0) : 0;
       const groups = query ? this.groups(query) : [];
       const hits = groups.reduce((sum2, group) => sum2 + group.matches.length, 0);
       const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
@@ -7073,13 +7125,8 @@ var xlareport = (() => {
     /** @param {string} query @returns {Group[]} those in which something is found, the best first */
     groups(query) {
       const ranked = ranker(query);
-      const matches2 = GROUPS.map(
-        ([kind, title2]) => this.group(kind, title2, kind === "touched" ? this.touched(query) : this.find(kind, ranked))
-      );
-      const touched = matches2.find((group) => group.kind === "touched");
-      if (touched) touched.best = 0;
-      const topic = matches2.find((group) => group.kind === "topic");
-      if (topic?.best === 0 && !matches2.some(namesIt)) topic.best = -1;
+      const matches2 = GROUPS.map(([kind, title2]) => this.group(kind, title2, this.matches(kind, query, ranked)));
+      putFirst(matches2, query);
       return matches2.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
     }
     /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
@@ -7094,6 +7141,11 @@ var xlareport = (() => {
       const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
       const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
       return { kind, title: title2, matches: all, count: all.length, best };
+    }
+    /** @param {string} kind @param {string} query @param {(value: string) => number} ranked @returns {Generator<Found>} */
+    *matches(kind, query, ranked) {
+      if (kind === "scope") for (const index of this.indexes) yield* index.scope(query);
+      yield* kind === "touched" ? this.touched(query) : this.find(kind, ranked);
     }
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *find(kind, ranked) {
@@ -7173,10 +7225,10 @@ var xlareport = (() => {
       }
     }
     /** @param {Group} group */
-    drawn({ kind, title: title2, matches: matches2, count }) {
+    drawn({ kind, title: title2, matches: matches2, count, best }) {
       const scope = kind === "op_name" && this.below > 1;
       const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN5);
-      const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0));
+      const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0 && best < 1));
       const rest2 = count - rows2.length;
       const more = rest2 > 0 && element(
         "button.xr-button",
@@ -7345,7 +7397,7 @@ var xlareport = (() => {
     }
     return line3.length;
   }
-  function written(line3) {
+  function written2(line3) {
     const text = line3.map((piece2) => piece2.text).join("");
     const nodes = (
       /** @type {Node[]} */
@@ -7675,7 +7727,7 @@ var xlareport = (() => {
       element("span.xr-sign", { "aria-hidden": "true" }, shown),
       changed && element("span.xr-hidden", null, `${changed}: `),
       line3.places && side !== "to" && element("span.xr-places", null, line3.places.map(format.count).join(" \u2192 ")),
-      element("span.xr-text", null, ...written(pieces4(row4)))
+      element("span.xr-text", null, ...written2(pieces4(row4)))
     );
     if (side) drawn5.classList.add(`xr-${side}`);
     return drawn5;
@@ -7795,7 +7847,7 @@ var xlareport = (() => {
       const row4 = this.rows[(this.first ?? 0) + [...this.lines.children].indexOf(target2)];
       if (!row4) return;
       this.whole.hidden = false;
-      this.whole.replaceChildren(element("code.xr-text", null, ...written(pieces4(row4))));
+      this.whole.replaceChildren(element("code.xr-text", null, ...written2(pieces4(row4))));
     }
   };
   function drawDiff(diff) {

@@ -175,6 +175,7 @@ def test_each_result_leads_to_its_place(seen: Page) -> None:
         "all-gather.2": ("Instructions", "m/x.html#i=all-gather.2"),
         "all-gather.3": ("Instructions", "m/x.html#i=all-gather.3"),
         "layer_0/gather": ("op_names", "m/x.html#op=jit(f)%2Flayer_0%2Fgather"),
+        "layer_0": ("Scopes", "m/x.html?cost#t=m/x/scopes&q=layer_0"),
         "model.py": ("Source lines", "m/x.html#t=m/x/instructions&q=model.py%3A3"),
         "f32[": ("Shapes", "m/x.html?texts#text=0007&find=f32%5B8%5D"),
         "jit_train.txt": ("Files", "coverage.html#t=files&q=module_0000.jit_train.txt"),
@@ -188,6 +189,11 @@ def test_each_result_leads_to_its_place(seen: Page) -> None:
         seen.get_by_label("Search this report").fill(words)
         link = section(seen, title).locator(f'a[href$="{address}"]')
         expect(link).to_have_count(1)
+
+
+def test_a_table_that_an_address_names_is_shown_below_the_tabs(seen: Page) -> None:
+    table = seen.locator("[data-xr-table]").first
+    assert table.evaluate("table => parseFloat(getComputedStyle(table).scrollMarginTop)") > 100
 
 
 def test_the_keyboard_is_enough(page: Page) -> None:

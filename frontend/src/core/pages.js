@@ -58,6 +58,15 @@ export function listedFile(name) {
 /**
  * @param {string} slug
  * @param {string} query
+ * @returns {string} the address of the roofline time of the scopes that answer a query
+ */
+export function listedScopes(slug, query) {
+  return modulePage(slug, "cost", `t=m/${slug}/scopes&${placeOf({ q: query })}`);
+}
+
+/**
+ * @param {string} slug
+ * @param {string} query
  * @returns {string} the address of the instructions of a module's final snapshot that answer a query
  */
 export function listedInstructions(slug, query) {

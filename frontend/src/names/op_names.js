@@ -61,6 +61,19 @@ export function plainPaths(opName) {
   return [...new Set(forms)].filter((form) => form && form !== opName);
 }
 
+/** Levels of the scopes whose time pages list. */
+const LISTED = 3;
+const UNNAMED = new Set(["jvp()", "transpose(jvp())"]);
+
+/**
+ * @param {string} opName
+ * @returns {string} its outermost levels, those of control flow left out, as tables of scopes have them
+ */
+export function outerLevels(opName) {
+  const levels = split(opName.slice(0, LONGEST)).filter((level) => !LEVELS.has(level) && !UNNAMED.has(level));
+  return levels.slice(0, LISTED).join("/");
+}
+
 /**
  * @param {string} opName
  * @returns {string} the phase of a training step, as its transformations tell; empty where they do not

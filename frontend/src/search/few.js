@@ -55,6 +55,11 @@ export const lastFirst = (matches) => [
 ];
 
 const OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
+/** Flags of the TPU compiler with another beginning: of its oldest part, generations, SparseCore, Mosaic, fast memory. */
+const OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
+
+/** @param {string} flag @returns {string | undefined} the backend whose flag it is by its name */
+const backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : undefined);
 
 /**
  * @param {Iterable<[string, () => Hit]>} entries of the glossary
@@ -63,9 +68,9 @@ const OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
  * @returns {Generator<[string, () => Hit]>} those without flags of other backends, unless the query names such flags
  */
 export function* ofBackends(entries, backends, query) {
-  const asked = OF_BACKEND.exec(query.trim().toLowerCase().replace(/^-*/, ""))?.[1];
+  const asked = backendOf(query.trim().toLowerCase().replace(/^-*/, ""));
   for (const entry of entries) {
-    const backend = OF_BACKEND.exec(entry[0])?.[1];
+    const backend = backendOf(entry[0]);
     if (!backend || !backends.length || backend === asked || backends.includes(backend)) yield entry;
   }
 }

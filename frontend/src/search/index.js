@@ -4,9 +4,9 @@
  */
 
 import { format } from "../core/format.js";
-import { listedInstructions, modulePage, placeOf } from "../core/pages.js";
+import { listedInstructions, listedScopes, modulePage, placeOf } from "../core/pages.js";
 import { load } from "../core/payloads.js";
-import { phaseOf, plainPaths } from "../names/op_names.js";
+import { outerLevels, phaseOf, plainPaths } from "../names/op_names.js";
 
 /** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
 export const RANKS = 4;
@@ -160,13 +160,31 @@ export class ModuleIndex {
 
   /**
    * @param {string} scope in lower case: `layer_3/mlp`
-   * @returns {number} the op_names below it
+   * @returns {number[]} the places of the op_names below it
    */
   below(scope) {
     const lower = this.kinds.get("op_name")?.lower ?? [];
     const inside = `/${scope.replace(/\/$/, "")}/`;
-    const forms = lower.map((name, place) => [name, ...this.plain()[place]]);
-    return forms.filter((names) => names.some((name) => `/${name}`.includes(inside))).length;
+    const isBelow = (/** @type {string} */ name) => `/${name}`.includes(inside);
+    return [...lower.keys()].filter((place) => [lower[place], ...this.plain()[place]].some(isBelow));
+  }
+
+  /**
+   * @param {string} scope in lower case
+   * @returns {Generator<Found>} its time and its instructions, where the last snapshot has it
+   */
+  *scope(scope) {
+    const values = this.kinds.get("op_name")?.values ?? [];
+    const kept = this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
+    if (!kept.length) return;
+    const text = written(values[kept[0]], scope.replace(/\/$/, ""));
+    const words = text.split("/");
+    const isListed = kept.some((place) => words.every((word) => outerLevels(values[place]).includes(word)));
+    const count = format.plural(kept.length, "op_name");
+    const { slug } = this.module;
+    const time = { text, note: `${count}: roofline time${this.where}`, href: listedScopes(slug, words.join(" ")) };
+    const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words.join(" ")) };
+    for (const hit of isListed ? [time, all] : [all]) yield { rank: 0, hit: () => hit };
   }
 
   /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
@@ -212,6 +230,14 @@ export class ModuleIndex {
       return changes.length ? [this.stage(step, `%${name} ${changes.join(", ")}`)] : [];
     });
   }
+}
+
+/** @param {string} opName @param {string} scope in lower case @returns {string} the scope as the op_name has it */
+function written(opName, scope) {
+  const form =
+    [opName, ...plainPaths(opName)].find((name) => `/${name.toLowerCase()}/`.includes(`/${scope}/`)) ?? scope;
+  const at = `/${form.toLowerCase()}/`.indexOf(`/${scope}/`);
+  return form.slice(at, at + scope.length);
 }
 
 /** @param {number[][]} counts of three each */

@@ -14,6 +14,7 @@ import { bindKey } from "../keys.js";
 import { distinct, explained, lastFirst, ofBackends, topics } from "./few.js";
 import { RANKS, loadModuleIndex, ranker } from "./index.js";
 import { loadPages } from "./pages.js";
+import { putFirst } from "./precedence.js";
 import { row } from "./row.js";
 
 const SHOWN = 5;
@@ -49,14 +50,10 @@ const GROUPS = /** @type {[string, string][]} */ ([
 /** @typedef {import("./pages.js").PageText} PageText */
 /** @typedef {{front: ReportIndex | null, words: import("../../types/payloads").Words | null, files: [string, string][] | null, pages: PageText[]}} Small what is not of one module; null where it is not loaded */
 /** @typedef {import("../../types/payloads").ReportIndex} ReportIndex */
-/** @typedef {{kind: string, title: string, matches: Found[], count: number, best: number}} Group */
+/** @typedef {import("./precedence.js").Group} Group */
 
 /** @type {ReportIndex} */
 const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
-
-/** @param {Group} group @returns {boolean} whether a module or an instruction of the last snapshot is what was typed */
-const namesIt = ({ kind, matches }) =>
-  (kind === "module" || kind === "instruction") && matches.some(({ rank, gone }) => rank === 0 && !gone);
 
 class Search {
   constructor() {
@@ -188,7 +185,7 @@ class Search {
   /** Draws what is found. */
   show() {
     const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
-    this.below = query ? this.indexes.reduce((sum, index) => sum + index.below(query), 0) : 0;
+    this.below = query ? this.indexes.reduce((sum, index) => sum + index.below(query).length, 0) : 0;
     const groups = query ? this.groups(query) : [];
     const hits = groups.reduce((sum, group) => sum + group.matches.length, 0);
     const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
@@ -217,13 +214,8 @@ class Search {
   /** @param {string} query @returns {Group[]} those in which something is found, the best first */
   groups(query) {
     const ranked = ranker(query);
-    const matches = GROUPS.map(([kind, title]) =>
-      this.group(kind, title, kind === "touched" ? this.touched(query) : this.find(kind, ranked)),
-    );
-    const touched = matches.find((group) => group.kind === "touched");
-    if (touched) touched.best = 0;
-    const topic = matches.find((group) => group.kind === "topic");
-    if (topic?.best === 0 && !matches.some(namesIt)) topic.best = -1;
+    const matches = GROUPS.map(([kind, title]) => this.group(kind, title, this.matches(kind, query, ranked)));
+    putFirst(matches, query);
     return matches.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
   }
 
@@ -236,6 +228,12 @@ class Search {
     const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
     const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
     return { kind, title, matches: all, count: all.length, best };
+  }
+
+  /** @param {string} kind @param {string} query @param {(value: string) => number} ranked @returns {Generator<Found>} */
+  *matches(kind, query, ranked) {
+    if (kind === "scope") for (const index of this.indexes) yield* index.scope(query);
+    yield* kind === "touched" ? this.touched(query) : this.find(kind, ranked);
   }
 
   /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
@@ -322,10 +320,10 @@ class Search {
   }
 
   /** @param {Group} group */
-  drawn({ kind, title, matches, count }) {
+  drawn({ kind, title, matches, count, best }) {
     const scope = kind === "op_name" && this.below > 1;
     const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN);
-    const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0));
+    const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0 && best < 1));
     const rest = count - rows.length;
     const more =
       rest > 0 &&

@@ -35,9 +35,13 @@ test("of results that lead to one place the best is kept", () => {
 });
 
 test("flags of other backends are found only by their names", () => {
-  const entries = ["xla_tpu_a", "xla_gpu_a", "xla_a"].map((name) => [name, () => ({ text: name, note: "", href: "" })]);
+  const entries = ["xla_tpu_a", "xla_sc_a", "xla_gpu_a", "xla_a"].map((name) => [
+    name,
+    () => ({ text: name, note: "", href: "" }),
+  ]);
   const names = (backends, query) => [...ofBackends(entries, backends, query)].map(([name]) => name);
   assert.deepEqual(names(["gpu"], "a"), ["xla_gpu_a", "xla_a"]);
-  assert.deepEqual(names(["gpu"], "--xla_tpu_a"), ["xla_tpu_a", "xla_gpu_a", "xla_a"]);
-  assert.deepEqual(names([], "a").length, 3);
+  assert.deepEqual(names(["gpu"], "--xla_tpu_a"), ["xla_tpu_a", "xla_sc_a", "xla_gpu_a", "xla_a"]);
+  assert.deepEqual(names(["gpu"], "xla_sc_a"), ["xla_tpu_a", "xla_sc_a", "xla_gpu_a", "xla_a"]);
+  assert.deepEqual(names([], "a").length, 4);
 });

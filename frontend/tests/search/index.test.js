@@ -81,7 +81,23 @@ test("op_names below a scope are counted by whole levels of their paths", () => 
   const kinds = { op_name: { values, spans: [0, 0, 0, 0] } };
   const some = new ModuleIndex(MODULE, { ...VALUE, kinds }, true);
   assert.deepEqual(
-    ["h_1", "h_1/", "h_1/mlp", "jit(f)", "mlp", "lp", "dot"].map((scope) => some.below(scope)),
+    ["h_1", "h_1/", "h_1/mlp", "jit(f)", "mlp", "lp", "dot"].map((scope) => some.below(scope).length),
     [2, 2, 2, 3, 3, 0, 0],
+  );
+});
+
+test("a scope has its time where tables list it, and its instructions", () => {
+  const values = ["jit(f)/jvp(H_1)/mlp/dot", "jit(f)/gone/dot", "jit(f)/a/b/deep/dot"];
+  const kinds = { op_name: { values, spans: [0, 1, 0] } };
+  const some = new ModuleIndex(MODULE, { ...VALUE, kinds }, false);
+  const hits = (scope) => [...some.scope(scope)].map(({ hit }) => hit());
+  assert.deepEqual(hits("h_1/mlp"), [
+    { text: "H_1/mlp", note: "1 op_name: roofline time", href: "m/x.html?cost#t=m/x/scopes&q=H_1%20mlp" },
+    { text: "H_1/mlp", note: "1 op_name: instructions", href: "m/x.html#t=m/x/instructions&q=H_1%20mlp" },
+  ]);
+  assert.deepEqual(hits("gone"), []);
+  assert.deepEqual(
+    hits("deep").map(({ note }) => note),
+    ["1 op_name: instructions"],
   );
 });

@@ -116,6 +116,17 @@ test("enter opens the op_name that was typed, also where others are below it", a
   assert.match(clicked[0], /^jit\(f\)\/loop /);
 });
 
+test("a scope comes first, with its time and its instructions, unless it is a whole op_name", async () => {
+  const dialog = await opened();
+  const groups = ask(dialog, "loop");
+  assert.equal(Object.keys(groups)[0], "Scopes 2");
+  assert.deepEqual(groups["Scopes 2"], ["loop", "loop"]);
+  const links = [...dialog.querySelectorAll("section a")].map((link) => link.getAttribute("href"));
+  assert.ok(links[0].endsWith("m/x.html?cost#t=m/x/scopes&q=loop"));
+  assert.ok(links[1].endsWith("m/x.html#t=m/x/instructions&q=loop"));
+  assert.deepEqual(Object.keys(ask(dialog, "jit(f)/loop")).slice(0, 2), ["op_names 3", "Scopes 2"]);
+});
+
 test("names of the last snapshot come before those that are gone, after the same name", async () => {
   const found = ask(await opened(), "tanh");
   assert.deepEqual(found["Instructions 4"], ["%tanh", "%tanh.2", "%my_tanh", "%tanh.1"]);

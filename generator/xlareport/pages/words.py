@@ -19,6 +19,29 @@ _BEFORE_XLA = (".mlir", ".mlirbc", ".stablehlo")
 FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/XLA", "ipu": "IPU"}
 
 
+_FAR_ABOVE = 100
+"""Times the unfused estimate: above that, recomputation is the reason."""
+_MICROSECONDS = 1e6
+
+
+def fusion_estimate(fused: float, apart: float) -> str:
+    """Return XLA's estimates of a fusion in microseconds, and why one can be very large.
+
+    `GpuPerformanceModel` in openxla/xla multiplies the flops of a producer that is fused by its
+    utilization: how often consumers read each element.
+    """
+    times = f"{_microseconds(fused)} fused, {_microseconds(apart)} unfused"
+    if fused <= _FAR_ABOVE * apart:
+        return times
+    return f"{times} (its model computes the producer again for each read of its result)"
+
+
+def _microseconds(time: float) -> str:
+    if time < _MICROSECONDS:
+        return f"{time:,.3g} µs"
+    return f"{time / _MICROSECONDS:,.0f} s"
+
+
 def lead(report: ReportRecord) -> str:
     """Return the content of the dump in one sentence."""
     if not report.outlines:

@@ -4,9 +4,16 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
+from xlareport.analysis.cost.occupancy import measure_occupancy
+from xlareport.analysis.cost.stacked import (
+    StackedBuffer,
+    find_stacked_at_peak,
+    find_stacked_buffers,
+)
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
+from xlareport.readers.buffer_assignment import read_buffer_assignment
+from xlareport.readers.live_range import LiveRange, LiveRanges
 
 SCAN = """body {
   s = (s32[], f32[4], f32[7,4], f32[7,4]) parameter(0)
@@ -92,3 +99,24 @@ def test_a_tiled_buffer_is_as_large_as_its_tiles(module_of: Callable[[str], HloM
     text = SCAN.replace("f32[7,4]", "f32[7,4]{1,0:T(8,128)}")
     (buffer,) = _stacked(module_of(text))
     assert (buffer.bytes, buffer.iteration_bytes) == (4096, 4096 // 7)
+
+
+SHARED = b"""BufferAssignment:
+allocation 0: size 64, preallocated-temp:
+ value: <1 u{2} @0> (size=32,offset=0): f32[8]{0}
+ value: <2 w{2} @0> (size=32,offset=0): f32[8]{0}
+ value: <3 w{3} @0> (size=32,offset=32): f32[8]{0}
+"""
+
+
+def test_buffers_at_one_place_count_once_at_the_peak() -> None:
+    ranges = (LiveRange("u", (2,), 0, 1), LiveRange("w", (2,), 1, 2), LiveRange("w", (3,), 1, 2))
+    live = LiveRanges(schedule=("u", "w", "x"), ranges=ranges)
+    occupancy = measure_occupancy(read_buffer_assignment(SHARED, "b.txt")[0], live)
+    buffers = [
+        StackedBuffer("e", loop, index, "s", "f32[8]{0:S(1)}", 32, 1, 1, "")
+        for loop, index in (("u", 2), ("w", 2), ("w", 3), ("v", 2))
+    ]
+    at_peak = find_stacked_at_peak(buffers, occupancy)
+    assert [(buffer.loop, buffer.index) for buffer in at_peak] == [("u", 2), ("w", 3)]
+    assert not [*find_stacked_at_peak(buffers, None)]

@@ -33,6 +33,7 @@ from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
+from xlareport.analysis.findings.undonated_inputs import undonated_inputs
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import (
     Difference,
@@ -845,6 +846,27 @@ def test_a_split_says_which_multiprocessors_it_keeps_busy(
     assert words in one.evidence
 
 
+FUSED_SUM = """  ROOT r = f32[1024,1024] fusion(p, c), kind=kLoop, calls=total"""
+TOTAL = """total {
+  q = f32[8,1024,1024] parameter(0)
+  o = f32[1024,1024] parameter(1)
+  n = f32[] constant(0)
+  s = f32[1024,1024] reduce(q, n), dimensions={0}, to_apply=add
+  ROOT t = f32[1024,1024] add(s, o)
+}
+
+ENTRY e {
+  c = f32[1024,1024] parameter(2)"""
+
+
+def test_a_split_whose_sum_reads_nothing_else_saves_all_of_its_parts(case_of: MakeCase) -> None:
+    (alone,) = split_products(case_of(split(SUM)))
+    fused = split(FUSED_SUM).replace("ENTRY e {", TOTAL)
+    (beside,) = split_products(case_of(fused))
+    assert alone.seconds is not None
+    assert beside.seconds == pytest.approx(alone.seconds * 7 / 8)
+
+
 def test_a_split_that_fills_idle_multiprocessors_is_worth_its_sums(case_of: MakeCase) -> None:
     tile = ', backend_config={"output_tiles":[{"sizes":["1","1024","1024"]}]}'
     case = case_of(split(SUM).replace("calls=product", f"calls=product{tile}"))
@@ -907,6 +929,19 @@ def test_a_weight_whose_gradient_is_returned_is_not_to_be_donated(case_of: MakeC
     for phase, rules in (("transpose(jvp(f))", set()), ("update", {"undonated-inputs"})):
         text = entry("  a = f32[1024,1024] parameter(0)\n" + gradient % phase)
         assert {finding.rule for finding in find_findings(case_of(text))} == rules
+
+
+def test_an_argument_that_could_be_donated_as_a_whole_is_named(case_of: MakeCase) -> None:
+    lines = [
+        f"  {name} = f32[1024,1024] parameter({number}), metadata={{op_name=\"m['{name}']\"}}"
+        for number, name in enumerate("ab")
+    ]
+    pair = "(f32[1024,1024], f32[1024,1024])"
+    names = "  c = f32[1024,1024] add(a, b)\n  d = f32[1024,1024] negate(a)\n"
+    text = entry("\n".join(lines) + f"\n{names}  ROOT r = {pair} tuple(c, d)")
+    (finding,) = undonated_inputs(case_of(text))
+    assert finding.subject == "all of m (argument 0)"
+    assert "layout: all of `m` (argument 0). Neither" in finding.evidence
 
 
 def test_donations_are_judged_after_the_compiler_has_assigned_them(case_of: MakeCase) -> None:
@@ -1085,3 +1120,18 @@ def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCa
     assert other.cycle_seconds
     assert other.cycle_seconds < case.seconds
     assert "GHz" not in other.evidence
+
+
+def test_a_default_model_of_a_device_has_shares_and_no_times(case_of: MakeCase) -> None:
+    case = case_of(split(SUM))
+    assert case.device.nominal_for
+    product = replace(case.device, nominal_for="")
+    for device, words, short in (
+        (case.device, "25% of the module's roofline time", "25%"),
+        (product, "1 s, 25% of the module's roofline time", "1 s"),
+    ):
+        known = replace(case, device=device)
+        known.__dict__["seconds"] = 4.0
+        assert (known.time_words(1.0), known.time_or_share(1.0)) == (words, short)
+    (finding,) = split_products(case)
+    assert "µs" not in finding.evidence

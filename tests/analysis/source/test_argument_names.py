@@ -1,6 +1,12 @@
 from tests.modules import parse_module
 
-from xlareport.analysis.source.argument_names import name_arguments
+from xlareport.analysis.source.argument_names import (
+    NamedArgument,
+    list_arguments,
+    name_arguments,
+    name_parameters,
+    split_name,
+)
 
 
 def test_op_names_of_single_parameters_are_their_names() -> None:
@@ -15,3 +21,25 @@ ENTRY e {
   ROOT r = f32[2] add(a, b), metadata={op_name="jit(f)/add"}
 }""")
     assert name_arguments(module) == {"a": "params['emb']"}
+
+
+def arguments(*names: str) -> tuple[NamedArgument, ...]:
+    lines = [
+        f"  a.{number} = f32[{2 if name else ''}] parameter({number})"
+        + (f', metadata={{op_name="{name}"}}' if name else "")
+        for number, name in enumerate(names)
+    ]
+    text = "\n".join(["HloModule m\n", "ENTRY e {", *lines, "  ROOT r = f32[2] negate(a.0)", "}"])
+    return list_arguments(parse_module(text))
+
+
+def test_arguments_are_named_where_all_their_arrays_are_meant() -> None:
+    known = arguments("p['w']", "p['b']", "m['w']", "m['b']", "x")
+    assert [argument.name for argument in known] == ["p", "m", "x"]
+    assert list(name_parameters(known, [2, 3])) == ["all of `m` (argument 1)"]
+    assert list(name_parameters(known, [0, 2, 3, 4])) == ["all of `m` (argument 1)", "0", "4"]
+    assert arguments("p['w']", "") == ()
+
+
+def test_names_are_split_into_parts() -> None:
+    assert split_name("s[1][0].mu['a.b']") == ["s", "[1]", "[0]", ".mu", "['a.b']"]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
@@ -12,10 +13,12 @@ from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.compare import compare
 from xlareport.knowledge.grades import Grade
 from xlareport.pages.compare.first_page import (
+    NOT_PAIRED,
+    TABLE,
     _figures,
     changed_words,
     compare_page,
-    compared_table,
+    compared_tables,
 )
 from xlareport.report import BuildOptions, build
 
@@ -40,9 +43,24 @@ def test_what_differs_comes_first(tmp_path: Path) -> None:
     base = write(tmp_path / "a", alike="tanh", other="tanh", older="sine")
     head = write(tmp_path / "b", alike="tanh", other="negate", newer="cosine")
     view = compare(base, head, BuildOptions(jobs=1), site=False).view
-    table = compared_table(view.modules)
+    table = compared_tables(view.modules)[TABLE]
     results = [row[1][0] for row in table.rows if isinstance(row[1], list)]
     assert results == ["differs", "new", "gone", "identical"]
+
+
+def test_modules_without_a_counterpart_have_a_table_of_their_own(tmp_path: Path) -> None:
+    base = write(tmp_path / "a", alike="tanh", older="sine")
+    head = write(tmp_path / "b", alike="tanh")
+    view = compare(base, head, BuildOptions(jobs=1), site=False).view
+    assert compare_page(view).not_paired == ""
+    assert [*compared_tables(view.modules)] == [TABLE]
+    modules = tuple(replace(module, extracted=True) for module in view.modules)
+    folded = replace(view, modules=modules)
+    tables = compared_tables(modules)
+    assert [len(table.rows) for table in (tables[TABLE], tables[NOT_PAIRED])] == [1, 1]
+    page = compare_page(folded)
+    assert page.not_paired.startswith("1 module extracted for autotuning is not paired: XLA")
+    assert "autotuning" not in page.counts
 
 
 def test_two_reports_of_a_dump_show_no_regression(tmp_path: Path) -> None:

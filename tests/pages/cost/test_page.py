@@ -65,13 +65,27 @@ def test_what_is_recomputed_beside_matmuls_is_about(unpacked: Unpack) -> None:
 
 def test_the_count_of_instructions_says_what_it_leaves_out(unpacked: Unpack) -> None:
     _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    tables = cost_tables(cost)
+    tables = cost_tables(cost, "x.html#t=m/x/instructions")
     columns = {column.title: at for at, column in enumerate(tables["opcodes"].columns)}
     opcodes = {row[0]: row[columns["Instructions"]] for row in tables["opcodes"].rows}
     assert "parameter" not in opcodes
     assert opcodes["constant"]
     for name in ("opcodes", "computations", "scopes"):
         assert "without parameters" in tables[name].columns[columns["Instructions"]].help
+
+
+def test_a_scope_leads_to_its_instructions(unpacked: Unpack) -> None:
+    _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    part = replace(cost.scopes[0], name="jit(f)/jvp(a b)/(several op_names)")
+    unnamed = replace(part, name="")
+    table = cost_tables(replace(cost, scopes=(part, unnamed)), "x.html#t=m/x/instructions")[
+        "scopes"
+    ]
+    assert [row[0] for row in table.rows] == [
+        [part.name, "x.html#t=m/x/instructions&q=jit%28f%29%20jvp%28a%20b%29"],
+        ["(no op_name)", "x.html#t=m/x/instructions"],
+    ]
+    assert table.columns[0].kind == "link"
 
 
 def test_loops_say_of_the_totals_what_the_rest_of_the_page_says() -> None:
@@ -84,7 +98,7 @@ def test_loops_say_of_the_totals_what_the_rest_of_the_page_says() -> None:
 
 def test_heavy_instructions_have_the_bytes_that_they_access(unpacked: Unpack) -> None:
     _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    table = cost_tables(cost)["heaviest"]
+    table = cost_tables(cost, "")["heaviest"]
     place = [column.title for column in table.columns].index("Bytes accessed")
     assert place < 6
     accessed = [row[place] for row in table.rows]

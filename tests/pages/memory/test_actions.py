@@ -1,6 +1,7 @@
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.activations import Activation
+from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.peak_roles import PeakRole
@@ -9,9 +10,13 @@ from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.donation_rows import DonationRow
+from xlareport.analysis.cost_report.joined_operands import JoinedOperand
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
+from xlareport.analysis.cost_report.result_gradients import ResultGradient
+from xlareport.analysis.cost_report.value_purposes import ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
+from xlareport.analysis.findings import split_products
 from xlareport.pages.memory.actions import list_actions
 from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
@@ -68,28 +73,56 @@ def test_what_the_peak_instruction_works_on_is_not_to_be_recomputed() -> None:
 def test_what_is_recomputed_or_stacked_is_not_to_be_recomputed() -> None:
     scores = "jit(f)/transpose(jvp())/while/body/checkpoint/rematted_computation/attn/sub"
     again = row("fusion.3", "fusion", PeakRole.RECOMPUTED, scores)
-    state = replace(row("p", "parameter", PeakRole.STACKED), index=(2,), stack_phase="backward")
-    assert told(again, state) == [
+    assert told(again) == [
         (
             "1.0 MiB at most: `%fusion.3` (recomputed attn/sub) is recomputed already: compute it "
             "in smaller pieces or in a narrower type."
-        ),
-        (
-            "1.0 MiB at most: `%p{2}` (f32[8]) holds gradients that a loop stacks: a narrower type "
-            "or sharding shrinks them."
         ),
     ]
 
 
 def test_what_a_recomputed_loop_saves_is_no_gradient() -> None:
-    saved = replace(row("w", "while", PeakRole.STACKED), index=(2,), stack_phase="recomputed")
-    assert told(saved) == [
+    saved = StackedBuffer("e", "w", 2, "s", "", 1 << 20, 1, 1, "", "recomputed")
+    row_of = replace(row("w", "while", PeakRole.STACKED), index=(2,), stack_phase="recomputed")
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, ((("w", (2,)), 1 << 20),))
+    memory = replace(EMPTY, stacked_at_peak=(saved,), saving=saving, saving_values=(row_of,))
+    assert list_actions(memory) == [
         (
-            "1.0 MiB at most: `%w{2}` (f32[8]) holds what a recomputed loop of the forward pass "
-            "saves for its backward pass: a narrower type or sharding shrinks them, and a "
+            "1.0 MiB at most: 1 buffer that a recomputed loop of the forward pass saves for its "
+            "backward pass (`%w{2}` 1.0 MiB): a narrower type or sharding shrinks them, and a "
             "checkpoint around several iterations saves fewer."
         )
     ]
+
+
+def test_values_are_told_by_what_they_are_for() -> None:
+    life = Lifetime(4, 9, 20, End.USE, "d", 0, 1)
+    names = ("parts", "row", "grad", "other")
+    rows = [replace(row(name, "fusion"), lifetime=life) for name in names]
+    buffers = tuple(((value.instruction, value.index), value.size) for value in rows)
+    purposes = ValuePurposes(
+        partial_sums={"parts": 1 << 18},
+        joined_operands={"row": JoinedOperand("all-reduce-start.17", "all-reduce", 7)},
+        result_gradients={
+            "grad": ResultGradient("head/dot_general", has_softmax=True),
+            "other": ResultGradient("mlp/dot_general", has_softmax=False),
+        },
+    )
+    saving = Saving(8 << 20, 6 << 20, 2 << 20, buffers)
+    memory = replace(EMPTY, saving=saving, saving_values=tuple(rows), purposes=purposes)
+    result, parts, joined = list_actions(memory)
+    assert parts == (
+        "1.0 MiB at most: `%parts` (f32[8]) holds split-K partial sums, 1.0 MiB for a result of "
+        "256 KiB: without the split they are not written "
+        "(`--xla_disable_hlo_passes=splitk-rewriter`)."
+    )
+    assert "holds the 7 operands of the combined all-reduce `%all-reduce-start.17`" in joined
+    assert "in a row, made at schedule position 4 and last read at 9: a lower" in joined
+    assert "`%grad` is the gradient of the result of `head/dot_general` (f32[8])" in result
+    assert "if these are the logits of a loss, compute the loss in chunks of tokens" in result
+    assert "of `mlp/dot_general` (f32[8]), made at schedule position 4 and" in result
+    titles = {split_products.TITLE}
+    assert list_actions(memory, titles)[1].endswith(f" See the finding `{split_products.TITLE}`.")
 
 
 def test_what_shares_the_memory_of_a_buffer_is_named_without_an_order() -> None:
@@ -124,11 +157,15 @@ def test_stacked_gradients_are_not_what_a_checkpoint_saves() -> None:
     saved = StackedBuffer("e", "w", 0, "s", "", 1 << 20, 1, 1, "", FORWARD)
     gradient = replace(saved, index=1, bytes=5 << 20, phase=BACKWARD)
     memory = replace(EMPTY, stacked_at_peak=(saved, gradient))
-    (sentence,) = list_actions(memory)
+    gradients, sentence = list_actions(memory)
+    assert gradients == (
+        "5.0 MiB at most: 1 buffer of gradients that loops stack (`%w{1}` 5.0 MiB): a narrower "
+        "type or sharding shrinks them."
+    )
     assert sentence.startswith("1.0 MiB at most: 1 buffer that forward loops stack")
     assert "jax.checkpoint recomputes them" in sentence
     done = {FRAMEWORK: 1}
-    (sentence,) = list_actions(replace(memory, rematerialized_counts=done))
+    _, sentence = list_actions(replace(memory, rematerialized_counts=done))
     assert "he program already has jax.checkpoint" in sentence
 
 
@@ -161,7 +198,8 @@ def test_activations_are_said_as_such_with_their_layers() -> None:
     (total,) = list_actions(memory)
     assert total == (
         "3.0 MiB at most: 2 activations of the forward pass in use at the peak until the backward "
-        "pass reads them (`layer_0` 2.0 MiB); jax.checkpoint around their layers recomputes them."
+        "pass reads them (`layer_0` 2.0 MiB, outside of named layers 1.0 MiB); jax.checkpoint "
+        "around their layers recomputes them."
     )
     done = {FRAMEWORK: 1}
     (total,) = list_actions(replace(memory, rematerialized_counts=done))
@@ -243,6 +281,6 @@ def test_random_numbers_of_which_a_share_is_used_are_drawn_per_shard() -> None:
     value = row("rng.1", "rng-bit-generator", PeakRole.WORKING)
     saving = Saving(8 << 20, 6 << 20, 5 << 20, ((("rng.1", ()), value.size),))
     memory = replace(EMPTY, saving=saving, saving_values=(value,))
-    (sentence,) = list_actions(replace(memory, drawn_shares={"rng.1": "u32[2]"}))
+    (sentence,) = list_actions(replace(memory, purposes=ValuePurposes({"rng.1": "u32[2]"})))
     assert "generates all numbers of `%rng.1` (f32[8]) and uses a slice, u32[2]: draw" in sentence
     assert "jax_threefry_partitionable" in sentence

@@ -21,6 +21,15 @@ def test_one_group_for_each_reason() -> None:
     assert {group["kind"] for group in groups} == {"unfused"}
 
 
+def test_a_time_far_above_the_unfused_one_is_explained() -> None:
+    (group,) = unfused_groups([UnfusedPair("a", "b", "r", 1.07980211e09, 15.809, "exact")])
+    (example,) = group["examples"]
+    assert example["reason"].endswith(
+        "1,080 s fused, 15.8 µs unfused (its model computes the producer again for each read of "
+        "its result)"
+    )
+
+
 def test_several_consumers() -> None:
     """The reason is that of the producer with all of them; the weakest grade is the group's."""
     (group,) = unfused_groups(

@@ -123,12 +123,18 @@ class Occupancy(Struct, frozen=True, dict=True):
 
     def share_place(self, key: BufferKey, other: BufferKey, position: int) -> bool:
         """Return whether two values share device memory at a position of the schedule."""
-        places = (self._temporaries.get(value, ()) for value in (key, other))
-        mine, theirs = (
-            {id(slot) for slot in slots if slot.start <= position <= slot.end} for slots in places
-        )
+        mine, theirs = ({*self.places_at(value, position)} for value in (key, other))
         is_there = self.is_temporary_at(key, position) and self.is_temporary_at(other, position)
         return is_there and not mine.isdisjoint(theirs)
+
+    def places_at(self, key: BufferKey, position: int) -> Iterator[tuple[int, int, int]]:
+        """Yield (allocation, offset, size) of a value's shared device memory that is in use.
+
+        Whether the value itself uses it at the position says `is_temporary_at`.
+        """
+        for slot in self._temporaries.get(key, ()):
+            if slot.start <= position <= slot.end:
+                yield slot.allocation.index, slot.offset, slot.size
 
     @cached_property
     def _temporaries(self) -> Mapping[BufferKey, Sequence[Slot]]:

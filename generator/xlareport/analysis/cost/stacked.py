@@ -3,11 +3,13 @@
 They hold the activations that a backward scan reads, layer by layer.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.layout_spaces import space_of
 from xlareport.analysis.cost.loops import TripCount
+from xlareport.analysis.cost.occupancy import Occupancy
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, is_forward, is_gradient
 from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.source.locations import op_name_of
@@ -62,6 +64,26 @@ def find_stacked_buffers(
     return tuple(
         sorted(buffers, key=lambda buffer: (-(buffer.bytes or 0), buffer.loop, buffer.index))
     )
+
+
+def find_stacked_at_peak(
+    buffers: Iterable[StackedBuffer], occupancy: Occupancy | None
+) -> Iterator[StackedBuffer]:
+    """Yield the buffers that add to the peak of device memory, of those at one place the first.
+
+    Where live ranges are unknown: those that the layouts place in device memory.
+    """
+    seen: set[tuple[int, int, int]] = set()
+    for buffer in buffers:
+        if occupancy is None:
+            is_there, places = not space_of(buffer.shape), set[tuple[int, int, int]]()
+        else:
+            key, peak = (buffer.loop, (buffer.index,)), occupancy.position
+            places = {*occupancy.places_at(key, peak)}
+            is_there = occupancy.is_temporary_at(key, peak) and not places & seen
+        if is_there:
+            seen |= places
+            yield buffer
 
 
 def _of_loop(

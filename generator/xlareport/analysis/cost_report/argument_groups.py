@@ -1,15 +1,15 @@
 """The arguments of a module by the first part of their names, with their bytes."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from xlareport.analysis.cost.residency import PeakBuffer
+from xlareport.analysis.cost.tiling import allocated_size
+from xlareport.analysis.source.argument_names import split_name
+from xlareport.hlo.model import HloModule
 
-_STEP = re.compile(r"\[[^\]]{0,200}+\]|\.[^.\[]++|[^.\[]++")
-"""A part of `state.params['w'][0]`: a name, an attribute or a key."""
 _DEEPEST = 4
 
 
@@ -41,7 +41,7 @@ def group_arguments(
     for depth in range(1, _DEEPEST):
         groups: dict[str, list[str]] = defaultdict(list)
         for name in sizes:
-            groups["".join(_STEP.findall(name)[:depth])].append(name)
+            groups["".join(split_name(name)[:depth])].append(name)
         if len(groups) > 1:
             break
     else:
@@ -54,3 +54,10 @@ def _group(name: str, members: list[str], sizes: Mapping[str, int]) -> ArgumentG
     largest = max(members, key=lambda member: sizes[member])
     total = sum(sizes[member] for member in members)
     return ArgumentGroup(name, len(members), total, largest, sizes[largest])
+
+
+def sum_padding(module: HloModule) -> int:
+    """Return the bytes by which tiles make the arguments larger than their data."""
+    shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
+    sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
+    return sum(max(0, padded - data) for padded, data in sizes)

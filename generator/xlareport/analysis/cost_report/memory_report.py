@@ -11,10 +11,9 @@ from xlareport.analysis.cost.activations import Activation, find_activations, su
 from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import find_donations
-from xlareport.analysis.cost.drawn_shares import find_drawn_shares
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
 from xlareport.analysis.cost.kept_by_policy import find_kept_by_policy
-from xlareport.analysis.cost.layout_spaces import LayoutSpace, space_of, sum_layout_spaces
+from xlareport.analysis.cost.layout_spaces import LayoutSpace, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes, follow_aliases
 from xlareport.analysis.cost.live_sum import LiveSum, find_largest_live_sum
 from xlareport.analysis.cost.memory import (
@@ -38,10 +37,17 @@ from xlareport.analysis.cost.peak_roles import PeakRoles
 from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
-from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
-from xlareport.analysis.cost.tiling import allocated_size
+from xlareport.analysis.cost.stacked import (
+    StackedBuffer,
+    find_stacked_at_peak,
+    find_stacked_buffers,
+)
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.cost_report.argument_groups import ArgumentGroup, group_arguments
+from xlareport.analysis.cost_report.argument_groups import (
+    ArgumentGroup,
+    group_arguments,
+    sum_padding,
+)
 from xlareport.analysis.cost_report.donation_rows import DonationRow, list_donations
 from xlareport.analysis.cost_report.memory_curves import (
     LivingValue,
@@ -51,8 +57,14 @@ from xlareport.analysis.cost_report.memory_curves import (
     thin_curve,
 )
 from xlareport.analysis.cost_report.peak_groups import PeakGroup, element_at, find_peak_groups
+from xlareport.analysis.cost_report.replicated_state import (
+    ReplicatedArguments,
+    find_replicated_arguments,
+)
+from xlareport.analysis.cost_report.value_purposes import ValuePurposes, find_purposes
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.source.argument_names import name_arguments
+from xlareport.analysis.shardings.report import ShardingReport
+from xlareport.analysis.source.argument_names import NamedArgument, list_arguments, name_arguments
 from xlareport.analysis.source.instruction_origins import (
     InstructionOrigin,
     InstructionOrigins,
@@ -125,14 +137,18 @@ class MemoryReport(Struct, frozen=True):
     stacked_at_peak: tuple[StackedBuffer, ...] = ()
     """Stacked buffers that are temporaries of the device memory and in use at its peak.
 
-    If live ranges are unknown: those that the layouts place in device memory.
+    Of those that share a place, such as the state of two loops, the first. If live ranges are
+    unknown: those that the layouts place in device memory.
     """
     argument_padding_bytes: int = 0
     """Of the arguments' bytes, what their tiles pad."""
     kept_by_policy: tuple[StackedBuffer, ...] = ()
     """Those of `stacked_at_peak` that a policy of jax.checkpoint keeps, as the program marks."""
-    drawn_shares: Mapping[str, str] = field(default_factory=dict)
-    """The shape of the slice that alone uses the numbers of a random generator, by generator."""
+    purposes: ValuePurposes = ValuePurposes()
+    arguments: tuple[NamedArgument, ...] = ()
+    """Those of the framework's function; empty if a parameter has no name of its own."""
+    replicated_arguments: tuple[ReplicatedArguments, ...] = ()
+    """Optimizer state and parameters that an axis of the mesh can split further."""
     activations: tuple[Activation, ...] = ()
     """Temporaries of the forward pass in use at the peak that the backward pass uses last.
 
@@ -168,6 +184,7 @@ def report_memory(
     backend: str | None = None,
     *,
     before: HloModule | None = None,
+    shardings: ShardingReport | None = None,
 ) -> MemoryReport:
     """Return the report from the dump's files and the final module; `chip` is a device key.
 
@@ -179,17 +196,12 @@ def report_memory(
         report,
         stats=find_memory_stats(files, module, backend),
         space_names={color: space_words(backend, color, chip) for color in colors},
-        argument_padding_bytes=_sum_padding(module),
+        argument_padding_bytes=sum_padding(module),
         kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
-        drawn_shares=find_drawn_shares(module),
+        arguments=list_arguments(module),
+        replicated_arguments=find_replicated_arguments(before, module, shardings),
+        purposes=find_purposes(module, cost, (row.instruction for row in report.saving_values)),
     )
-
-
-def _sum_padding(module: HloModule) -> int:
-    """Return the bytes by which tiles make the arguments larger than their data."""
-    shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
-    sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
-    return sum(max(0, padded - data) for padded, data in sizes)
 
 
 class _ReportBuilder:
@@ -258,7 +270,7 @@ class _ReportBuilder:
             rematerialized_counts=Counter(recomputed.by for recomputed in again),
             host_transfers=find_host_transfers(self._module, cost),
             stacked=stacked[:MOST_ROWS],
-            stacked_at_peak=tuple(buffer for buffer in stacked if self._is_stacked_at_peak(buffer)),
+            stacked_at_peak=tuple(find_stacked_at_peak(stacked, self._occupancy)),
             reported={usage.color: (usage.name, usage.total_bytes) for usage in files.usage},
             chip=chip,
         )
@@ -358,13 +370,6 @@ class _ReportBuilder:
         if self._occupancy is None or self._held.get(key) is None:
             return None
         return lifetime.start <= self._occupancy.position <= lifetime.end if lifetime else None
-
-    def _is_stacked_at_peak(self, buffer: StackedBuffer) -> bool:
-        """Return whether a loop's buffer adds to the peak of device memory, as far as is known."""
-        if self._occupancy is None:
-            return not space_of(buffer.shape)
-        key = (buffer.loop, (buffer.index,))
-        return self._occupancy.is_temporary_at(key, self._occupancy.position)
 
     def _largest(self) -> Iterator[ValueRow]:
         if self._files.assignment is None:

@@ -120,7 +120,9 @@ def report_cost(
     first = next(earlier, None)
     chip = device_named(module.device_words)
     key = chip.key if chip else ""
-    memory = report_memory(module.memory, hlo, cost, key, backend, before=first)
+    memory = report_memory(
+        module.memory, hlo, cost, key, backend, before=first, shardings=shardings
+    )
     peak = memory.peak_lines if memory.at_peak_count else None
     shares = share_fusions(hlo, cost, device)
     phase, served = key_by_phase(hlo), serve_ops(hlo)

@@ -87,8 +87,7 @@ def _finding(case: Case, loop: _Loop, size: int, seconds: float) -> Finding:
     plural = len(carried) > 1
     reads = (
         f" {join_names(readers)} {verb} {'them' if plural else 'it'}{describe_executions(times)}: "
-        f"{units.seconds(seconds)}, {units.share(case.share(seconds))} of the module's roofline "
-        "time."
+        f"{case.time_words(seconds)}."
         if seconds
         else ""
     )

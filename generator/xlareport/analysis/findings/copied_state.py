@@ -64,8 +64,8 @@ def _finding(
         occurrences=len(copies),
         evidence=(
             f"{len(copies):,} copies write {units.byte_size(size)} in memory of donated inputs or "
-            f"from it, {updated:,} of them of the new value: {units.seconds(seconds)}, "
-            f"{units.share(case.share(seconds))} of the module's roofline time "
+            f"from it, {updated:,} of them of the new value: "
+            f"{case.time_words(seconds)} "
             f"({join_names(name for _, name, _ in copies)})."
         ),
         suggestion=(

@@ -20,6 +20,7 @@ from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.devices import Device
 from xlareport.program import MemoryFiles
+from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
 MEBIBYTE = 1 << 20
@@ -67,6 +68,8 @@ class Finding(Struct, frozen=True):
     beside_loops: tuple[str, ...] = ()
     """Loops of unknown trip count, each counted once, that run beside it: where they run more
     often, its share of the time is smaller. Empty where no such loop takes much of the time."""
+    subject: str = ""
+    """What the heading names in place of the first place: `all of m`; empty otherwise."""
     severity: str = "low"
     """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`.
     A rule states the least one if its gain is no part of them."""
@@ -211,6 +214,16 @@ class Case(Struct, frozen=True, dict=True):
     def share(self, seconds: float) -> float:
         """Return the part of the module's roofline time, 0 to 1."""
         return seconds / self.seconds if self.seconds else 0.0
+
+    def time_words(self, seconds: float) -> str:
+        """Return a time and its share of the module's; on a default model only the share counts."""
+        share = f"{units.share(self.share(seconds))} of the module's roofline time"
+        return share if self.device.nominal_for else f"{units.seconds(seconds)}, {share}"
+
+    def time_or_share(self, seconds: float) -> str:
+        """Return a time; on a default model its share of the module's."""
+        is_nominal = bool(self.device.nominal_for)
+        return units.share(self.share(seconds)) if is_nominal else units.seconds(seconds)
 
     def time_of_bytes(self, size: float) -> float:
         """Return the roofline time to move so many bytes through the device memory."""

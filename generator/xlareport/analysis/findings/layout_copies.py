@@ -63,9 +63,8 @@ def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) 
         occurrences=len(small),
         evidence=(
             f"{len(small):,} copies and transposes access {units.byte_size(moved)} to change "
-            f"layouts: {units.seconds(seconds)}, {units.share(case.share(seconds))} of the "
-            "module's roofline time. The longest is "
-            f"`{small[0][2][1]}`, {units.seconds(small[0][0])}."
+            f"layouts: {case.time_words(seconds)}. The longest is "
+            f"`{small[0][2][1]}`, {case.time_or_share(small[0][0])}."
         ),
         suggestion=(
             "Use one dimension order in producers and consumers: where a sharded dimension is "

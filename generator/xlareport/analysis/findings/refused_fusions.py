@@ -194,9 +194,8 @@ def _closed_finding(
         occurrences=len(producers),
         evidence=(
             f"{units.plural(len(producers), 'producer')}{remedy.of} by the log of the fusion pass: "
-            f"{reasons}. Their results take {units.seconds(moved)}, "
-            f"{units.share(case.share(moved))} of the module's roofline time, to be written and "
-            f"read, which {remedy.verb}. Consumers of `{first.place[1]}`: "
+            f"{reasons}. Their results take {case.time_words(moved)}, "
+            f"to be written and read, which {remedy.verb}. Consumers of `{first.place[1]}`: "
             f"{join_names(first.users)}."
         ),
         suggestion=remedy.suggestion,
@@ -221,9 +220,10 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
         evidence=(
             f"{units.plural(len(producers), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
-            f"fusion pass: {reason}. Fusing them saves at most {units.seconds(saved)}, the time to "
-            "read their results in each consumer and to write those that nothing else needs, and "
-            f"the launches. Consumers of `{first.place[1]}`: {join_names(first.users)}{needed}."
+            f"fusion pass: {reason}. Fusing them saves at most {case.time_or_share(saved)}, the "
+            "time to read their results in each consumer and to write those that nothing else "
+            f"needs, and the launches. Consumers of `{first.place[1]}`: "
+            f"{join_names(first.users)}{needed}."
         ),
         suggestion=(
             "Check the reason and the consumers: elementwise work that is written so that each "

@@ -60,13 +60,14 @@ def _finding(
         if _is_tpu(case)
         else "less than its launch overhead"
     )
+    time = "" if case.device.nominal_for else f"{units.seconds(iteration_seconds)}, "
     return Finding(
         rule="serial-loops",
         title="Serial loop of short iterations",
         places=(place,),
         evidence=(
             f"`{loop.name}` runs {iterations:,} iterations per module execution, one after "
-            f"another. Roofline time of an iteration: {units.seconds(iteration_seconds)}, {than}."
+            f"another. Roofline time of an iteration: {time}{than}."
             f"{stands_for}"
         ),
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,

@@ -2,9 +2,10 @@
 
 A matmul is computed in parts along the contracting dimension, and a reduce adds them. The finding
 appears if writing and reading the parts takes longer than the roofline time of the unsplit matmul,
-and 2% or more of the module. If the tile (in the backend_config) and the number of multiprocessors
-are known, the time of the unsplit matmul includes multiprocessors that would be idle. Otherwise the
-finding says that this is not counted.
+and 2% or more of the module. Where the kernel that adds them also reads other arrays, it would read
+the unsplit result instead: this is subtracted. If the tile (in the backend_config) and the number
+of multiprocessors are known, the time of the unsplit matmul includes multiprocessors that would be
+idle. Otherwise the finding says that this is not counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from xlareport.analysis.findings.same_tiles import find_tile
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.runtime import units
 
+TITLE = "Split-K matmul with costly partial sums"
 LEAST_SHARE = 0.02
 """Of the module's roofline time, all partial sums together."""
 _OPERANDS_OF_REDUCE = 2
@@ -45,10 +47,11 @@ def split_products(case: Case) -> Iterator[Finding]:
     result: list[_Split] = []
     for computation, instruction, cost in case.scheduled():
         parts = count_parts(case.module, computation, instruction) if cost.matrix_flops else 0
-        size = instruction.shape.byte_size or 0
-        seconds = case.time_of_bytes(2.0 * size * (1 - 1 / parts)) * cost.counted if parts else 0.0
         if not parts:
             continue
+        size = instruction.shape.byte_size or 0
+        again = 0.0 if _are_only_added(computation, instruction) else 2.0 * size / parts
+        seconds = case.time_of_bytes(2.0 * size - again) * cost.counted
         tiles = count_tiles(instruction)
         whole = _whole(case, cost, size, parts)
         slower = whole / _occupancy(case, tiles) if tiles else whole
@@ -98,14 +101,13 @@ def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
     tiles = _describe_tiles(case, products)
     return Finding(
         rule="split-products",
-        title="Split-K matmul with costly partial sums",
+        title=TITLE,
         places=tuple(split.place for split in products[:MOST_PLACES]),
         occurrences=len(products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again. Without the "
-            f"split, the roofline time is up to {units.seconds(seconds)} "
-            f"({units.share(case.share(seconds))} of the module's) shorter.{tiles}"
+            f"split, the module takes up to {case.time_words(seconds)} less.{tiles}"
         ),
         suggestion=(
             "Autotune on the device that runs it, or switch the rewrite off with "
@@ -133,6 +135,13 @@ def count_parts(module: HloModule, computation: Computation, product: Instructio
     if not count or count < 2 or not users:
         return 0
     return count if all(_adds_up(module, user, product) for user in users) else 0
+
+
+def _are_only_added(computation: Computation, product: Instruction) -> bool:
+    """Return whether what adds the parts reads nothing else: without the split it is not needed."""
+    users = computation.users.get(product.name, ())
+    read = {name for user in users if user.opcode == "fusion" for name in user.operand_names}
+    return read <= {product.name}
 
 
 def _adds_up(module: HloModule, user: Instruction, product: Instruction) -> bool:

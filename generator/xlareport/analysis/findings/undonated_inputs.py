@@ -6,16 +6,20 @@ nor donated. Such inputs total 1 MiB or more. Parameters and optimizer state are
 count, because their parameters are needed to apply them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.phases import is_gradient
 from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.source.argument_names import WHOLE, list_arguments, name_parameters
 from xlareport.hlo.model import HloModule
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few, listing, plain
 
 _SHOWN = 4
+_NAMED = 2
+"""Arguments in a heading."""
 
 
 def undonated_inputs(case: Case) -> Iterator[Finding]:
@@ -33,8 +37,8 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
     size = sum(allocated_size(parameter.shape) or 0 for parameter in parameters)
     if not case.is_large(size):
         return
-    fits = ", ".join(f"{number} for {_output(path)}" for number, path in pairs[:_SHOWN])
-    more = "" if len(pairs) <= _SHOWN else ", and so on"
+    names = list(name_parameters(list_arguments(case.module), [number for number, _ in pairs]))
+    whole = [name for name in names if name.startswith(WHOLE)]
     yield Finding(
         rule="undonated-inputs",
         title="Undonated inputs (could alias outputs)",
@@ -42,7 +46,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
         occurrences=len(pairs),
         evidence=(
             f"{units.plural(len(pairs), 'input')} ({units.byte_size(size)}) could alias an output "
-            f"of the same type, dimensions and layout: {fits}{more}. Neither in "
+            f"of the same type, dimensions and layout: {_fits(pairs, names, whole)}. Neither in "
             "`input_output_alias` nor in `buffer_donor`."
         ),
         suggestion=(
@@ -52,7 +56,18 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
         grade="matched",
         weight=case.time_of_bytes(size),
         bytes=size,
+        subject=plain(listing(names)) if whole and len(names) <= _NAMED else "",
     )
+
+
+def _fits(
+    pairs: Sequence[tuple[int, tuple[int, ...]]], names: Sequence[str], whole: Sequence[str]
+) -> str:
+    """Return the inputs by name where all of an argument are meant, else with their outputs."""
+    if whole:
+        return first_few(names, _SHOWN)
+    fits = ", ".join(f"{number} for {_output(path)}" for number, path in pairs[:_SHOWN])
+    return fits if len(pairs) <= _SHOWN else f"{fits}, and so on"
 
 
 def _is_gradient(module: HloModule, path: tuple[int, ...]) -> bool:

@@ -1,12 +1,62 @@
 """The names that the framework gave to the arguments of a module."""
 
-from collections import Counter
-from collections.abc import Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
 
 from xlareport.hlo.model import HloModule
 
 _CALLS = ("jit(", "pjit(", "pmap(", "xla_call(")
 """Beginnings of op_names of operations, which are no names of arguments."""
+
+_STEP = re.compile(r"\[[^\]]{0,200}+\]|\.[^.\[]++|[^.\[]++")
+"""A part of `state.params['w'][0]`: a name, an attribute or a key."""
+
+WHOLE = "all of"
+"""Before the name of an argument of which all arrays are meant."""
+
+
+class NamedArgument(Struct, frozen=True):
+    """An argument of the framework's function, of which each array is an entry parameter."""
+
+    name: str
+    number: int
+    """Among those that the program has; static and unused arguments are none of these."""
+    parameters: tuple[int, ...]
+    """The numbers of the entry parameters that are arrays, not scalars."""
+
+
+def split_name(name: str) -> Sequence[str]:
+    """Return the parts of an argument's name: of `p['w'].mu`, `p`, `['w']` and `.mu`."""
+    return _STEP.findall(name)
+
+
+def list_arguments(module: HloModule) -> tuple[NamedArgument, ...]:
+    """Return the arguments in order; none where a parameter has no name of its own."""
+    parameters = module.entry.parameters if module.entry else ()
+    names = name_arguments(module)
+    if not parameters or any(parameter.name not in names for parameter in parameters):
+        return ()
+    arrays: dict[str, list[int]] = defaultdict(list)
+    for number, parameter in enumerate(parameters):
+        name = names[parameter.name]
+        arrays[next(iter(split_name(name)), name)] += [number] if parameter.shape.dimensions else []
+    return tuple(
+        NamedArgument(name, number, tuple(numbers))
+        for number, (name, numbers) in enumerate(arrays.items())
+    )
+
+
+def name_parameters(arguments: Iterable[NamedArgument], numbers: Iterable[int]) -> Iterator[str]:
+    """Yield names for entry parameters: ``all of `m` (argument 1)`` where these are all of one."""
+    left = list(numbers)
+    for argument in arguments:
+        if len(argument.parameters) > 1 and set(argument.parameters) <= set(left):
+            left = [number for number in left if number not in argument.parameters]
+            yield f"{WHOLE} `{argument.name}` (argument {argument.number})"
+    yield from map(str, left)
 
 
 def name_arguments(module: HloModule) -> Mapping[str, str]:

@@ -4,15 +4,15 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import starmap
 
 from msgspec import to_builtins
 
 from xlareport.pages import navigation
 from xlareport.pages.compare.first_page import (
     OPERATIONS,
-    TABLE,
     compare_page,
-    compared_table,
+    compared_tables,
 )
 from xlareport.pages.compare.module_page import compared_page
 from xlareport.pages.compare.operations import operations_table
@@ -74,7 +74,7 @@ def compare_files(
     """Yield every generated file of the site of a comparison; `payloads` are those by modules."""
     named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
     yield from frame_files(render("compare", compare_page(view, remarks), "Comparison"), named)
-    yield table_file(TABLE, compared_table(view.modules))
+    yield from starmap(table_file, compared_tables(view.modules).items())
     if view.main is not None and view.main.operations:
         yield table_file(OPERATIONS, operations_table(view.main.operations))
     for number, module in enumerate(view.modules):

@@ -1,6 +1,6 @@
 """The first page of a comparison: the answer, why, the main program's figures, all modules."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -34,6 +34,8 @@ from xlareport.runtime.english import plain
 
 TABLE = "compared"
 """The payload key of the table of modules."""
+NOT_PAIRED = "not-paired"
+"""The payload key of the table of modules that have no counterpart to be compared with."""
 OPERATIONS = "operations"
 """The payload key of the table of operations of the main program."""
 MOST_CAUSES = 5
@@ -51,8 +53,16 @@ def page_of(compared: ComparedRecord) -> str:
     return navigation.address(navigation.module_page(compared.slug))
 
 
-def compared_table(modules: Sequence[ComparedRecord]) -> Table:
-    """Return the table of all modules, the differing ones first."""
+def compared_tables(modules: Sequence[ComparedRecord]) -> Mapping[str, Table]:
+    """Return the tables of modules by their keys: those that are not paired have their own."""
+    paired = [module for module in modules if not module.not_paired]
+    unpaired = [module for module in modules if module.not_paired]
+    tables = {TABLE: _table(paired)}
+    return {**tables, NOT_PAIRED: _table(unpaired)} if unpaired else tables
+
+
+def _table(modules: Sequence[ComparedRecord]) -> Table:
+    """Return a table of modules, the differing ones first."""
     columns = (
         Column("Module", "link"),
         Column("Result", "chip"),
@@ -67,7 +77,7 @@ def compared_table(modules: Sequence[ComparedRecord]) -> Table:
         _row(module)
         for module in sorted(modules, key=lambda module: _ORDER.index(_result(module)[0]))
     ]
-    return Table(columns, rows, empty="Neither dump has a module.")
+    return Table(columns, rows, empty="Neither dump has such a module.")
 
 
 def _row(compared: ComparedRecord) -> list[str | int | float | list[str] | None]:
@@ -151,6 +161,9 @@ class ComparePage(Struct, frozen=True):
     """The payload key of the table of operations; empty if nothing differs."""
     counts: str
     key: str
+    not_paired: str
+    """Sentence on the modules that are not paired; empty without any."""
+    not_paired_key: str
     problems: tuple[str, ...]
     remarks: tuple[str, ...] = ()
     """How the dumps were made, where xlareport made them."""
@@ -178,6 +191,8 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         operations=OPERATIONS if main and main.operations else "",
         counts=f"{counts_of(view)} {_pairs(view.modules)}",
         key=TABLE,
+        not_paired=_not_paired(view.modules),
+        not_paired_key=NOT_PAIRED,
         problems=tuple(_problems(view)),
         remarks=tuple(remarks),
     )
@@ -313,16 +328,19 @@ def _pairs(modules: Sequence[ComparedRecord]) -> str:
         sum(module.base is None for module in own),
         sum(module.head is None for module in own),
     )
-    unpaired = sum(module.not_paired for module in modules)
     of_them = "" if bare else f", {same} of them with the same code"
     parts = [f"{units.plural(len(pairs), 'module')} paired{of_them}"]
     parts += [f"{new} only in the head"] if new else []
     parts += [f"{gone} only in the base"] if gone else []
-    sentence = ", ".join(parts) + "."
+    return ", ".join(parts) + "."
+
+
+def _not_paired(modules: Sequence[ComparedRecord]) -> str:
+    unpaired = sum(module.not_paired for module in modules)
     if not unpaired:
-        return sentence
+        return ""
     subject = units.plural(unpaired, "module") + " extracted for autotuning"
-    return f"{sentence} {subject} {'is' if unpaired == 1 else 'are'} not paired: {_WHY_NOT}"
+    return f"{subject} {'is' if unpaired == 1 else 'are'} not paired: {_WHY_NOT}"
 
 
 def _cause(view: ComparisonRecord, place: int) -> CauseRow:

@@ -71,7 +71,8 @@ _TPU_RULES = (
 
 
 def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> Mapping[str, Table]:
-    tables = cost_tables(cost)
+    here = navigation.module_page(record.slug, "cost")
+    tables = cost_tables(cost, navigation.instructions_address(record.slug, here))
     heaviest = tables["heaviest"]
     if module.kernels is not None:
         runs = {row.instruction: row.cost.executions for row in cost.heaviest}

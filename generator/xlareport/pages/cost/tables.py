@@ -1,17 +1,23 @@
 """The tables of the page on the cost of a module."""
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
-from xlareport.analysis.cost.breakdown import CostPart
+from msgspec.structs import replace
+
+from xlareport.analysis.cost.breakdown import SEVERAL, CostPart
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.pages.tables import Cell, Column, Table
 
 
-def cost_tables(cost: CostReport) -> Mapping[str, Table]:
-    """Return the tables of the page by their names."""
+def cost_tables(cost: CostReport, instructions: str) -> Mapping[str, Table]:
+    """Return the tables of the page by their names.
+
+    A scope links to its instructions, in the table at the address `instructions`.
+    """
     tables = {
         "heaviest": _heaviest(cost),
-        "scopes": _parts("Scope", cost.scopes, cost.seconds),
+        "scopes": _link_scopes(_parts("Scope", cost.scopes, cost.seconds), instructions),
         "computations": _parts("Computation", cost.computations, cost.seconds),
         "opcodes": _parts("Opcode", cost.opcodes, cost.seconds),
     }
@@ -24,6 +30,7 @@ def cost_tables(cost: CostReport) -> Mapping[str, Table]:
     return tables
 
 
+_NO_OP_NAME = "(no op_name)"
 _OFF_CHIP = "Device memory"
 
 
@@ -146,6 +153,20 @@ _FUSIONS = {"Opcode": "the time of a fusion is divided among its instructions by
 _COUNTED = "fused ones included; without parameters and what reductions, scatters and sorts apply"
 
 
+def _link_scopes(table: Table, instructions: str) -> Table:
+    """Return the table of scopes with links to the instructions whose op_names have all levels."""
+    column = replace(table.columns[0], kind="link", help="leads to its instructions")
+    rows = [[_link_scope(str(name), instructions), *cells] for name, *cells in table.rows]
+    return replace(table, columns=(column, *table.columns[1:]), rows=rows)
+
+
+def _link_scope(scope: str, instructions: str) -> Cell:
+    if scope == _NO_OP_NAME:
+        return [scope, instructions]
+    named = (level for level in scope.split("/") if level != SEVERAL)
+    return [scope, f"{instructions}&q={quote(' '.join(named), safe='')}"]
+
+
 def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
     columns = (
         Column(title, of="opcode" if title == "Opcode" else ""),
@@ -159,7 +180,7 @@ def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
     )
     rows: list[list[Cell]] = [
         [
-            part.name or "(no op_name)",
+            part.name or _NO_OP_NAME,
             part.seconds * 1e6,
             part.seconds / whole if whole else None,
             part.flops,

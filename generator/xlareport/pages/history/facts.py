@@ -256,7 +256,7 @@ def _estimate(pair: UnfusedPair) -> str:
     fused, apart = pair.microseconds_fused, pair.microseconds_unfused
     if fused is None or apart is None:
         return ""
-    return f" XLA's estimate: {fused:,.3g} µs fused, {apart:,.3g} µs unfused."
+    return f" XLA's estimate: {words.fusion_estimate(fused, apart)}."
 
 
 def _quoted(text: str) -> str:

@@ -1,6 +1,6 @@
 """Suggestions to reduce a module's memory, a sentence for each, the most bytes first."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
@@ -11,7 +11,9 @@ from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.value_row import ValueRow
+from xlareport.analysis.findings import split_products
 from xlareport.analysis.source.scopes import Phase, phase_of
+from xlareport.pages.memory.argument_actions import donation_action, replication_actions
 from xlareport.pages.words import op_words
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
@@ -22,17 +24,25 @@ _LEAST_SHARE = 0.01
 _LEAST_LOST = 0.03
 """Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
 
+_NARROWER = "a narrower type or sharding shrinks them."
 _STACKED = {
     FORWARD: (
         "that forward loops stack, such as the activations that a scan saves for the backward "
         "pass; jax.checkpoint recomputes them."
     ),
+    BACKWARD: f"of gradients that loops stack{{names}}: {_NARROWER}",
+    Phase.RECOMPUTED: (
+        "that a recomputed loop of the forward pass saves for its backward pass{names}: a narrower "
+        "type or sharding shrinks them, and a checkpoint around several iterations saves fewer."
+    ),
     "": "that loops stack, such as the outputs of a scan.",
 }
+"""By phase, what follows their count; `{names}` stands for the first of them."""
 _CHECKPOINTED = (
     "that forward loops stack. The program already has jax.checkpoint, which saves these for the "
     "backward pass. A checkpoint around several layers saves fewer."
 )
+_UNNAMED = "outside of named layers"
 _UNCHECKPOINTED_LAYERS = "jax.checkpoint around their layers recomputes them."
 _CHECKPOINTED_LAYERS = (
     "the program already has jax.checkpoint; these are values that it saves, and layers outside of "
@@ -46,10 +56,10 @@ _CARRIED = frozenset({"while", "broadcast", "copy", "tuple", "get-tuple-element"
 """Opcodes of loop state, or of zeros that a loop fills: nothing to rematerialize."""
 
 
-def list_actions(memory: MemoryReport) -> list[str]:
-    """Return the sentences; names are in backticks."""
+def list_actions(memory: MemoryReport, titles: Container[str] = ()) -> list[str]:
+    """Return the sentences; names are in backticks, as are titles of findings among `titles`."""
     least = _LEAST_SHARE * _peak(memory)
-    actions = [(size, words) for size, words in _actions(memory) if size >= least]
+    actions = [(size, words) for size, words in _actions(memory, titles) if size >= least]
     sentences = [words for _, words in sorted(actions, key=lambda action: -action[0])]
     return [*sentences, *_fragmentation(memory)]
 
@@ -59,23 +69,13 @@ def _peak(memory: MemoryReport) -> int:
     return memory.occupied_peak_bytes or estimate
 
 
-def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
+def _actions(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int, str]]:
     """Yield (bytes, sentence)."""
-    could = [row for row in memory.donations if not row.donated and row.size]
-    size = sum(row.size or 0 for row in could)
-    if size:
-        numbers = first_few([str(row.parameter) for row in could], _NAMED)
-        yield (
-            size,
-            (
-                f"{units.byte_size(size)} at most: donate {units.plural(len(could), 'argument')} "
-                f"({numbers}) with donate_argnums, if the caller does not reuse "
-                f"{'it: it has' if len(could) == 1 else 'them: each has'} the shape of an output."
-            ),
-        )
+    yield from donation_action(memory)
+    yield from replication_actions(memory)
     saving = memory.saving
     if saving is not None and saving.buffers and saving.is_enough:
-        yield from _shrinks(memory, saving)
+        yield from _shrinks(memory, saving, titles)
     yield from _activations(memory)
     yield from _stacked(memory)
     yield from (_group_action(group) for group in memory.peak_groups)
@@ -119,7 +119,9 @@ def _at_peak(memory: MemoryReport, saving: Saving) -> list[ValueRow]:
     return [row for row in memory.saving_values if (row.instruction, row.index) not in saving.later]
 
 
-def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[tuple[int, str]]:
+def _shrinks(
+    memory: MemoryReport, saving: Saving, titles: Container[str]
+) -> Iterator[tuple[int, str]]:
     """Yield bytes and sentences on the buffers to shrink, one for each treatment.
 
     What another suggestion is about is left out.
@@ -127,18 +129,27 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[tuple[int, str]]:
     groups: dict[str, list[ValueRow]] = {}
     for row in _at_peak(memory, saving):
         if not _is_advised(row, memory):
-            is_share = row.instruction in memory.drawn_shares
-            groups.setdefault("drawn" if is_share else _treatment(row), []).append(row)
+            groups.setdefault(_treatment(row, memory), []).append(row)
     saved = _saved(memory, saving)
     for treatment, words in _TREATMENTS.items():
         rows = groups.get(treatment)
         if rows:
             size = min(saved, sum(row.size for row in rows))
-            yield size, f"{units.byte_size(size)} at most: {words(memory, rows)}."
+            is_reported = treatment == "parts" and split_products.TITLE in titles
+            further = f" See the finding `{split_products.TITLE}`." if is_reported else ""
+            yield size, f"{units.byte_size(size)} at most: {words(memory, rows)}.{further}"
 
 
-def _treatment(row: ValueRow) -> str:
-    """Return the treatment of a value: its role, or a class from its opcode and phase."""
+def _treatment(row: ValueRow, memory: MemoryReport) -> str:
+    """Return the treatment of a value: what it is for, its role, or a class of opcode and phase."""
+    for treatment, known in (
+        ("drawn", memory.purposes.drawn_shares),
+        ("parts", memory.purposes.partial_sums),
+        ("joined", memory.purposes.joined_operands),
+        ("result", memory.purposes.result_gradients),
+    ):
+        if row.instruction in known:
+            return treatment
     if row.role is not PeakRole.OTHER:
         return str(row.role)
     if row.opcode.removesuffix("-start").removesuffix("-done") in KINDS:
@@ -151,7 +162,7 @@ def _treatment(row: ValueRow) -> str:
 def _is_advised(row: ValueRow, memory: MemoryReport) -> bool:
     """Return whether another suggestion is about a value."""
     if row.role is PeakRole.STACKED:
-        return row.stack_phase in _STACKED
+        return True
     if row.role is PeakRole.ACTIVATION:
         return _are_worth_a_point(memory)
     return any(_is_of(row, group) for group in memory.peak_groups)
@@ -174,19 +185,12 @@ def _recomputed(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
     return f"{_names(rows)} {'is' if len(rows) == 1 else 'are'} recomputed already: {_pieces(rows)}"
 
 
-def _stacks(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    phases = {row.stack_phase for row in rows}
-    what = _STACKS[phases.pop() or ""] if len(phases) == 1 else _STACKS[""]
-    verb = "holds" if len(rows) == 1 else "hold"
-    return f"{_names(rows)} {verb} {what}"
-
-
 def _pieces(rows: Sequence[ValueRow]) -> str:
     return f"compute {'it' if len(rows) == 1 else 'them'} in smaller pieces or in a narrower type"
 
 
 def _drawn(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    used = memory.drawn_shares[rows[0].instruction]
+    used = memory.purposes.drawn_shares[rows[0].instruction]
     return (
         f"every device generates all numbers of {_names(rows)} and uses a slice, {used}: "
         "draw them per shard, in shard_map with a key that jax.random.fold_in makes from "
@@ -194,24 +198,67 @@ def _drawn(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     )
 
 
-_NARROWER = "a narrower type or sharding shrinks them"
-_STACKS = {
-    "": f"what loops stack: {_NARROWER}",
-    FORWARD: f"what loops stack: {_NARROWER}",
-    BACKWARD: f"gradients that a loop stacks: {_NARROWER}",
-    Phase.RECOMPUTED: (
-        "what a recomputed loop of the forward pass saves for its backward pass: "
-        f"{_NARROWER}, and a checkpoint around several iterations saves fewer"
-    ),
-}
+def _parts(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    size = sum(row.size for row in rows)
+    result = sum(memory.purposes.partial_sums[row.instruction] for row in rows)
+    verb = "holds" if len(rows) == 1 else "hold"
+    return (
+        f"{_names(rows)} {verb} split-K partial sums, {units.byte_size(size)} for a result of "
+        f"{units.byte_size(result)}: without the split they are not written "
+        f"(`--xla_disable_hlo_passes=splitk-rewriter`)"
+    )
+
+
+def _joined(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    return "; ".join(_joined_words(memory, row) for row in rows[:_NAMED])
+
+
+def _joined_words(memory: MemoryReport, row: ValueRow) -> str:
+    operand = memory.purposes.joined_operands[row.instruction]
+    flag = _COMBINERS.get(operand.kind, "")
+    return (
+        f"`%{row.instruction}` holds the {operand.arrays} operands of the combined "
+        f"{operand.kind} `%{operand.collective}` in a row{_when(row)}: a lower combine "
+        f"threshold{flag} joins fewer; more collectives have more latency"
+    )
+
+
+def _result(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    return "; ".join(_result_words(memory, row) for row in rows[:_NAMED])
+
+
+def _result_words(memory: MemoryReport, row: ValueRow) -> str:
+    gradient = memory.purposes.result_gradients[row.instruction]
+    remedy = _CHUNKS if gradient.has_softmax else _pieces([row])
+    return (
+        f"`%{row.instruction}` is the gradient of the result of `{gradient.op}` "
+        f"({row.shape.partition('{')[0]}){_when(row)}: {remedy}"
+    )
+
+
+def _when(row: ValueRow) -> str:
+    """Return where in the schedule a value is made and last read, itself or in its memory."""
+    life = row.lifetime
+    if life is None:
+        return ""
+    last = f" and last read at {units.count(life.end)}" if life.end < life.positions else ""
+    return f", made at schedule position {units.count(life.start)}{last}"
+
+
+_CHUNKS = (
+    "if these are the logits of a loss, compute the loss in chunks of tokens, each in "
+    "jax.checkpoint, so that the logits of one chunk and their gradient are in use at a time"
+)
 _TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
     "drawn": _drawn,
+    "parts": _parts,
+    "joined": _joined,
+    "result": _result,
     PeakRole.ACTIVATION: lambda _, rows: (
         f"recompute {_names(rows)} with jax.checkpoint (activations)"
     ),
     PeakRole.WORKING: _working,
     PeakRole.RECOMPUTED: _recomputed,
-    PeakRole.STACKED: _stacks,
     "computed": lambda _, rows: f"shrink or rematerialize {_names(rows)}",
     "gradient": lambda _, rows: f"shrink {_names(rows)}",
     "sent": lambda _, rows: (
@@ -248,11 +295,15 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     if not _are_worth_a_point(memory):
         return
     size = sum(activation.size for activation in memory.activations)
-    layers = [
-        (name, part) for name, part in memory.activations_by_layer if name and name.isprintable()
+    parts = [
+        f"{f'`{name}`' if name and name.isprintable() else _UNNAMED} {units.byte_size(part)}"
+        for name, part in memory.activations_by_layer
     ]
-    named = first_few([f"`{name}` {units.byte_size(part)}" for name, part in layers], _NAMED)
-    of = f" ({named})" if named else ""
+    of = (
+        ""
+        if parts[0].startswith(_UNNAMED) and len(parts) == 1
+        else f" ({first_few(parts, _NAMED)})"
+    )
     count = units.plural(len(memory.activations), "activation")
     what = _CHECKPOINTED_LAYERS if _is_checkpointed(memory) else _UNCHECKPOINTED_LAYERS
     yield (
@@ -275,9 +326,20 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         alike = [buffer for buffer in memory.stacked_at_peak if buffer.phase == phase]
         size = sum(buffer.bytes or 0 for buffer in alike)
         if size:
-            what = _checkpointed(memory, alike) if phase and is_checkpointed else words
+            is_saved = phase == FORWARD and is_checkpointed
+            what = _checkpointed(memory, alike) if is_saved else words
+            what = what.replace("{names}", f" ({_stack_names(alike)})")
             buffers = units.plural(len(alike), "buffer")
             yield size, f"{units.byte_size(size)} at most: {buffers} {what}"
+
+
+def _stack_names(buffers: Sequence[StackedBuffer]) -> str:
+    """Return the first buffers with their sizes, the largest first."""
+    names = [
+        f"`%{buffer.loop}{{{buffer.index}}}` {units.byte_size(buffer.bytes or 0)}"
+        for buffer in buffers[:_NAMED]
+    ]
+    return first_few(names, _NAMED, len(buffers))
 
 
 def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:

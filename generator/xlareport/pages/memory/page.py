@@ -10,7 +10,7 @@ from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
-from xlareport.pages import words
+from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_parts, per_device
 from xlareport.pages.figures import Figure
 from xlareport.pages.memory.actions import list_actions
@@ -86,7 +86,7 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         further=tuple(prose(words) for words in _further(memory, module)),
         is_estimate=memory.estimate is not None,
         spaces=spaces_table(module.backend, memory),
-        actions=tuple(prose(words) for words in list_actions(memory)),
+        actions=tuple(_actions(memory, module)),
         charts=tuple(chart for chart in charts if not _is_small(chart, charts)),
         small_charts=tuple(chart for chart in charts if _is_small(chart, charts)),
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
@@ -103,6 +103,14 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         remat=prose(_remat(memory)),
         host=_host_words(memory),
     )
+
+
+def _actions(memory: MemoryReport, module: ModuleRecord) -> Iterator[Markup]:
+    """Yield the suggestions, with links where they name a finding."""
+    here, cost = (navigation.module_page(module.slug, part) for part in ("memory", "cost"))
+    address = f"{navigation.address(cost, here)}#findings"
+    titles = {finding.title: address for finding in module.findings}
+    yield from (prose(words, titles) for words in list_actions(memory, titles))
 
 
 TAB = ModuleTab(

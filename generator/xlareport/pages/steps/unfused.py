@@ -6,6 +6,7 @@ from typing import Any
 
 from xlareport.analysis.code.unfused_pairs import UnfusedPair
 from xlareport.knowledge.grades import weakest
+from xlareport.pages.words import fusion_estimate
 
 FUSION_STEP = "priority-fusion"
 _LONGEST_REASON = 200
@@ -34,8 +35,7 @@ def unfused_groups(pairs: Sequence[UnfusedPair]) -> list[dict[str, Any]]:
 def _example(pair: UnfusedPair) -> dict[str, Any]:
     fused, apart = pair.microseconds_fused, pair.microseconds_unfused
     estimate = (
-        f"XLA's estimate with all consumers and launches: {fused:,.3g} µs fused, "
-        f"{apart:,.3g} µs unfused"
+        f"XLA's estimate with all consumers and launches: {fusion_estimate(fused, apart)}"
         if fused is not None and apart is not None
         else ""
     )

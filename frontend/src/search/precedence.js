@@ -1,0 +1,43 @@
+/** Which groups of results come first where several have what was typed. */
+
+/** @typedef {import("./index.js").Found} Found */
+/** @typedef {{kind: string, title: string, matches: Found[], count: number, best: number}} Group `best` is the rank of the first result, or less */
+
+/** Kinds of names in the last snapshot, and of their op_names. */
+const OWN = new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
+const EXACT = new Set(["module", "instruction", "opcode", "op_name"]);
+/** Results of a group in which the same name with a number is looked for. */
+const LOOKED_AT = 50;
+
+/**
+ * @param {Group} group
+ * @param {string} query in lower case
+ * @returns {boolean} whether the program has the name, maybe with a number, or as a level of an op_name
+ */
+const hasName = ({ kind, matches }, query) =>
+  OWN.has(kind) &&
+  matches.slice(0, LOOKED_AT).some((match) => {
+    const name = match.hit().text.toLowerCase().replace(/^%/, "");
+    if (kind === "op_name") return name.split(/[/();:]/).includes(query);
+    return !match.gone && name.replace(/\.\d+$/, "") === query;
+  });
+
+/** @param {Group} group @returns {boolean} whether a module or an instruction of the last snapshot is what was typed */
+const namesIt = ({ kind, matches }) =>
+  (kind === "module" || kind === "instruction") && matches.some(({ rank, gone }) => rank === 0 && !gone);
+
+/**
+ * Sets the ranks of groups: a section of the report and a scope that were typed come first, an entry
+ * of the glossary after names of the program.
+ * @param {Group[]} groups
+ * @param {string} query in lower case
+ */
+export function putFirst(groups, query) {
+  const of = (/** @type {string} */ kind) => groups.find((group) => group.kind === kind);
+  const [touched, topic, scope, word] = ["touched", "topic", "scope", "word"].map(of);
+  if (touched) touched.best = 0;
+  if (topic?.best === 0 && !groups.some(namesIt)) topic.best = -1;
+  const isExact = groups.some((group) => EXACT.has(group.kind) && group.best === 0);
+  if (scope?.best === 0 && !isExact) scope.best = -1;
+  if (word?.best === 0 && groups.some((group) => hasName(group, query))) word.best = 1;
+}

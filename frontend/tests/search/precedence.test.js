@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { putFirst } from "../../src/search/precedence.js";
+
+const group = (kind, best, ...texts) => ({
+  kind,
+  title: kind,
+  matches: texts.map((text) => ({ rank: best, hit: () => ({ text, note: "", href: "" }) })),
+  count: texts.length,
+  best,
+});
+const ranks = (query, ...groups) => {
+  putFirst(groups, query);
+  return groups.map(({ best }) => best);
+};
+
+for (const [what, name, query, best] of [
+  ["instruction", "%cholesky.45", "cholesky", 1],
+  ["instruction", "%cholesky_32", "cholesky", 0],
+  ["op_name", "jit(f)/jit(cholesky)/add", "cholesky", 1],
+  ["op_name", "jit(f)/my_cholesky/add", "cholesky", 0],
+  ["file", "cholesky", "cholesky", 0],
+]) {
+  test(`the ${what} ${name} and the entry ${query}: rank ${best}`, () => {
+    assert.equal(ranks(query, group(what, 1, name), group("word", 0, query))[1], best);
+  });
+}
+
+test("a scope comes first unless a name is what was typed", () => {
+  assert.deepEqual(ranks("a", group("scope", 0, "a"), group("opcode", 1, "add")), [-1, 1]);
+  assert.deepEqual(ranks("a", group("scope", 0, "a"), group("opcode", 0, "a")), [0, 0]);
+});
+
+test("a section comes first unless a module or an instruction is what was typed", () => {
+  assert.deepEqual(ranks("a", group("topic", 0, "a"), group("instruction", 1, "%a.1")), [-1, 1]);
+  assert.deepEqual(ranks("a", group("topic", 0, "a"), group("module", 0, "a")), [0, 0]);
+});

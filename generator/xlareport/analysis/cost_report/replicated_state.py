@@ -1,0 +1,188 @@
+"""Optimizer state and parameters of which several devices hold the same part.
+
+An argument is a parameter if ops of the forward or backward pass read it, and optimizer state if
+none of them does and a parameter has its dimensions and the end of its name:
+`s.mu['layers']['up']` belongs to `p['layers']['up']`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from xlareport.analysis.cost.phases import is_forward, is_gradient
+from xlareport.analysis.cost.tiling import allocated_size
+from xlareport.analysis.shardings.report import ShardingReport
+from xlareport.analysis.shardings.words import axes_of
+from xlareport.analysis.source.argument_names import name_arguments, split_name
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.hlo.shardings.mesh import Mesh
+from xlareport.hlo.shardings.sharding import Sharding, ShardingKind
+from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.runtime.graphs import reachable
+
+_MOVES = ALIASES | {"convert", "copy", "reshape", "transpose", "tuple"}
+"""Opcodes that pass on an argument."""
+
+
+class ReplicatedArguments(Struct, frozen=True):
+    """Arguments of one kind that are replicated along an axis of the mesh."""
+
+    is_state: bool
+    """Whether they are optimizer state, else parameters."""
+    names: tuple[str, ...]
+    """What their names begin with, the most bytes first."""
+    count: int
+    size: int
+    """Bytes on each device."""
+    axis: str
+    devices: int
+    """The size of the axis."""
+
+    @property
+    def saved(self) -> int:
+        """Bytes on each device that sharding along the axis saves."""
+        return self.size - self.size // self.devices
+
+
+class _Leaf(Struct, frozen=True):
+    """An array of the arguments."""
+
+    name: tuple[str, ...]
+    whole: tuple[int | None, ...]
+    """Its dimensions before the partitioner."""
+    part: tuple[int | None, ...]
+    size: int
+    """Bytes on each device."""
+    axes: frozenset[str]
+    """Those along which it is split."""
+    is_read: bool
+    """Whether the forward or the backward pass reads it."""
+
+
+def find_replicated_arguments(
+    before: HloModule | None, module: HloModule, shardings: ShardingReport | None
+) -> tuple[ReplicatedArguments, ...]:
+    """Return what could be split further: optimizer state, and the parameters that it belongs to.
+
+    `before` is the module before optimization, whose op_names show what reads an argument. Each is
+    given for the axis of the mesh that saves the most.
+    """
+    mesh = shardings.mesh.mesh if shardings and shardings.mesh else None
+    if before is None or before.entry is None or shardings is None or mesh is None:
+        return ()
+    leaves = tuple(_leaves(before, module, shardings, mesh))
+    read: dict[tuple[object, ...], list[_Leaf]] = defaultdict(list)
+    for leaf in leaves:
+        if leaf.is_read:
+            read[_ending(leaf)].append(leaf)
+    state = [leaf for leaf in leaves if not leaf.is_read and _ending(leaf) in read]
+    owners = {twin: None for leaf in state for twin in [_twin(leaf, read[_ending(leaf)])]}
+    named = [(leaf, _beginning(leaf, _twin(leaf, read[_ending(leaf)]))) for leaf in state]
+    roots = [(leaf, leaf.name[0]) for leaf in owners]
+    kinds = [_along_best(named, mesh, is_state=True), _along_best(roots, mesh, is_state=False)]
+    return tuple(kind for kind in kinds if kind is not None)
+
+
+def _ending(leaf: _Leaf) -> tuple[object, ...]:
+    return (*leaf.name[1:][-1:], leaf.whole)
+
+
+def _twin(leaf: _Leaf, read: Sequence[_Leaf]) -> _Leaf:
+    """Return the parameter whose name agrees the furthest from its end."""
+    return max(read, key=lambda other: _common(leaf, other))
+
+
+def _common(leaf: _Leaf, other: _Leaf) -> int:
+    """Return how many parts at the ends of two names are equal."""
+    pairs = list(zip(reversed(leaf.name[1:]), reversed(other.name[1:]), strict=False))
+    return next(
+        (at for at, (part, other_part) in enumerate(pairs) if part != other_part), len(pairs)
+    )
+
+
+def _beginning(leaf: _Leaf, twin: _Leaf) -> str:
+    """Return the part of a name that stands for the parameters: `s.mu`."""
+    return "".join(leaf.name[: len(leaf.name) - _common(leaf, twin)])
+
+
+def _along_best(
+    named: Sequence[tuple[_Leaf, str]], mesh: Mesh, *, is_state: bool
+) -> ReplicatedArguments | None:
+    """Return the arguments that an axis of the mesh can split, for the axis that saves the most."""
+    kinds = [
+        ReplicatedArguments(
+            is_state=is_state,
+            names=tuple(_by_size(fitting)),
+            count=len(fitting),
+            size=sum(leaf.size for leaf, _ in fitting),
+            axis=axis,
+            devices=devices,
+        )
+        for axis, devices in mesh.axes
+        if devices > 1
+        and (fitting := [item for item in named if _can_be_split(item[0], axis, devices)])
+    ]
+    return max(kinds, key=lambda kind: kind.saved, default=None)
+
+
+def _can_be_split(leaf: _Leaf, axis: str, devices: int) -> bool:
+    return axis not in leaf.axes and any(size and size % devices == 0 for size in leaf.part)
+
+
+def _by_size(named: Iterable[tuple[_Leaf, str]]) -> list[str]:
+    sizes: dict[str, int] = defaultdict(int)
+    for leaf, name in named:
+        sizes[name] += leaf.size
+    return sorted(sizes, key=lambda name: (-sizes[name], name))
+
+
+def _leaves(
+    before: HloModule, module: HloModule, shardings: ShardingReport, mesh: Mesh
+) -> Iterator[_Leaf]:
+    """Yield the named arrays among the arguments whose sharding is known."""
+    whole = before.entry.parameters if before.entry else ()
+    part = module.entry.parameters if module.entry else ()
+    names = name_arguments(before)
+    if before.entry is None or not len(whole) == len(part) == len(shardings.parameters):
+        return
+    for old, new, value in zip(whole, part, shardings.parameters, strict=True):
+        sharding = parse_sharding(value.sharding) if value.sharding else None
+        axes = _axes(sharding, mesh)
+        name = tuple(split_name(names.get(old.name, "")))
+        if name and axes is not None and old.shape.dimensions:
+            yield _Leaf(
+                *(name, old.shape.dimensions, new.shape.dimensions),
+                size=allocated_size(new.shape) or 0,
+                axes=axes,
+                is_read=_is_read_by_passes(before, before.entry, old),
+            )
+
+
+def _axes(sharding: Sharding | None, mesh: Mesh) -> frozenset[str] | None:
+    """Return the axes along which a value is split; None if they are not known."""
+    if sharding is None:
+        return None
+    if sharding.kind is ShardingKind.REPLICATED:
+        return frozenset()
+    axes = axes_of(sharding, mesh)
+    return (
+        None
+        if axes is None
+        else frozenset(axis.partition(":")[0] for names in axes for axis in names)
+    )
+
+
+def _is_read_by_passes(module: HloModule, entry: Computation, parameter: Instruction) -> bool:
+    """Return whether an op of the forward or backward pass reads an argument, by its op_name."""
+    users: Mapping[str, tuple[Instruction, ...]] = entry.users
+
+    def following(value: Instruction) -> tuple[Instruction, ...]:
+        is_passed = value is parameter or value.opcode in _MOVES
+        return users.get(value.name, ()) if is_passed else ()
+
+    return any(
+        is_forward(reader, module) or is_gradient(reader, module)
+        for reader in reachable([parameter], following)
+    )

@@ -1,0 +1,59 @@
+"""Suggestions on the arguments of a module: donation, and sharding of what devices hold alike."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.source.argument_names import WHOLE, name_parameters
+from xlareport.runtime import units
+from xlareport.runtime.english import first_few
+
+_NAMED = 2
+
+
+def donation_action(memory: MemoryReport) -> Iterator[tuple[int, str]]:
+    """Yield bytes and a sentence on arguments that could be donated, if there are any."""
+    could = [row for row in memory.donations if not row.donated and row.size]
+    size = sum(row.size or 0 for row in could)
+    if not size:
+        return
+    numbers = [row.parameter for row in could]
+    names = list(name_parameters(memory.arguments, numbers))
+    count = units.plural(len(could), "argument")
+    if any(name.startswith(WHOLE) for name in names):
+        what = f"{first_few(names, _NAMED)}, {units.plural(len(could), 'array')},"
+    else:
+        what = f"{count} ({first_few(names, _NAMED)})"
+    yield (
+        size,
+        (
+            f"{units.byte_size(size)} at most: donate {what} with donate_argnums, if the caller "
+            f"does not reuse {'it: it has' if len(could) == 1 else 'them: each has'} the shape of "
+            "an output."
+        ),
+    )
+
+
+def replication_actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
+    """Yield bytes and sentences on optimizer state and parameters, of which devices hold copies."""
+    for group in memory.replicated_arguments:
+        names = first_few([f"`{name}`" for name in group.names], _NAMED)
+        yield (
+            group.saved,
+            (
+                f"{units.byte_size(group.saved)} at most: shard {_KINDS[group.is_state]} over mesh "
+                f"axis `{group.axis}`, whose {group.devices} devices hold the same "
+                f"{units.byte_size(group.size)} of {names} ({units.plural(group.count, 'array')}). "
+                f"{_PRICES[group.is_state]}"
+            ),
+        )
+
+
+_KINDS = {True: "the optimizer state", False: "the parameters as well"}
+_PRICES = {
+    True: (
+        "Each device then updates a share of the parameters and gathers the others. Matched: names "
+        "and dimensions are those of parameters, and neither the forward nor the backward pass "
+        "reads it."
+    ),
+    False: "Forward and backward pass then gather them before use.",
+}

@@ -1,0 +1,57 @@
+"""Optimizer state and parameters that several devices hold alike."""
+
+import pytest
+from tests.modules import parse_module
+
+from xlareport.analysis.cost_report.replicated_state import find_replicated_arguments
+from xlareport.analysis.shardings.report import report_shardings
+
+MODULE = """HloModule m, num_partitions=8
+
+ENTRY e {
+  w = f32[16,8]{1,0} parameter(0), sharding={devices=[2,1,4]<=[4,2]T(1,0) \
+last_tile_dim_replicate}, metadata={op_name="p['w']"}
+  b = f32[3]{0} parameter(1), sharding={replicated}, metadata={op_name="p['b']"}
+  m = f32[16,8]{1,0} parameter(2), sharding={devices=[2,1,4]<=[4,2]T(1,0) \
+last_tile_dim_replicate}, metadata={op_name="s[0].mu['w']"}
+  x = f32[16,8]{1,0} parameter(3), sharding={replicated}, metadata={op_name="x"}
+  d = f32[16,8]{1,0} convert(w), metadata={op_name="jit(f)/jvp()/convert"}
+  a = f32[16,8]{1,0} add(d, m), metadata={op_name="jit(f)/add"}
+  ROOT r = (f32[16,8]{1,0}, f32[16,8]{1,0}, f32[3]{0}) tuple(a, x, b)
+}"""
+
+
+def groups_of(text: str) -> list[tuple[bool, tuple[str, ...], str, int, int]]:
+    module = parse_module(text)
+    shardings = report_shardings([module])
+    return [
+        (group.is_state, group.names, group.axis, group.count, group.saved)
+        for group in find_replicated_arguments(module, module, shardings)
+    ]
+
+
+def test_state_has_names_and_dimensions_of_parameters_and_no_reader_in_the_passes() -> None:
+    assert groups_of(MODULE) == [
+        (True, ("s[0].mu",), "axis_0", 1, 512 * 3 // 4),
+        (False, ("p",), "axis_0", 1, 512 * 3 // 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("jit(f)/jvp()/convert", "jit(f)/convert"),  # no parameters known
+        ("jit(f)/add", "jit(f)/jvp()/add"),  # the forward pass reads it
+        ("s[0].mu['w']", "s[0].mu['v']"),
+        ("devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate", "devices=[8,1]<=[8]"),
+        (", num_partitions=8", ""),
+    ],
+)
+def test_other_arguments_are_none(before: str, after: str) -> None:
+    assert before in MODULE
+    assert groups_of(MODULE.replace(before, after)) == []
+
+
+def test_what_the_axis_does_not_divide_is_left_out() -> None:
+    odd = MODULE.replace("16,8", "14,7")
+    assert [group[2] for group in groups_of(odd)] == []
