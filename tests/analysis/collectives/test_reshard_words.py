@@ -1,7 +1,6 @@
 """Sentences on values that a collective moves, and whose shardings are not known."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from tests.modules import parse_module
@@ -26,6 +25,16 @@ ENTRY %main (x: f32[8,6]) -> f32[8,6] {
   %collective-permute.1 = f32[8,6] collective-permute(%x), source_target_pairs={{0,1},{1,2}}
   %all-to-all.1 = f32[8,6] all-to-all(%x), dimensions={1}
   ROOT %dot.1 = f32[8,6] add(%x, %x)
+}
+"""
+
+
+MERGED = """HloModule m, num_partitions=4
+
+ENTRY main {
+  a = f32[8,16] parameter(0), sharding={devices=[TILES]<=[4]}
+  flat = f32[128] reshape(a)
+  ROOT d = f32[] dot(flat, flat), lhs_contracting_dims={0}, rhs_contracting_dims={0}
 }
 """
 
@@ -65,19 +74,10 @@ def test_a_move_says_what_is_known(
     ],
 )
 def test_the_known_sharding_is_stated_where_the_other_is_not(after: str, words: str) -> None:
-    step: Any = None
+    module = parse_module(MERGED.replace("TILES", "1,4"))
+    step = PartitioningStep(Partitioning(module, module), match(module, module))
     pair = make_pair("x", "{devices=[2]<=[2]}", after, "resharding", Grade.MATCHED)
     assert describe_resharding(step, pair, None) == words
-
-
-MERGED = """HloModule m, num_partitions=4
-
-ENTRY main {
-  a = f32[8,16] parameter(0), sharding={devices=[TILES]<=[4]}
-  flat = f32[128] reshape(a)
-  ROOT d = f32[] dot(flat, flat), lhs_contracting_dims={0}, rhs_contracting_dims={0}
-}
-"""
 
 
 @pytest.mark.parametrize(("tiles", "reshape"), [("1,4", "flat"), ("4,1", None)])
