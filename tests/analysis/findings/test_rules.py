@@ -1135,3 +1135,4 @@ def test_a_default_model_of_a_device_has_shares_and_no_times(case_of: MakeCase) 
         assert (known.time_words(1.0), known.time_or_share(1.0)) == (words, short)
     (finding,) = split_products(case)
     assert "µs" not in finding.evidence
+    assert "of the module's roofline time, is saved." in finding.evidence

@@ -107,7 +107,7 @@ def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again. Without the "
-            f"split, the module takes up to {case.time_words(seconds)} less.{tiles}"
+            f"split, up to {case.time_words(seconds)}, is saved.{tiles}"
         ),
         suggestion=(
             "Autotune on the device that runs it, or switch the rewrite off with "
