@@ -370,7 +370,7 @@ def test_a_copy_for_the_start_of_a_loop_says_so(read: Read) -> None:
     assert said is not None
     assert (said.relation, said.reason) == (
         Relation.ADDED,
-        "a copy of %zero for the start of %while.1",
+        "a copy of %zero for the start of %while.1 and 1 other user",
     )
 
 

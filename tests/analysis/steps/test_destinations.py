@@ -167,3 +167,41 @@ ENTRY %main (a: (s32[], f32[8])) -> (s32[], f32[8]) {
     details = [str(detail) for change in changes for detail in change.details]
     assert "inlined into %body" in details
     assert not any("moved into" in detail for detail in details)
+
+
+_FUSED = """
+HloModule m
+
+%fused (q: f32[2,8]) -> bf16[16] {
+  %q = f32[2,8]{1,0} parameter(0)
+  %narrow = bf16[2,8]{1,0} convert(%q)
+  ROOT %flat = bf16[16]{0} bitcast(%narrow)
+}
+
+ENTRY %main (a: f32[2,8]) -> bf16[16] {
+  %a = f32[2,8]{1,0} parameter(0)
+  ROOT %fusion = bf16[16]{0} fusion(%a), kind=kLoop, calls=%fused
+}
+"""
+_LEFT = """
+HloModule m
+
+%fused (q: f32[16]) -> bf16[16] {
+  %q = f32[16]{0} parameter(0)
+  ROOT %narrow = bf16[16]{0} convert(%q)
+}
+
+ENTRY %main (a: f32[2,8]) -> bf16[16] {
+  %a = f32[2,8]{1,0} parameter(0)
+  %flat.1 = f32[16]{0} bitcast(%a)
+  ROOT %fusion = bf16[16]{0} fusion(%flat.1), kind=kLoop, calls=%fused
+}
+"""
+
+
+def test_what_passed_another_and_left_its_fusion_says_both(read: Read) -> None:
+    result = step(read(_FUSED), read(_LEFT))
+    moved = next(change for change in result.changes if change.kind is Kind.SWAPPED)
+    assert (str(moved.reason), moved.details) == ("past %narrow", ("moved out of %fusion",))
+    clauses = " ".join(result.account)
+    assert "was moved past `%narrow` (renamed to `%flat.1`), moved out of `%fusion`" in clauses

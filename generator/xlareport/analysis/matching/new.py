@@ -18,6 +18,7 @@ from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime import units
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST_STEPS = 100
@@ -338,7 +339,9 @@ def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
         for loop in users.get(reader.name, ()) if reader.opcode == "tuple" else ():
             if loop.opcode == "while":
                 source = next(iter(line.operand_names), "")
-                yield Grade.MATCHED, f"a copy of %{source} for the start of %{loop.name}"
+                others = len({user.name for user in users[line.name]}) - 1
+                more = f" and {units.plural(others, 'other user')}" if others else ""
+                yield Grade.MATCHED, f"a copy of %{source} for the start of %{loop.name}{more}"
 
 
 def _is_padded_copy(original: Node, node: Node) -> bool:

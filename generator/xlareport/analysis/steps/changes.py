@@ -10,11 +10,11 @@ from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.leftovers import is_idle, unread_heavy
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.reasons import Past, Reason
+from xlareport.analysis.matching.reasons import Reason
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.constants import is_constant
-from xlareport.analysis.steps.destinations import destination, detail_of_copy
+from xlareport.analysis.steps.destinations import departure, destination, detail_of_copy
 from xlareport.analysis.steps.differences import by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.kinds import Kind
@@ -165,10 +165,8 @@ class _Reader:
     def _moved(self, pairing: Pairing, before: Place | None, after: Place | None) -> Change:
         kind = kind_of_moved(pairing, before, after)
         balance = self._ledger.balance(pairing.relation, before, after)
-        change = self.change((kind,), before, after, pairing, balance=balance)
-        if kind is Kind.SWAPPED and isinstance(change.reason, Past):
-            return replace(change, reason=Past(change.reason.instruction))
-        return change
+        details = departure(self._matching, before, after) if kind is Kind.SWAPPED else ()
+        return self.change((kind,), before, after, pairing, details, balance=balance)
 
     def _further_change(
         self, pairing: Pairing, before: Place | None, after: Place | None

@@ -51,6 +51,7 @@ def _clause(change: Change) -> str:
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
         template += f" (renamed to {_bare(change.after)})"
+        template += ", {detail}" if change.kind is Kind.SWAPPED and change.details else ""
     elif change.kind is Kind.CLONED and change.details:
         template += " {detail}"
     return template.format(

@@ -39,6 +39,16 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
     return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
 
+def departure(matching: Matching, before: Place | None, after: Place | None) -> tuple[str, ...]:
+    """Return where an instruction that passed another is now, if in another computation."""
+    moved = None if after is None else matching.after.find(*after)
+    if before is None or after is None or moved is None:
+        return ()
+    if matching.computations.get(before.computation, before.computation) == after.computation:
+        return ()
+    return tuple(destination(matching, before, after, moved.opcode).values())
+
+
 def _caller(matching: Matching, place: Place) -> str:
     """Return the computation that first calls that of an instruction, if it is gone; else ''."""
     if place.computation in matching.computations or place.computation in matching.after.by_name:

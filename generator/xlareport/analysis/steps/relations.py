@@ -44,6 +44,8 @@ def reason_of(kind: Kind, pairing: Pairing, known: PairEvidence) -> Reason:
         return f"a part of what %{pairing.before[0].instruction} was split into"
     if further and pairing.relation is Relation.COMBINED:
         return f"a member of the combined %{pairing.after[0].instruction}"
+    if kind is Kind.SWAPPED and isinstance(known.reason, Past):
+        return Past(known.reason.instruction)
     return known.reason
 
 
