@@ -11,10 +11,12 @@ from typing import TypeAlias
 import pytest
 from msgspec.structs import replace
 from tests.analysis.findings.texts import FINDINGS, having, paths_of_texts, read_texts
+from tests.modules import parse_module
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
 from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.findings.attention_scores import find_attention_scores
 from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
@@ -250,6 +252,26 @@ def test_scores_of_attention_between_two_products_are_a_finding_with_its_saving(
     assert (finding.title == "Attention scores are written to memory") is is_attention
     assert (finding.seconds is not None) is is_attention
     assert ("jax.nn.dot_product_attention" in finding.suggestion) is is_attention
+
+
+def test_the_few_logits_of_a_router_are_no_scores_of_attention() -> None:
+    text = entry(
+        "  x = f32[512,256] parameter(0)\n  w = f32[256,4] parameter(1)\n"
+        "  s = f32[512,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  z = f32[] constant(0)\n"
+        "  m = f32[512] reduce(s, z), dimensions={1}, to_apply=add\n"
+        "  n = f32[512,4] broadcast(m), dimensions={0}\n  d = f32[512,4] subtract(s, n)\n"
+        "  e = f32[512,4] exponential(d)\n"
+        "  ROOT o = f32[4,256] dot(e, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    ).replace(" add(x, y)", " maximum(x, y)")
+    wide = text.replace("f32[256,4]", "f32[256,512]").replace("f32[512,4]", "f32[512,512]")
+    wide = wide.replace("f32[4,256]", "f32[512,256]")
+    scores = [
+        find_attention_scores(module, module.entry)
+        for module in map(parse_module, (text, wide))
+        if module.entry
+    ]
+    assert scores == [frozenset(), {"s", "e"}]
 
 
 @pytest.mark.parametrize("opcode", ["fft", "cholesky", "sort"])

@@ -38,6 +38,15 @@ def test_arguments_are_named_where_all_their_arrays_are_meant() -> None:
     assert [argument.name for argument in known] == ["p", "m", "x"]
     assert list(name_parameters(known, [2, 3])) == ["all of `m` (argument 1)"]
     assert list(name_parameters(known, [0, 2, 3, 4])) == ["all of `m` (argument 1)", "0", "4"]
+
+
+def test_most_of_an_argument_is_named_with_its_count() -> None:
+    known = (NamedArgument("v", 2, (5, 6, 7)), NamedArgument("w", 3, (8, 9, 10, 11, 12)))
+    assert list(name_parameters(known, [5, 7, 8, 9])) == [
+        "2 of the 3 arrays of `v` (argument 2)",
+        "8",
+        "9",
+    ]
     assert arguments("p['w']", "") == ()
 
 

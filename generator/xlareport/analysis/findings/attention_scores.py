@@ -8,6 +8,8 @@ from xlareport.runtime.graphs import reachable
 
 _DEEPEST = 4
 """Instructions between the scores and their softmax, without renames."""
+_NARROW = 4
+"""Scores have at least this part of the elements of the queries and of the keys."""
 _RENAMES = frozenset({"bitcast", "get-tuple-element", "copy"})
 _LIBRARY = ("cublas", "gemm", "cudnn")
 
@@ -25,7 +27,8 @@ def find_attention_scores(module: HloModule, computation: Computation) -> frozen
     """Return the products that compute scores, and the fusions with the softmax of scores.
 
     A softmax subtracts the maximum before the exponential; an activation or a normalization
-    between two products does not.
+    between two products does not. The logits of a router or classifier are no scores: they are
+    much smaller than what they are computed from.
     """
     parts = {line.name: _parts(module, line) for line in computation.instructions}
     result: set[str] = set()
@@ -35,7 +38,8 @@ def find_attention_scores(module: HloModule, computation: Computation) -> frozen
             above = _above(computation, softmax)
             has_maximum = known.has_maximum or any(parts[name].has_maximum for name in above)
             scores = [name for name in above if parts[name].has_product]
-            if has_maximum and scores:
+            are_wide = all(_is_wide(computation, computation.by_name[name]) for name in scores)
+            if has_maximum and scores and are_wide:
                 result |= {softmax.name, *scores}
     return frozenset(result)
 
@@ -87,6 +91,14 @@ def _above(computation: Computation, value: Instruction) -> set[str]:
         if not is_product:
             waiting += [(name, depth) for name in line.operand_names]
     return result
+
+
+def _is_wide(computation: Computation, product: Instruction) -> bool:
+    """Return whether a product is not much smaller than the largest of its operands."""
+    sizes = [
+        operand.shape.element_count or 0 for operand in computation.operands(product) if operand
+    ]
+    return _NARROW * (product.shape.element_count or 0) >= max(sizes, default=0)
 
 
 def _is_custom(line: Instruction) -> bool:

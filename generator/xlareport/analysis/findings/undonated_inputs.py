@@ -12,7 +12,7 @@ from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.phases import is_gradient
 from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
-from xlareport.analysis.source.argument_names import WHOLE, list_arguments, name_parameters
+from xlareport.analysis.source.argument_names import list_arguments, name_parameters
 from xlareport.hlo.model import HloModule
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few, listing, plain
@@ -38,7 +38,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
     if not case.is_large(size):
         return
     names = list(name_parameters(list_arguments(case.module), [number for number, _ in pairs]))
-    whole = [name for name in names if name.startswith(WHOLE)]
+    whole = [name for name in names if not name.isdecimal()]
     yield Finding(
         rule="undonated-inputs",
         title="Undonated inputs (could alias outputs)",

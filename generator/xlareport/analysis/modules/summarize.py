@@ -79,7 +79,11 @@ def summarize_module(
         operations=tuple(count_operations(final.hlo).most_common()) if final else (),
         matrix_flops=_flops_of(_MATRIX, final.hlo, cost) if final and cost else 0,
         bit_flops=_flops_of(_BITS, final.hlo, cost) if final and cost else 0,
-        collectives=sum(count for name, count in counts.items() if is_collective(name)),
+        collectives=sum(
+            count
+            for name, count in counts.items()
+            if is_collective(name) and not name.endswith("-done")
+        ),
         user_lines=_user_lines(texts[0]) if texts else 0,
         settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
         problems=module.problems,

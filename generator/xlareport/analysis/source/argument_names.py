@@ -14,8 +14,8 @@ _CALLS = ("jit(", "pjit(", "pmap(", "xla_call(")
 _STEP = re.compile(r"\[[^\]]{0,200}+\]|\.[^.\[]++|[^.\[]++")
 """A part of `state.params['w'][0]`: a name, an attribute or a key."""
 
-WHOLE = "all of"
-"""Before the name of an argument of which all arrays are meant."""
+_MANY = 2
+"""Half of the arrays of an argument are named with it."""
 
 
 class NamedArgument(Struct, frozen=True):
@@ -50,12 +50,18 @@ def list_arguments(module: HloModule) -> tuple[NamedArgument, ...]:
 
 
 def name_parameters(arguments: Iterable[NamedArgument], numbers: Iterable[int]) -> Iterator[str]:
-    """Yield names for entry parameters: ``all of `m` (argument 1)`` where these are all of one."""
+    """Yield names for entry parameters: ``all of `m` (argument 1)`` where these are all of one.
+
+    Or ``7 of the 8 arrays of `m` (argument 1)``; of fewer than half, the number of each.
+    """
     left = list(numbers)
     for argument in arguments:
-        if len(argument.parameters) > 1 and set(argument.parameters) <= set(left):
+        every = len(argument.parameters)
+        count = len(set(argument.parameters) & set(left))
+        if count > 1 and _MANY * count >= every:
             left = [number for number in left if number not in argument.parameters]
-            yield f"{WHOLE} `{argument.name}` (argument {argument.number})"
+            share = "all" if count == every else f"{count} of the {every} arrays"
+            yield f"{share} of `{argument.name}` (argument {argument.number})"
     yield from map(str, left)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.analysis.source.argument_names import WHOLE, name_parameters
+from xlareport.analysis.source.argument_names import name_parameters
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
@@ -19,7 +19,7 @@ def donation_action(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     numbers = [row.parameter for row in could]
     names = list(name_parameters(memory.arguments, numbers))
     count = units.plural(len(could), "argument")
-    if any(name.startswith(WHOLE) for name in names):
+    if not all(name.isdecimal() for name in names):
         what = f"{first_few(names, _NAMED)}, {units.plural(len(could), 'array')},"
     else:
         what = f"{count} ({first_few(names, _NAMED)})"
