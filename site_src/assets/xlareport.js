@@ -5303,20 +5303,26 @@ var xlareport = (() => {
     }
     return [...parts, path.slice(start)];
   }
-  function levelsOf(path) {
+  function levelsOf(path, isTraced = false) {
     const levels = [];
-    const waiting = split(path).reverse();
+    const parts = split(path);
+    const waiting = parts.slice().reverse();
     for (let part2 = waiting.pop(); part2 !== void 0; part2 = waiting.pop()) {
       const match = WRAPPED.exec(part2);
       if (!match && part2) levels.push(part2);
-      if (match && !TRACED.has(match[1])) waiting.push(...split(match[2]).reverse());
+      if (match && (!TRACED.has(match[1]) || isTraced && part2 !== parts[0])) {
+        waiting.push(...split(match[2]).reverse());
+      }
     }
     return levels;
   }
   function plainPaths(opName) {
-    const levels = opName.slice(0, LONGEST4).split(";").map(levelsOf);
+    const names2 = opName.slice(0, LONGEST4).split(";");
+    const levels = names2.map((path) => levelsOf(path));
+    const traced2 = names2.map((path) => levelsOf(path, true));
     const joined = (paths) => paths.map((path) => path.join("/")).join(";");
-    const forms = [joined(levels), joined(levels.map((path) => path.filter((level) => !LEVELS.has(level))))];
+    const named2 = (all) => joined(all.map((path) => path.filter((level) => !LEVELS.has(level))));
+    const forms = [joined(levels), named2(levels), named2(traced2)];
     return [...new Set(forms)].filter((form) => form && form !== opName);
   }
   var LISTED2 = 3;

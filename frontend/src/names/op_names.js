@@ -36,28 +36,37 @@ function split(path) {
 
 /**
  * @param {string} path
- * @returns {string[]} its levels, without transformations and traced functions
+ * @param {boolean} isTraced whether functions traced within others are levels: `silu` of `jit(silu)`
+ * @returns {string[]} its levels, without transformations and the outermost traced function
  */
-function levelsOf(path) {
+function levelsOf(path, isTraced = false) {
   const levels = [];
-  const waiting = split(path).reverse();
+  const parts = split(path);
+  const waiting = parts.slice().reverse();
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
     const match = WRAPPED.exec(part);
     if (!match && part) levels.push(part);
-    if (match && !TRACED.has(match[1])) waiting.push(...split(match[2]).reverse());
+    if (match && (!TRACED.has(match[1]) || (isTraced && part !== parts[0]))) {
+      waiting.push(...split(match[2]).reverse());
+    }
   }
   return levels;
 }
 
 /**
- * Returns the forms of an op_name without transformations: whole, and without levels of control flow.
+ * Returns the forms of an op_name without transformations: whole, without levels of control flow, and
+ * so with the functions that were traced within others.
  * @param {string} opName
  * @returns {string[]} none where they are the op_name itself
  */
 export function plainPaths(opName) {
-  const levels = opName.slice(0, LONGEST).split(";").map(levelsOf);
+  const names = opName.slice(0, LONGEST).split(";");
+  const levels = names.map((path) => levelsOf(path));
+  const traced = names.map((path) => levelsOf(path, true));
   const joined = (/** @type {string[][]} */ paths) => paths.map((path) => path.join("/")).join(";");
-  const forms = [joined(levels), joined(levels.map((path) => path.filter((level) => !LEVELS.has(level))))];
+  const named = (/** @type {string[][]} */ all) =>
+    joined(all.map((path) => path.filter((level) => !LEVELS.has(level))));
+  const forms = [joined(levels), named(levels), named(traced)];
   return [...new Set(forms)].filter((form) => form && form !== opName);
 }
 

@@ -5,7 +5,7 @@ import { OpNames, phaseOf, plainPaths } from "../../src/names/op_names.js";
 for (const [name, forms] of [
   ["jit(step)/jvp(encoder)/mlp/dot_general", ["encoder/mlp/dot_general"]],
   ["jit(step)/transpose(jvp(encoder))/mlp/dot_general", ["encoder/mlp/dot_general"]],
-  ["jit(f)/jvp(vmap(a)/b)/c/jit(relu)/max", ["a/b/c/max"]],
+  ["jit(f)/jvp(vmap(a)/b)/c/jit(relu)/max", ["a/b/c/max", "a/b/c/relu/max"]],
   ["jit(f)/jvp()/while/body/closed_call/mlp/dot", ["while/body/closed_call/mlp/dot", "mlp/dot"]],
   ["jit(f)/jvp(a)/x;jit(f)/jvp(b)/y", ["a/x;b/y"]],
   ["encoder/mlp", []],
