@@ -4,7 +4,7 @@ The modules of `tests/data/findings/RULE` are `having.txt` and `lacking.txt`, co
 written by hand for what the compilers at hand do not leave, both in one file.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,6 +31,7 @@ from xlareport.analysis.findings.rules import (
     merge_findings,
     rule_id,
 )
+from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
@@ -252,6 +253,32 @@ def test_scores_of_attention_between_two_products_are_a_finding_with_its_saving(
     assert (finding.title == "Attention scores are written to memory") is is_attention
     assert (finding.seconds is not None) is is_attention
     assert ("jax.nn.dot_product_attention" in finding.suggestion) is is_attention
+
+
+@pytest.mark.parametrize(
+    ("tiles", "words"),
+    [
+        (("16x8", "16x8", "8x16"), "the tile 16x8 (1 the transpose 8x16)"),
+        (("16x8", "16x8", "16x8"), "the tile 16x8;"),
+        (("16x8", "16x8", "32x8"), None),
+    ],
+)
+def test_a_tile_and_its_transpose_are_one(
+    case_of: MakeCase, tiles: Sequence[str], words: str | None
+) -> None:
+    body = "  a = f32[4096,4096] parameter(0)\n"
+    for number, tile in enumerate(tiles, 1):
+        rows, columns = tile.split("x")
+        config = f'{{"output_tiles":[{{"sizes":["{rows}","{columns}"]}}]}}'
+        body += (
+            f"  b{number} = f32[4096,{number * 1024}] parameter({number})\n"
+            f"  p{number} = f32[4096,{number * 1024}] dot(a, b{number}), "
+            f"lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, backend_config={config}\n"
+        )
+    known = [*same_tiles(case_of(entry(f"{body}  ROOT t = () tuple()")))]
+    assert [words is not None and words in finding.evidence for finding in known] == (
+        [True] if words else []
+    )
 
 
 def test_the_few_logits_of_a_router_are_no_scores_of_attention() -> None:

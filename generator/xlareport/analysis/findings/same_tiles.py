@@ -1,37 +1,39 @@
 """One GEMM tile for all shapes.
 
 GPU only. All Triton GEMMs, of three or more result shapes, have the same tile in their
-backend_config. The compiler does this without autotuning, as in ahead-of-time compilation. GEMMs
-that together take less than 5% of the module's roofline time, which assumes good tiles, are
-omitted; *Kernels* shows their tile.
+backend_config, or its transpose. The compiler does this without autotuning, as in ahead-of-time
+compilation. GEMMs that together take less than 5% of the module's roofline time, which assumes
+good tiles, are omitted; *Kernels* shows their tile.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator
 
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
-from xlareport.hlo.model import InstructionKey
 from xlareport.runtime import units
 
 LEAST_SHAPES = 3
 LEAST_SHARE = 0.05
 """Of the module's roofline time, all of them together."""
+_FLAT = 2
+"""Sizes of a tile of a matrix."""
 _TILE = re.compile(r'"output_tiles":\[\{"sizes":\[([0-9",]{1,80})\]', re.ASCII)
 _BLOCK = re.compile(r'"block_([mnk])":"?(\d{1,6})', re.ASCII)
 
 
 def same_tiles(case: Case) -> Iterator[Finding]:
     """Report Triton products of several shapes when every one of them has the same tile."""
-    tiles = defaultdict[str, list[tuple[float, str, InstructionKey]]](list)
+    tiles = Counter[str]()
+    products: list[tuple[float, str, tuple[str, str]]] = []
     for computation, instruction, cost in case.scheduled():
         tile = find_tile(instruction.attributes_text) if cost.matrix_flops else ""
         if tile:
             place = (computation.name, instruction.name)
-            tiles[tile].append((case.least(cost), instruction.shape.text, place))
-    if len(tiles) != 1:
+            tiles[tile] += 1
+            products.append((case.least(cost), instruction.shape.text, place))
+    if len({*map(_either_way, tiles)}) != 1:
         return
-    (tile, products), *_ = tiles.items()
     seconds = sum(time for time, _, _ in products)
     shapes = {shape for _, shape, _ in products}
     if len(shapes) >= LEAST_SHAPES and case.is_noticeable(seconds, LEAST_SHARE):
@@ -43,8 +45,9 @@ def same_tiles(case: Case) -> Iterator[Finding]:
             occurrences=len(products),
             evidence=(
                 f"{units.plural(len(products), 'GEMM')} of {len(shapes)} result shapes "
-                f"({join_names(place[1] for _, _, place in products)}) all have the tile {tile}; "
-                f"they are {units.share(case.share(seconds))} of the module's roofline time."
+                f"({join_names(place[1] for _, _, place in products)}) all have the tile "
+                f"{_words(tiles)}; they are {units.share(case.share(seconds))} of the module's "
+                "roofline time."
             ),
             suggestion=(
                 "Compile on the device that runs it, with xla_gpu_autotune_level=4, or load "
@@ -54,6 +57,18 @@ def same_tiles(case: Case) -> Iterator[Finding]:
             grade="matched",
             weight=seconds,
         )
+
+
+def _either_way(tile: str) -> str:
+    """Return a tile of two sizes with the larger one first; another as it is."""
+    sizes = tile.split("x")
+    return "x".join(sorted(sizes, key=int, reverse=True)) if len(sizes) == _FLAT else tile
+
+
+def _words(tiles: Counter[str]) -> str:
+    """Return the tile of most, and the transpose with its count, where some have that."""
+    (tile, _), *others = tiles.most_common()
+    return tile + "".join(f" ({count} the transpose {other})" for other, count in others)
 
 
 def find_tile(text: str) -> str:
