@@ -97,10 +97,10 @@ def test_areas_have_the_telling_part_of_an_op_name_and_the_whole_under_the_point
     ]
     drawn = treemap(parts, "m/x.html#t=m/x/instructions")
     assert treemap_words(parts) == (
-        "Roofline time by op_name scope; largest: (no scope) forward 50%, layer_1 backward 30%, "
-        "(made by XLA) 20%"
+        "Roofline time by op_name scope; largest: layer_1 backward 30%, softmax forward 30%, "
+        "(no scope) forward 20%"
     )
-    for label in ("layer_1 backward", "softmax/exp", "broadcast", "convert"):
+    for label in ("layer_1 backward", "softmax forward", "broadcast", "convert"):
         assert f"<span>{label}</span>" in drawn
     for title in (
         "transpose(jvp(layer_1))/dot: 30%",
@@ -109,3 +109,15 @@ def test_areas_have_the_telling_part_of_an_op_name_and_the_whole_under_the_point
     ):
         assert f"<title>{title}</title>" in drawn
     assert "q=%2F%28made" not in drawn
+
+
+def test_scopes_in_scans_and_recomputed_ones_are_groups() -> None:
+    back = "jit(f)/transpose(jvp())"
+    parts = [
+        *(part(f"{back}/moe/{op}", 2.0) for op in ("dot", "mul")),
+        *(part(f"{back}/rematted_computation/moe/{op}", 1.5) for op in ("dot", "mul")),
+        *(part(f"jit(f)/jvp()/attn/{op}", 1.0) for op in ("dot", "mul")),
+    ]
+    assert treemap_words(parts).endswith(
+        "largest: moe backward 44%, moe recomputed 33%, attn forward 22%"
+    )

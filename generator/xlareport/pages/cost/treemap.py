@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.source.scopes import (
+    RECOMPUTED,
     numbered_opcode,
     phase_of,
     split_path,
@@ -93,10 +94,11 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     members: dict[tuple[str, str], list[str]] = defaultdict(list)
     for levels, seconds in timed:
         rest = levels[common:] or levels[-1:]
-        group = (rest[0] or _NO_SCOPE) if levels != ("",) else _NO_SCOPE
+        depth = _group_depth(rest)
+        group = "/".join(rest[:depth]) or _NO_SCOPE
         opcode = numbered_opcode(rest[-1])
         group = _MADE if opcode and len(rest) == 1 else group
-        tile = "/".join((*rest[1:-1], opcode)) if opcode else "/".join(rest[1:])
+        tile = "/".join((*rest[depth:-1], opcode)) if opcode else "/".join(rest[depth:])
         result[group][tile or group] += seconds / whole
         if opcode:
             members[group, tile].append(rest[-1])
@@ -112,6 +114,17 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     ]
     groups.sort(key=lambda group: -group.share)
     return _merged(groups)
+
+
+def _group_depth(levels: Sequence[str]) -> int:
+    """Return how many levels name a group: of a transformation of nothing, the next one too.
+
+    In a scan, JAX writes `transpose(jvp())/while/body/closed_call/mlp/dot_general`.
+    """
+    depth = 1
+    if not untransformed(levels[0]) and levels[0]:
+        depth += 1 + (levels[1:2] == (RECOMPUTED,))
+    return depth if len(levels) > depth else 1
 
 
 def _common(paths: Sequence[Sequence[str]]) -> int:
@@ -196,8 +209,9 @@ def _linked(drawn: str, path: str, page: str) -> str:
 
 
 def _only_name(group: _Group) -> str:
-    """Return the label of a group of one tile: of XLA's own, the opcode says more."""
-    return group.tiles[0].name if group.name == _MADE else group.name
+    """Return the label of a group of one tile: of XLA's own or no scope, the opcode says more."""
+    is_unnamed = group.name == _MADE or not untransformed(group.name)
+    return group.tiles[0].name if is_unnamed else group.name
 
 
 def _whole_name(group: _Group) -> str:
@@ -208,7 +222,7 @@ def _whole_name(group: _Group) -> str:
 def _telling(name: str) -> str:
     """Return a path in fewer words: of `transpose(jvp(layer_3))`, `layer_3 backward`."""
     levels = split_path(name)
-    bare = [untransformed(level) for level in levels]
+    bare = [untransformed(level) for level in levels if level != RECOMPUTED]
     if bare == levels:
         return name
     phase = phase_of(f"{name}/")
