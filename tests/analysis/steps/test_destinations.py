@@ -205,3 +205,57 @@ def test_what_passed_another_and_left_its_fusion_says_both(read: Read) -> None:
     assert (str(moved.reason), moved.details) == ("past %narrow", ("moved out of %fusion",))
     clauses = " ".join(result.account)
     assert "was moved past `%narrow` (renamed to `%flat.1`), moved out of `%fusion`" in clauses
+
+
+_NESTED = """
+HloModule m
+
+%inner (q: f32[2,8]) -> f32[16] {
+  %q = f32[2,8]{1,0} parameter(0)
+  ROOT %flat = f32[16]{0} bitcast(%q)
+}
+
+%outer (r: f32[2,8]) -> f32[16] {
+  %r = f32[2,8]{1,0} parameter(0)
+  %inside = f32[16]{0} fusion(%r), kind=kLoop, calls=%inner
+  ROOT %neg = f32[16]{0} negate(%inside)
+}
+
+%body (p: (s32[], f32[2,8])) -> (s32[], f32[2,8]) {
+  %p = (s32[], f32[2,8]{1,0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %x = f32[2,8]{1,0} get-tuple-element(%p), index=1
+  %fusion = f32[16]{0} fusion(%x), kind=kLoop, calls=%outer
+  %back = f32[2,8]{1,0} reshape(%fusion)
+  ROOT %out = (s32[], f32[2,8]{1,0}) tuple(%n, %back)
+}
+
+%condition (q.1: (s32[], f32[2,8])) -> pred[] {
+  %q.1 = (s32[], f32[2,8]{1,0}) parameter(0)
+  %k = s32[] get-tuple-element(%q.1), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: (s32[], f32[2,8])) -> (s32[], f32[2,8]) {
+  %a = (s32[], f32[2,8]{1,0}) parameter(0)
+  ROOT %while = (s32[], f32[2,8]{1,0}) while(%a), condition=%condition, body=%body
+}
+"""
+
+
+def test_what_left_nested_fusions_did_not_enter_the_loop_that_it_was_in(read: Read) -> None:
+    inner = _NESTED[_NESTED.index("%inner (") : _NESTED.index("%outer (")]
+    after = (
+        _NESTED.replace(inner, "")
+        .replace("(r: f32[2,8])", "(r: f32[16])")
+        .replace("%r = f32[2,8]{1,0}", "%r = f32[16]{0}")
+        .replace("  %inside = f32[16]{0} fusion(%r), kind=kLoop, calls=%inner\n", "")
+        .replace("negate(%inside)", "negate(%r)")
+        .replace("  %fusion =", "  %flat.1 = f32[16]{0} bitcast(%x)\n  %fusion =")
+        .replace("fusion(%x)", "fusion(%flat.1)")
+    )
+    details = [
+        detail for change in step(read(_NESTED), read(after)).changes for detail in change.details
+    ]
+    assert "moved out of %fusion" in details
+    assert not any("%while" in str(detail) for detail in details)

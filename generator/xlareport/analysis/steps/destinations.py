@@ -33,6 +33,7 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
     home = matching.computation_before(after.computation)
     if matching.same_program and home == _caller(matching, before):
         return {Kind.MOVED: f"inlined into %{after.computation}"}
+    left = left or _fusions_left(matching, before, after)
     if left:
         return {Kind.MOVED: f"moved out of %{left[-1].name}"}
     new = holders[1].get(after.computation)
@@ -98,6 +99,23 @@ def _left(matching: Matching, before: Place, after: Place) -> list[Instruction]:
         calls.append(call)
         inside = homes[inside]
     return calls
+
+
+def _fusions_left(matching: Matching, before: Place, after: Place) -> list[Instruction]:
+    """Return the fusions that an instruction was in, the innermost first, and is not in now.
+
+    Empty where something else called its computation, or where it is elsewhere now.
+    """
+    holders, homes = holders_of(matching.before), homes_of(matching.before)
+    outside = matching.computation_before(after.computation)
+    inside, fusions = before.computation, list[Instruction]()
+    while inside != outside:
+        call = holders.get(inside)
+        if call is None or call.opcode != "fusion" or len(fusions) > _DEEPEST:
+            return []
+        fusions.append(call)
+        inside = homes[inside]
+    return fusions
 
 
 def _enters_loop(
