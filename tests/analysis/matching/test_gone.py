@@ -98,6 +98,17 @@ def test_what_only_uncalled_computations_call_is_uncalled(read: Read) -> None:
     assert _cause(before, after, Place("callee", "sine")) is ChangeCause.UNCALLED
 
 
+def test_an_unused_parameter_of_an_inlined_computation_was_inlined_with_it(read: Read) -> None:
+    callee = (
+        "%called (p: f32[8], q: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n"
+        "  %q = f32[8]{0} parameter(1)\n  ROOT %s = f32[8]{0} sine(%p)\n}\n\n"
+    )
+    call = "  ROOT %out = f32[8]{0} call(%a, %a), to_apply=%called\n"
+    before = read(_calling(call, callee))
+    after = read(_calling("  ROOT %s.1 = f32[8]{0} sine(%a)\n"))
+    assert _cause(before, after, Place("called", "q")) is ChangeCause.ARGUMENT
+
+
 def test_what_lost_its_users_is_unread_and_what_it_read_unused(read: Read) -> None:
     dead = "  %first = f32[8]{0} sine(%a)\n  %second = f32[8]{0} cosine(%first)\n"
     before, after = read(_calling(dead + _ROOT)), read(_calling(_ROOT))

@@ -1,6 +1,9 @@
 """The figures by which steps are told apart."""
 
+from msgspec.structs import replace
+
 from xlareport.analysis.steps.effect import StepEffect, effect_of
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.hlo.text import TextReader
 
@@ -56,3 +59,11 @@ def test_another_order_of_a_schedule_is_counted() -> None:
 def test_the_partitioner_is_told_by_the_entry_that_it_made() -> None:
     assert effect("ENTRY %main", "ENTRY %main.5_spmd").partitioned
     assert not effect("tanh", "sine").partitioned
+
+
+def test_a_collective_that_is_part_of_what_another_opcode_became_counts() -> None:
+    step = changed_to(BEFORE.replace("negate", "tanh"))
+    of_slice = replace(step.changes[0], kind=Kind.PART, opcodes=("slice", "collective-permute"))
+    of_reduce = replace(of_slice, opcodes=("all-reduce", "all-reduce"))
+    parts = replace(step, added=(), removed=(), modified=(of_slice, of_reduce))
+    assert effect_of(parts).collectives == 1

@@ -179,11 +179,17 @@ class Gone:
         """Return the cause that alone explains the removal; None if there is none."""
         if node.frame.computation.name not in live_computations(self._search.before.graph.module):
             return ChangeCause.UNCALLED
+        caller = node.frame.caller if node.instruction.opcode == "parameter" else None
+        if caller is not None and self._is_dissolved(caller):
+            return self._cause_of_parameter(caller)
         if node.instruction.name in self._dead.of(node.frame):
             return ChangeCause.UNUSED if self._is_read(node) else ChangeCause.UNREAD
-        if node.frame.caller is not None and node.instruction.opcode == "parameter":
-            return self._cause_of_parameter(node.frame.caller)
-        return None
+        return None if caller is None else self._cause_of_parameter(caller)
+
+    def _is_dissolved(self, caller: Node) -> bool:
+        """Return whether a call was inlined, or a fusion merged: it is gone and was not dead."""
+        gone = caller.partner is None and not caller.kept
+        return gone and caller.instruction.name not in self._dead.of(caller.frame)
 
     def _cause_of_parameter(self, caller: Node) -> ChangeCause:
         """Return why a parameter is gone, by what became of the fusion or call that it is of."""

@@ -64,5 +64,9 @@ def _count(changes: Iterable[Change], kinds: frozenset[Kind]) -> int:
 
 
 def _does_collective(change: Change) -> bool:
-    names = {opcode.removesuffix("-start") for opcode in change.opcodes}
-    return not names.isdisjoint(opcode_work().collectives) and change.kind not in _QUIET
+    """Return whether a collective was changed, or is a part of what another opcode became."""
+    was, is_now = (
+        opcode.removesuffix("-start") in opcode_work().collectives for opcode in change.opcodes
+    )
+    is_part = change.kind is Kind.PART and not was
+    return (was or is_now) and (is_part or change.kind not in _QUIET)
