@@ -42,7 +42,7 @@ class PartialOp(Struct, frozen=True):
         return known
 
     def count_cuts(self, known: Counterpart, group: int | None) -> int:
-        """Return the number of parts of what it contracts or reduces, by sizes; 1 if not that.
+        """Return into how many shards the contracted or reduced dimensions are split; 1 if unsplit.
 
         The whole must be as many times larger as the collective has devices in a group.
         """

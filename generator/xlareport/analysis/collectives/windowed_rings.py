@@ -148,7 +148,7 @@ class _Chain:
         return self.first.hops + self.trips * self.each
 
     def numbers(self, own: int) -> tuple[int, ...]:
-        """Return the hops that a permute makes which is the `own`-th of an iteration."""
+        """Return the hop numbers of the `own`-th permute of each iteration, one per trip."""
         if self.first is None or self.trips is None or self.each is None:
             return ()
         begin = self.first.hops + own
@@ -172,7 +172,7 @@ class _Chain:
         )
 
     def _count(self) -> int | None:
-        """Return the needed hops: the last of a loop is not where nothing reads what it sends."""
+        """Return the number of needed hops; the last is not if nothing reads its result."""
         whole = self.in_loop
         results = [
             user

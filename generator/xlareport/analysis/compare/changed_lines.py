@@ -44,7 +44,7 @@ def find_changed_lines(
     gone: Collection[str],
     new: Collection[str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines of the base with ops that it has more of, and the same of the head.
+    """Return the source lines with more ops in the base, and those with more in the head.
 
     The lines with most of these ops come first. Both are empty where the programs have no lines or
     too many.

@@ -37,7 +37,7 @@ def hoisted(search: Search) -> None:
             search.link(node, other, Grade.MATCHED, _REASON)
     for fits in (_is_clone, None):
         for node in values:
-            for home in _homes(search, node) if is_free(node) else ():
+            for home in homes_around(search, name_after(search, node)) if is_free(node) else ():
                 equal = (other for other in beside.get((home, node.token), ()) if is_free(other))
                 other = next((other for other in equal if not fits or fits(node, other)), None)
                 if other is not None:
@@ -68,10 +68,15 @@ def is_given(line: Instruction, home: Computation) -> bool:
     return False
 
 
-def _homes(search: Search, node: Node) -> Iterator[str]:
-    """Yield the new computations around the loop that continues a node's loop, outward."""
+def name_after(search: Search, node: Node) -> str:
+    """Return the name now of the computation that an old node is in."""
     name = node.frame.computation.name
-    waiting = [search.computations.pairs.get(name, name)]
+    return search.computations.pairs.get(name, name)
+
+
+def homes_around(search: Search, name: str) -> Iterator[str]:
+    """Yield the new computations around the loops that run a new computation, outward."""
+    waiting = [name]
     for body in waiting:
         sites = search.after.graph.call_sites(body)
         homes = [home.name for home, call in sites if call.instruction.opcode == "while"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.data_operands import is_data
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.nodes import is_free, origin
+from xlareport.analysis.matching.nodes import is_free, operand_pairs, origin
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.reasons import Past
 from xlareport.analysis.matching.search import Search
@@ -64,7 +64,7 @@ def repeated(search: Search) -> None:
     """Record as copies the work that is repeated in another shape for one reader of a result."""
     if any(node.instruction.opcode in REARRANGEMENTS for node in search.after.open()):
         for link in search.links:
-            for read, now in _operands(search, link.before, link.after):
+            for read, now in operand_pairs(search, link.before, link.after):
                 _note_repeated(search, read, now)
 
 
@@ -144,7 +144,7 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
         if _is_move(copy) or len(waiting) > _MOST_PAIRS:
             continue
         values = search.after.values.read(copy)
-        for (read, now), value in zip(_operands(search, node, copy), values, strict=False):
+        for (read, now), value in zip(operand_pairs(search, node, copy), values, strict=False):
             again = is_free(now) and (_does_the_same(read, now) or _are_turned(read, now))
             if not again and (_is_itself(search, read, now) or _is_unmoved(search, read, now)):
                 continue
@@ -174,12 +174,6 @@ def _counted(iota: Instruction) -> int | None:
     dimension = iota.attributes.get("iota_dimension", "")
     sizes = iota.shape.dimensions
     return sizes[int(dimension)] if dimension.isdigit() and int(dimension) < len(sizes) else None
-
-
-def _operands(search: Search, node: Node, copy: Node) -> Iterator[tuple[Node, Node]]:
-    ours, theirs = search.before.graph.operands(node), search.after.graph.operands(copy)
-    for (read, _), (now, _) in zip(ours, theirs, strict=False):
-        yield read, now
 
 
 def _is_behind(search: Search, read: Node, now: Node) -> bool:

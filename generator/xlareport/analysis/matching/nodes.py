@@ -26,6 +26,13 @@ def same_form(search: Search, node: Node, other: Node) -> bool:
     return ours.opcode == theirs.opcode and ours.shape == theirs.shape
 
 
+def operand_pairs(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield the operands of an old node with those of a new node, position by position."""
+    ours, theirs = search.before.graph.operands(node), search.after.graph.operands(other)
+    for (read, _), (now, _) in zip(ours, theirs, strict=False):
+        yield read, now
+
+
 def same_shape(search: Search, node: Node, other: Node) -> bool:
     """Whether two nodes have, layouts aside, the same shape."""
     return search.forms.of(node.instruction).shape == search.forms.of(other.instruction).shape

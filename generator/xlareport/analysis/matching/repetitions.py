@@ -83,7 +83,7 @@ def _behind_moves(search: Search, node: Node) -> Node:
 
 
 def _is_source(search: Search, node: Node, other: Node) -> bool:
-    """Return whether an old node repeats the value of a new one, or what that is made of."""
+    """Return whether an old node broadcasts the value of a new node, or of what that moves."""
     if not _repeats(node):
         return False
     repeated = _value(search.before, search.before.graph.operands(node)[0])

@@ -3,13 +3,11 @@
 Before, the body read an element of the carried tuple; after, it contains the value itself.
 """
 
-from collections.abc import Iterator
-
 from xlareport.analysis.matching.facts import literal_of
 from xlareport.analysis.matching.graph import Graph, Node, element_taken
 from xlareport.analysis.matching.grouping import group_by_key
-from xlareport.analysis.matching.hoisting import is_given
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.hoisting import homes_around, is_given, name_after
+from xlareport.analysis.matching.nodes import is_free, operand_pairs
 from xlareport.analysis.matching.search import Search
 from xlareport.knowledge.grades import Grade
 
@@ -32,10 +30,12 @@ def sunk(search: Search) -> None:
     if not (left and given):
         return
     search.evaluate()
-    beside = group_by_key(((_name_after(search, node), node.token), node) for node in given)
+    beside = group_by_key(((name_after(search, node), node.token), node) for node in given)
     for node in left:
         equal = (
-            other for home in _homes(search, node) for other in beside.get((home, node.token), ())
+            other
+            for home in homes_around(search, node.frame.computation.name)
+            for other in beside.get((home, node.token), ())
         )
         other = next(filter(is_free, equal), None)
         if other is not None:
@@ -58,7 +58,7 @@ def _note_fill(search: Search, node: Node) -> None:
             if fill is not None and _fills_alike(search, fill, node):
                 reason = "a further copy, in the loop"
                 search.copies[node] = fill, reason
-                for ours, theirs in _operands(search, fill, node):
+                for ours, theirs in operand_pairs(search, fill, node):
                     search.copies.setdefault(theirs, (ours, reason))
 
 
@@ -72,18 +72,12 @@ def _fills_alike(search: Search, fill: Node, node: Node) -> bool:
         return False
     if search.forms.of(fill.instruction) != search.forms.of(node.instruction):
         return False
-    pairs = [*_operands(search, fill, node)]
+    pairs = [*operand_pairs(search, fill, node)]
     return bool(pairs) and all(
         literal_of(ours.instruction) == literal_of(theirs.instruction)
         and not ours.instruction.operands
         for ours, theirs in pairs
     )
-
-
-def _operands(search: Search, fill: Node, node: Node) -> Iterator[tuple[Node, Node]]:
-    ours, theirs = search.before.graph.operands(fill), search.after.graph.operands(node)
-    for (read, _), (other, _) in zip(ours, theirs, strict=False):
-        yield read, other
 
 
 def _was_carried(search: Search, node: Node) -> bool:
@@ -94,21 +88,6 @@ def _was_carried(search: Search, node: Node) -> bool:
     if not (is_free(carried) and search.link(carried, node, Grade.MATCHED, _REASON)):
         search.copies[node] = carried, "a further copy, in the loop"
     return True
-
-
-def _name_after(search: Search, node: Node) -> str:
-    name = node.frame.computation.name
-    return search.computations.pairs.get(name, name)
-
-
-def _homes(search: Search, node: Node) -> Iterator[str]:
-    """Yield the computations after with the loops around a node, outwards."""
-    waiting = [node.frame.computation.name]
-    for body in waiting:
-        sites = search.after.graph.call_sites(body)
-        homes = [home.name for home, call in sites if call.instruction.opcode == "while"]
-        yield from homes
-        waiting += homes if len(waiting) < _MOST_LOOPS else []
 
 
 def _carried(search: Search, node: Node) -> Node | None:

@@ -21,7 +21,7 @@ _FURTHER = "a further copy, of another operand"
 
 
 def sliced(search: Search) -> None:
-    """Pair slices with those of the operands of what they sliced, and the operation itself."""
+    """Pair an operation and its slice with the same operation on slices of its operands."""
     slices = [node for node in search.before.open() if node.instruction.opcode in _SLICES]
     if not any(node.instruction.opcode in _SLICES for node in search.after.open()):
         return

@@ -155,7 +155,7 @@ class _Known:
         return read, path
 
     def _settle(self, node: Node, low: NodeElement | None) -> None:
-        """Note the low half of a node, and of what it reads and of which none is known yet."""
+        """Record the low half of a node, and from it those of its 64-bit operands."""
         waiting = [(node, low)]
         for reader, value in waiting:
             whole = _itself(reader)

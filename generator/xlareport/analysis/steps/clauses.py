@@ -235,7 +235,7 @@ def _with_shape(change: Change) -> str:
 
 
 def _with_attributes(change: Change) -> str:
-    """Return the other attributes of what is told by its shape, where they say what it computes."""
+    """Return the changed attributes beside a changed shape, if they define the computation."""
     if Kind.ATTRIBUTES not in change.kinds:
         return ""
     detail = str(change.details[change.kinds.index(Kind.ATTRIBUTES)])

@@ -190,7 +190,7 @@ def figures_of(module: HloModule) -> ModuleSize:
 
 
 def _is_quiet(change: Change) -> bool:
-    """Return whether an instruction does what it did, on what it did it."""
+    """Return whether a change leaves the computed value and its operands' values the same."""
     return change.numbering or change.kind in _QUIET
 
 

@@ -46,7 +46,7 @@ def partial_sum(place: Place | None, new: Instruction | None, matching: Matching
 
 
 def _sum_before(place: Place, matching: Matching) -> Instruction | None:
-    """Return the sum before that a value after is, where devices did not add it before."""
+    """Return the old sum of a new value, unless a collective added it over devices before."""
     source = value_behind(matching.after, place)
     partner = matching.partner_before(source) if source else None
     home = matching.before.by_name.get(partner.computation) if partner else None

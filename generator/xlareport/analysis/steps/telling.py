@@ -76,7 +76,7 @@ def _other_scopes(step: Telling) -> str:
 
 
 def _quiet(step: Telling) -> str:
-    """Return the headline of a step in which every instruction does what it did."""
+    """Return the headline of a step that changes no computed value."""
     only = _only(step)
     if step.header:
         rest = f"; apart from that, it only {only}" if only else ""

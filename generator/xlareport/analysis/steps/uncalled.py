@@ -16,7 +16,7 @@ from xlareport.knowledge.grades import Grade
 
 
 class UncalledComputations(Struct, frozen=True):
-    """Computations that lost their live callers in a step, apart from those it added to."""
+    """Counts of the computations that lost their live callers in a step."""
 
     computations: int = 0
     instructions: int = 0

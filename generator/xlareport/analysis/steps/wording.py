@@ -25,7 +25,7 @@ def called(opcode: str, target: str) -> str:
 
 
 def is_synchronous(opcodes: tuple[str, str]) -> bool:
-    """Return whether an opcode took the place of the one that only starts the same."""
+    """Return whether a start was replaced by its synchronous form: `copy-start` by `copy`."""
     return opcodes[0] == f"{opcodes[1]}-start"
 
 

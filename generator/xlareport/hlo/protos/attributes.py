@@ -72,7 +72,7 @@ def own_attributes(instruction: Message) -> Attributes:
 
 
 def comparison_order(instruction: Message, *, of_floats: bool) -> Attributes:
-    """Return the order of a comparison where it is not the one that its operands usually have."""
+    """Return a comparison's `order` attribute, unless it is the default of its operand type."""
     old = "TOTAL" if instruction.comparison_type == b"TOTALORDER" else ""
     order = text(instruction.comparison_order) or old
     return {"order": order} if order and order != ("PARTIAL" if of_floats else "TOTAL") else {}

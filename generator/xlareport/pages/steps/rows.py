@@ -70,7 +70,7 @@ def _reason(change: Change) -> str:
 
 
 def _names(places: Sequence[Place], change: Change) -> str | list[str | int] | None:
-    """Return the name; of a fusion or inlined call, those of what it took in or set free.
+    """Return the instruction's name; of a fusion or an inlined call, the names of its members.
 
     A number at the end counts the names that are not listed.
     """
