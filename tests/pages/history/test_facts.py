@@ -157,6 +157,8 @@ def test_of_several_consumers_it_is_said_which_the_reason_is_about() -> None:
     assert "%gemm has 2 consumers; the log gives this reason without the consumer" in said
     said, _ = refusal_words(pair(SLOWER, 4))
     assert "The estimate is of all 4 consumers of %gemm together." in said
+    said, _ = refusal_words(replace(pair(SLOWER, 4), estimated=9))
+    assert "The estimate is of the 9 consumers that %gemm had then." in said
 
 
 def test_a_reason_that_has_no_plain_sentence_is_quoted_as_it_is() -> None:

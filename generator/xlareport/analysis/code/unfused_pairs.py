@@ -48,6 +48,11 @@ class UnfusedPair(Struct, frozen=True):
     """Number of the producer's consumers: the pass fuses it into all of them, or into none."""
     blockers: tuple[str, ...] = ()
     """Users that the pass fuses nothing into, if the reason is that a consumer is such a one."""
+    estimated: int = 0
+    """Number of consumers that the log lists for the estimate; 0 where it lists none.
+
+    Later passes can merge some of them.
+    """
 
 
 def list_unfused_pairs(
@@ -154,7 +159,15 @@ def _pairs(
     blockers = _blockers(computation, producer) if reason.startswith(CONSUMER_NOT_FUSIBLE) else ()
     for consumer in consumers:
         yield UnfusedPair(
-            producer.name, consumer, reason, fused, apart, grade, len(consumers), blockers
+            producer=producer.name,
+            consumer=consumer,
+            reason=reason,
+            microseconds_fused=fused,
+            microseconds_unfused=apart,
+            grade=grade,
+            consumers=len(consumers),
+            blockers=blockers,
+            estimated=len(decision.consumers),
         )
 
 

@@ -240,10 +240,15 @@ def _blocked(pair: UnfusedPair) -> str:
 
 def _about(pair: UnfusedPair) -> str:
     """Return the consumers that a reason refers to: the log may refer to all of a producer."""
-    if pair.consumers < 2:
+    estimated = pair.estimated or pair.consumers
+    if max(pair.consumers, estimated) < 2:
         return ""
+    if pair.reason.startswith(_ESTIMATED) and estimated != pair.consumers:
+        return f" The estimate is of the {estimated:,} consumers that %{pair.producer} had then."
     if pair.reason.startswith(_ESTIMATED):
         return f" The estimate is of all {pair.consumers:,} consumers of %{pair.producer} together."
+    if pair.consumers < 2:
+        return ""
     if pair.reason.startswith(_OF_THE_PRODUCER):
         return f" That holds for all {pair.consumers:,} consumers of %{pair.producer}."
     return (
