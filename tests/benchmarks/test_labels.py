@@ -85,8 +85,11 @@ def test_the_readme_counts_the_readings_of_each_round() -> None:
 
 def test_the_summary_of_the_guide_has_the_rates_of_its_table() -> None:
     guide = (LABELS.parents[1] / "site_src/guide/matching.md").read_text()
-    rate = re.compile(r"^\| (step|history) \| (exact|matched) \|.*?\((\d+\.\d)%\)", re.MULTILINE)
-    rates = {(kind, grade): round(float(share)) for kind, grade, share in rate.findall(guide)}
+    rate = re.compile(r"^\| (step|history) \| (exact|matched) \| (\d+) \| (\d+) \(", re.MULTILINE)
+    rates = {
+        (kind, grade): round(100 * int(right) / int(count))
+        for kind, grade, count, right in rate.findall(guide)
+    }
     for grade in ("exact", "matched"):
         steps, histories = rates["step", grade], rates["history", grade]
         assert f"| {steps}% of step descriptions, {histories}% of histories |" in guide
