@@ -64,6 +64,19 @@ def test_a_start_and_an_end_belong_to_one_operation() -> None:
     assert family_in(entry, entry.instructions[-2]) == "async-done"
 
 
+def test_operations_are_in_the_order_of_the_module() -> None:
+    """A set would give another order, and other bytes of a report, in each process."""
+    kinds = ["copy", "send", "recv", "all-reduce", "all-gather", "collective-permute"]
+    starts = "\n".join(f"  %s.{kind} = f32[8] {kind}-start(%x)" for kind in kinds)
+    module = parse_module(
+        "HloModule m\n\nENTRY %main (x: f32[8]) -> f32[8] {\n"
+        f"  %x = f32[8] parameter(0)\n{starts}\n  ROOT %r = f32[8] negate(%x)\n}}\n"
+    )
+    known = [kind for kind in kinds if kind in forms_in(module.computations)]
+    assert [*forms_in(module.computations)] == known
+    assert len(known) > 2
+
+
 def test_a_pattern_finds_every_form() -> None:
     module = parse_module(TEXT)
 

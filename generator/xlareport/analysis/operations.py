@@ -33,13 +33,14 @@ def forms_in(computations: Iterable[Computation]) -> dict[str, dict[str, list[Co
     """Return the operations that occur in other forms than as an opcode of their name.
 
     For each operation the opcodes that are forms of it, each with the computations that contain it.
+    Operations and opcodes are in the order of their first instructions.
     """
     forms: dict[str, dict[str, list[Computation]]] = {}
     for computation in computations:
-        for opcode, operation in {
+        for opcode, operation in dict.fromkeys(
             (instruction.opcode, family_in(computation, instruction))
             for instruction in computation.instructions
-        }:
+        ):
             if operation != opcode:
                 forms.setdefault(operation, {}).setdefault(opcode, []).append(computation)
     return forms

@@ -134,7 +134,7 @@ def _sizes(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
     for ours, other in pairs:
         if len(ours.dimensions) == len(other.dimensions):
             dimensions = zip(ours.dimensions, other.dimensions, strict=True)
-            for change in {(a, b) for a, b in dimensions if a != b}:
+            for change in dict.fromkeys((a, b) for a, b in dimensions if a != b):
                 changes.setdefault(change, []).append(other)
     for (old, new), arguments in sorted(changes.items(), key=lambda item: -len(item[1]))[:1]:
         names = tuple(argument.label for argument in arguments)

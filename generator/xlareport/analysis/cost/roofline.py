@@ -132,7 +132,7 @@ def _started(
     yield computation.name, start.name
     if start.opcode != "async-start":
         return
-    for name in {name for _, name in start.called}:
+    for name in dict.fromkeys(name for _, name in start.called):
         wrapped = module.by_name.get(name)
         yield from ((name, line.name) for line in (wrapped.instructions if wrapped else ()))
 
