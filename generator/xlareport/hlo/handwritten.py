@@ -266,7 +266,7 @@ def _token(_: Instruction, __: Sequence[Shape]) -> str:
 
 
 def _element(instruction: Instruction, operands: Sequence[Shape]) -> str:
-    number = parse_whole_number(instruction.attributes.get("index", ""))
+    number = instruction.taken_element
     elements = operands[0].elements if operands else ()
     return elements[number].text if number is not None and number < len(elements) else ""
 

@@ -76,6 +76,11 @@ class Instruction(Struct, eq=False):
         """The framework's metadata of the instruction; empty if there is none."""
         return (self.attribute_list or self._listed()).metadata
 
+    @property
+    def taken_element(self) -> int | None:
+        """The number of the element that a `get-tuple-element` takes; None for other opcodes."""
+        return parse_whole_number(self.attributes.get("index", ""))
+
     def _listed(self) -> AttributeList:
         attribute_list = self.attribute_list = AttributeList(self.attributes_text)
         return attribute_list

@@ -4,7 +4,6 @@ from msgspec import Struct
 
 from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 _REARRANGED = frozenset({"bitcast", "convert", "copy", "copy-done", "reshape", "transpose"})
 _SLICES = frozenset({"dynamic-slice", "slice"})
@@ -59,7 +58,7 @@ def _before(
     operand = home.operand(value)
     if value.opcode in _REARRANGED | _SLICES | _BARRIERS:
         return (home, operand) if operand is not None else None
-    number = parse_whole_number(value.attributes.get("index", ""))
+    number = value.taken_element
     if value.opcode != "get-tuple-element" or operand is None or number is None:
         return None
     if operand.opcode in _BARRIERS:
@@ -84,7 +83,7 @@ def _is_kept(body: Computation, state: Instruction, number: int) -> bool:
     known = _element(body, body.root, number)
     if known is None or known[1].opcode != "get-tuple-element":
         return False
-    index = parse_whole_number(known[1].attributes.get("index", ""))
+    index = known[1].taken_element
     return body.operand(known[1]) is state and index == number
 
 

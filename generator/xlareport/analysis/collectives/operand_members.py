@@ -13,7 +13,6 @@ from xlareport.analysis.source.locations import fused_root
 from xlareport.hlo.attributes import AttributeList, Metadata
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 def split_operands(
@@ -66,7 +65,7 @@ def _carriers(
 ) -> Iterator[Instruction]:
     """Yield the element that reads a member's result, and what computes its operand."""
     for user in computation.users.get(body.name, ()):
-        if parse_whole_number(user.attributes.get("index", "")) == number:
+        if user.taken_element == number:
             yield user
     operand = computation.operand(body, number)
     if operand is not None:

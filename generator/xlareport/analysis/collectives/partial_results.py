@@ -14,7 +14,6 @@ from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import nearest_first
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _COMBINABLE = (*CONTRACTIONS, "reduce", "gather", "scatter", "reduce-window", "select-and-scatter")
@@ -88,7 +87,7 @@ def _before(module: HloModule, at: _Line, *, is_inside: bool) -> Iterator[_Line]
         if fused is not None and root is not None:
             yield from _elements(fused, root, element)
     elif line.opcode in _READ_THROUGH or is_inside:
-        number = parse_whole_number(line.attributes.get("index", ""))
+        number = line.taken_element
         operands = place.operands(line)
         yield from ((place, operand, number) for operand in operands if operand is not None)
 

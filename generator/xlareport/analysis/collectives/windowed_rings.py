@@ -13,7 +13,6 @@ from xlareport.analysis.collectives.partitioning import MOVES
 from xlareport.analysis.cost.loops import Loops
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_pairs
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 _BODY = "windowed_dot_general_body"
 _SCATTERS = f"{_BODY}_rs"
@@ -284,4 +283,4 @@ def _element_of(line: Instruction, state: Instruction | None) -> int | None:
     is_taken = line.opcode == "get-tuple-element" and state is not None
     if not is_taken or state is None or state.name not in line.operand_names:
         return None
-    return parse_whole_number(line.attributes.get("index", ""))
+    return line.taken_element

@@ -34,7 +34,6 @@ from xlareport.analysis.findings.linear_flow import (
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 LEAST_BYTES = MEBIBYTE
 """That each device would send less, in all."""
@@ -233,7 +232,7 @@ def _steady_elements(loop: _Loop) -> list[str]:
         element.name
         for element in loop.body.instructions
         if element.opcode == "get-tuple-element"
-        and (number := parse_whole_number(element.attributes.get("index", ""))) is not None
+        and (number := element.taken_element) is not None
         and number < min(len(before.operand_names), len(root.operand_names))
         and is_plain(loop.place, before.operand_names[number])
         and _counts(loop.body, root.operand_names[number], element.name)

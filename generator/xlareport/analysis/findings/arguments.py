@@ -2,7 +2,6 @@
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import reachable
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 _ALIKE = frozenset({"bitcast", "copy", "copy-done", "copy-start"})
 _DEEPEST = 32
@@ -43,7 +42,7 @@ def _element(
     module: HloModule, place: Computation, element: Instruction
 ) -> tuple[Computation | None, Instruction | None]:
     """Return the initial value of an element of a loop's state, and where it is."""
-    number = parse_whole_number(element.attributes.get("index", ""))
+    number = element.taken_element
     state = place.operand(element)
     if number is None or state is None or state.opcode != "parameter":
         return None, None

@@ -4,7 +4,7 @@ Before, a fusion read the other one; after, it computes what that computes, from
 """
 
 from xlareport.analysis.matching.graph import Frame, Node, NodeElement
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, node_after
 from xlareport.analysis.matching.search import Search
 from xlareport.hlo.model import Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -86,4 +86,4 @@ def _is_given(search: Search, fusion: Node, parameter: Instruction, now: NodeEle
     if number is None or number >= len(given):
         return False
     node, path = given[number]
-    return path == now[1] and (search.itself_after(node) if node.kept else node.partner) is now[0]
+    return path == now[1] and node_after(search, node) is now[0]

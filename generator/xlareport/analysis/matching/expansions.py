@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import is_done, is_start
-from xlareport.analysis.matching.nodes import read_at, same_shape
+from xlareport.analysis.matching.nodes import node_after, read_at, same_shape
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.word_halves import written
@@ -101,7 +101,7 @@ def _parts(
     halves: Mapping[Node, Collection[Node]],
 ) -> list[Node] | None:
     """Return the new nodes that a result depends on; None if they read anything unrelated."""
-    known = {_itself_after(search, operand) for operand, _ in search.before.graph.operands(node)}
+    known = {node_after(search, operand) for operand, _ in search.before.graph.operands(node)}
     known.update(part for operand in written(node) for part in halves.get(operand, ()))
     parts: dict[Node, None] = {result: None}
     waiting = [result]
@@ -141,7 +141,3 @@ def _constants(
                 seen.add(operand)
                 waiting.append(operand)
                 yield operand
-
-
-def _itself_after(search: Search, node: Node) -> Node | None:
-    return search.itself_after(node) if node.kept else node.partner

@@ -15,6 +15,7 @@ from xlareport.analysis.matching.nodes import (
     equal_element_read,
     is_root,
     is_written_operand,
+    node_after,
     paired_users,
     read_at,
     same_fill,
@@ -87,7 +88,7 @@ class Gone:
             if other is line or not alike or element_taken(other) != element_taken(line):
                 continue
             twin = node.frame.node(other)
-            after = self._search.itself_after(twin) if twin.kept else twin.partner
+            after = node_after(self._search, twin)
             if after is not None and self._is_read_instead(node, after):
                 return after
         return None

@@ -247,7 +247,7 @@ def swaps_parameters(before: Node, after: Node) -> bool:
 
 def element_taken(line: Instruction) -> tuple[int, ...]:
     """Return which element a `get-tuple-element` takes; empty where it does not say."""
-    index = parse_whole_number(line.attributes.get("index", ""))
+    index = line.taken_element
     return () if index is None else (index,)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.data_operands import is_data
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.nodes import is_free, operand_pairs, origin
+from xlareport.analysis.matching.nodes import is_free, node_after, operand_pairs, origin
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.reasons import Past
 from xlareport.analysis.matching.search import Search
@@ -202,7 +202,7 @@ def _is_unmoved(search: Search, read: Node, now: Node) -> bool:
 
 def _is_itself(search: Search, node: Node, other: Node) -> bool:
     """Return whether `other` continues `node`, or is an equal constant."""
-    now = search.itself_after(node) if node.kept else node.partner
+    now = node_after(search, node)
     return now is other or (node.constant and node.token == other.token)
 
 

@@ -6,7 +6,7 @@ Before, it stood behind the loop or conditional; now the bodies give the result 
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, node_after
 from xlareport.analysis.matching.reasons import InBranch
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -43,7 +43,7 @@ def _read_now(search: Search, node: Node) -> Iterator[tuple[Node, int]]:
     holder = read[0][0] if len(read) == 1 and len(read[0][1]) == 1 else None
     if holder is None or holder.instruction.opcode not in _HOLDERS:
         return
-    now = search.itself_after(holder) if holder.kept else holder.partner
+    now = node_after(search, holder)
     for user, position in search.before.users.get(node, ()):
         operands = () if user.partner is None else search.after.graph.operands(user.partner)
         for other, path in operands[position : position + 1]:

@@ -10,6 +10,7 @@ from xlareport.analysis.matching.nodes import (
     PairVerdict,
     is_root,
     is_written_operand,
+    node_after,
     origin,
     read_at,
 )
@@ -19,7 +20,6 @@ from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST_STEPS = 100
 """Limit on new instructions that are followed to a known one."""
@@ -106,7 +106,7 @@ class New:
         sides = (self._search.before, original), (self._search.after, node)
         read, now = (_behind_moves(side, reader) for side, reader in sides)
         known = read is not None and now is not None
-        return known and read is not None and self._itself_after(read) is now
+        return known and read is not None and node_after(self._search, read) is now
 
     def source(self, node: Node) -> Node | None:
         """Return the instruction before that a node is a copy of; None of another program's."""
@@ -318,7 +318,7 @@ class New:
         if user.partner is not None:
             read = read_at(self._search.before, user.partner, position)
         sources = [operand for operand, _ in self._search.after.graph.operands(node)]
-        between = None if read is None else self._itself_after(read)
+        between = None if read is None else node_after(self._search, read)
         if between is not None and between in sources:
             number = _element_taken(node, reader)
             number = sources.index(between) if number is None else number
@@ -326,10 +326,6 @@ class New:
             if names:
                 return f"inserted between %{names[0]} and %{name}"
         return f"used by %{name}"
-
-    def _itself_after(self, node: Node) -> Node | None:
-        """Return the new node that continues a node, or is the same line if that is kept."""
-        return self._search.itself_after(node) if node.kept else node.partner
 
 
 def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
@@ -388,7 +384,7 @@ def _element_taken(node: Node, reader: Node) -> int | None:
     taken = reader.instruction.opcode == "get-tuple-element"
     if node.instruction.opcode != "tuple" or not taken:
         return None
-    return parse_whole_number(reader.instruction.attributes.get("index", ""))
+    return reader.instruction.taken_element
 
 
 def _head(name: str) -> str:

@@ -26,6 +26,11 @@ def same_form(search: Search, node: Node, other: Node) -> bool:
     return ours.opcode == theirs.opcode and ours.shape == theirs.shape
 
 
+def node_after(search: Search, node: Node) -> Node | None:
+    """Return the new node that continues an old one, or is the same line if that is kept."""
+    return search.itself_after(node) if node.kept else node.partner
+
+
 def operand_pairs(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
     """Yield the operands of an old node with those of a new node, position by position."""
     ours, theirs = search.before.graph.operands(node), search.after.graph.operands(other)

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 from xlareport.analysis.matching.facts import literal_of
 from xlareport.analysis.matching.graph import Frame, Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, node_after
 from xlareport.analysis.matching.reasons import FirstIteration
 from xlareport.analysis.matching.search import Search
 from xlareport.hlo.model import Instruction
@@ -111,7 +111,7 @@ class _Iteration:
         node, inner = elements[path[0]]
         if node.instruction.opcode == "constant":
             return literal_of(node.instruction)
-        now = self._search.itself_after(node) if node.kept else node.partner
+        now = node_after(self._search, node)
         return None if now is None else (now, (*inner, *path[1:]))
 
     def _note(self, node: Node, copy: Node) -> None:

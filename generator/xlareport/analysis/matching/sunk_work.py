@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.hoisting import given_to_loop
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, node_after
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import BOUNDARIES
@@ -109,4 +109,4 @@ def _goes_on(search: Search, node: Node, other: Node) -> bool:
     """Return whether a node continues another, or is that of an unchanged computation."""
     if node.frame.computation is other.frame.computation:
         return node.instruction is other.instruction
-    return other is (search.itself_after(node) if node.kept else node.partner)
+    return other is node_after(search, node)

@@ -6,7 +6,6 @@ from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import split_merged
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 def is_combined(instruction: Instruction) -> bool:
@@ -54,7 +53,7 @@ def element_op_names(
     """Return the op_names that the elements of a collective's result have, by their indexes."""
     names: dict[int, str] = {}
     for user in computation.users.get(instruction.name, ()):
-        number = parse_whole_number(user.attributes.get("index", ""))
+        number = user.taken_element
         name = op_name_of(user, module) if user.opcode == "get-tuple-element" else ""
         if number is not None and name:
             names[number] = name

@@ -103,7 +103,7 @@ class LoopValues:
         if known is None:
             elements: dict[int | None, list[int]] = {}
             for number, user in enumerate(place.users[value]):
-                element = _index(user) if user.opcode == _ELEMENT else None
+                element = user.taken_element if user.opcode == _ELEMENT else None
                 elements.setdefault(element, []).append(number)
             known = self._elements[place, value] = elements
         return known
@@ -128,7 +128,7 @@ class LoopValues:
         if user.opcode == "tuple":
             yield place, user.name, (operand.number, *path)
         elif user.opcode == _ELEMENT:
-            if path and _index(user) == path[0]:
+            if path and user.taken_element == path[0]:
                 yield place, user.name, path[1:]
         elif user.opcode in _BARRIERS:
             yield place, user.name, path
@@ -153,7 +153,7 @@ class LoopValues:
         element = computation.by_name.get(name)
         if element is None or element.opcode != _ELEMENT or not element.operand_names:
             return ()
-        number, loop = _index(element), computation.operand(element)
+        number, loop = element.taken_element, computation.operand(element)
         body = self._body(loop) if loop is not None else None
         if number is None or loop is None or body is None or body.root is None:
             return ()
@@ -164,7 +164,3 @@ class LoopValues:
             for place, line in sources
             if line is not None and line.opcode == "tuple" and number < len(line.operand_names)
         )
-
-
-def _index(element: Instruction) -> int | None:
-    return parse_whole_number(element.attributes.get("index", ""))

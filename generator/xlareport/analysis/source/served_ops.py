@@ -13,7 +13,6 @@ from xlareport.analysis.source.loop_values import LoopValues
 from xlareport.analysis.source.scopes import split_merged
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 _BUNDLES = frozenset({"tuple", "while", "conditional"})
 """Instructions with several values; the op of one value is not passed to the others."""
@@ -238,7 +237,7 @@ class _Served:
         """Return the op of one element of what was combined, else what the tuple works for."""
         operand = next(iter(instruction.operand_names))
         members = self._members.get((computation.name, operand), ())
-        number = parse_whole_number(instruction.attributes.get("index", ""))
+        number = instruction.taken_element
         if number is not None and number < len(members) and members[number]:
             return members[number]
         return next(filter(None, read), ())

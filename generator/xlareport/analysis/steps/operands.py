@@ -314,7 +314,7 @@ def _is_part(matching: Matching, was: Place, now: Operand) -> bool:
     whole = now.place
     line = matching.after.find(*now.place)
     if line is not None and line.opcode == "get-tuple-element":
-        element = parse_whole_number(line.attributes.get("index", ""))
+        element = line.taken_element
         whole = Place(whole.computation, next(iter(line.operand_names), ""))
     place = 0 if len(pairing.before) == 1 else pairing.before.index(was)
     return whole in pairing.after and element == place

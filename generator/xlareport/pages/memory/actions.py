@@ -1,6 +1,7 @@
 """Suggestions to reduce a module's memory, a sentence for each, the most bytes first."""
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
@@ -18,6 +19,7 @@ from xlareport.pages.words import op_words
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
+_Words: TypeAlias = Callable[[MemoryReport, Sequence[ValueRow]], str]
 _NAMED = 2
 _LEAST_SHARE = 0.01
 """Share of the peak: fewer bytes are not worth a change of the program."""
@@ -209,11 +211,7 @@ def _parts(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     )
 
 
-def _joined(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    return "; ".join(_joined_words(memory, row) for row in rows[:_NAMED])
-
-
-def _joined_words(memory: MemoryReport, row: ValueRow) -> str:
+def _joined(memory: MemoryReport, row: ValueRow) -> str:
     operand = memory.purposes.joined_operands[row.instruction]
     flag = _COMBINERS.get(operand.kind, "")
     return (
@@ -223,11 +221,7 @@ def _joined_words(memory: MemoryReport, row: ValueRow) -> str:
     )
 
 
-def _result(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    return "; ".join(_result_words(memory, row) for row in rows[:_NAMED])
-
-
-def _result_words(memory: MemoryReport, row: ValueRow) -> str:
+def _result(memory: MemoryReport, row: ValueRow) -> str:
     gradient = memory.purposes.result_gradients[row.instruction]
     remedy = _CHUNKS if gradient.has_softmax else _pieces([row])
     return (
@@ -249,11 +243,18 @@ _CHUNKS = (
     "if these are the logits of a loss, compute the loss in chunks of tokens, each in "
     "jax.checkpoint, so that the logits of one chunk and their gradient are in use at a time"
 )
-_TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
+
+
+def _each(words: Callable[[MemoryReport, ValueRow], str]) -> _Words:
+    """Return words on values of which each is for something else: on the first few."""
+    return lambda memory, rows: "; ".join(words(memory, row) for row in rows[:_NAMED])
+
+
+_TREATMENTS: Mapping[str, _Words] = {
     "drawn": _drawn,
     "parts": _parts,
-    "joined": _joined,
-    "result": _result,
+    "joined": _each(_joined),
+    "result": _each(_result),
     PeakRole.ACTIVATION: lambda _, rows: (
         f"recompute {_names(rows)} with jax.checkpoint (activations)"
     ),
