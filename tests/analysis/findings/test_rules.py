@@ -218,6 +218,32 @@ def test_what_a_loop_or_the_caller_needs_is_written_in_any_case(case_of: MakeCas
     assert "needs it too" not in refusal(alone, no)[0]
 
 
+GEMM = (
+    '{"gemm_backend_config":{"alpha_real":1,"dot_dimension_numbers":'
+    '{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}}'
+)
+
+
+def test_the_workspace_of_a_call_is_no_traffic_of_its_result(case_of: MakeCase) -> None:
+    def traffic(workspace: str) -> str:
+        result = f"(f32[512,512], s8[{workspace}])"
+        case = case_of(
+            entry(
+                "  a = f32[512,512] parameter(0)\n"
+                f'  b = {result} custom-call(a, a), custom_call_target="__cublas$gemm", '
+                f"backend_config={GEMM}\n"
+                "  c = f32[512,512] get-tuple-element(b), index=0\n"
+                "  ROOT d = f32[512,512] negate(c)"
+            )
+        )
+        no = FusionDecision("producer_ineligible", "b", (), "", "not fusible", None, None)
+        linked = {("e", "b"): LinkedDecisions((no,), "matched")}
+        (finding,) = refused_fusions(replace(case, decisions=linked))
+        return finding.evidence.partition("Their results take ")[2].partition(",")[0]
+
+    assert traffic("16") == traffic("4194304") == "14% of the module's roofline time"
+
+
 @pytest.mark.parametrize(
     ("activation", "combiner", "is_attention"),
     [("exponential", "maximum", True), ("exponential", "add", False), ("tanh", "maximum", False)],

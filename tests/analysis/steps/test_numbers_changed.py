@@ -27,6 +27,24 @@ def test_a_precision_and_a_type_are_told() -> None:
     assert found.example == "`%d` in `main`: f32 → bf16"
 
 
+def test_the_scratch_memory_of_a_library_call_is_no_other_type() -> None:
+    def call(kind: str) -> str:
+        return (
+            f"  %call = ({kind}[4,4]{{1,0}}, s8[64]{{0}}) custom-call(%x, %x), "
+            'custom_call_target="__cublas$gemm"\n'
+            f"  ROOT %c = {kind}[4,4]{{1,0}} get-tuple-element(%call), index=0"
+        )
+
+    product = (
+        "  ROOT %d = f32[4,4]{1,0} dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    )
+    kept, narrow = (
+        numbers_changed(step(*modules(product, call(kind)))) for kind in ("f32", "bf16")
+    )
+    assert not any(changed.what == TYPE for changed in kept)
+    assert [changed.example[-10:] for changed in narrow if changed.what == TYPE] == ["f32 → bf16"]
+
+
 def test_a_sum_in_another_order_is_told_and_integers_are_not() -> None:
     def over(dims: str, kind: str = "f32") -> str:
         return f"  %y = {kind}[8,4]{{1,0}} convert(%x)\n  ROOT %d = {kind}[] dot(%y, %y), {dims}"

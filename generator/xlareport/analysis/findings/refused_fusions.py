@@ -21,7 +21,12 @@ from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
-from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal, list_results
+from xlareport.analysis.code.unfused_pairs import (
+    WeighedResult,
+    find_consumers,
+    last_refusal,
+    list_results,
+)
 from xlareport.analysis.findings.attention_scores import find_attention_scores
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
@@ -85,7 +90,8 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
             read = users if is_closed else fusible
             is_needed = instruction.is_root or not _are_all(computation, result.names, users)
             spares_write = not is_needed and len(read) == len(users)
-            moved = (result.shape.byte_size or 0) * (spares_write + len(read)) * cost.counted
+            size = _size_read(computation, result)
+            moved = size * (spares_write + len(read)) * cost.counted
             saved = min(seconds, case.time_of_bytes(moved))
             group = closed if is_closed else refused
             group[reason].append(_Refused(place, users, seconds, saved, is_needed))
@@ -94,6 +100,16 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
         if case.is_noticeable(sum(producer.saved for producer in producers), LEAST_SHARE):
             producers.sort(key=lambda producer: (-producer.saved, producer.place))
             yield _finding(case, reason, producers)
+
+
+def _size_read(computation: Computation, result: WeighedResult) -> int:
+    """Return the bytes of a result; of a tuple, of the elements that are taken: no workspace."""
+    if not result.shape.elements:
+        return result.shape.byte_size or 0
+    users = (user for name in result.names for user in computation.users.get(name, ()))
+    taken = {user.taken_element for user in users if user.opcode == "get-tuple-element"}
+    elements = enumerate(result.shape.elements)
+    return sum(shape.byte_size or 0 for number, shape in elements if number in taken)
 
 
 def _is_closed(instruction: Instruction) -> bool:

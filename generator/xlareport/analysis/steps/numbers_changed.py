@@ -173,7 +173,7 @@ def _what(
 ) -> tuple[str, str] | None:
     """Return the kind and what was and is; None where numbers stay."""
     if old is not None and new is not None:
-        if old.shape.element_type == new.shape.element_type:
+        if _result_type(old) == _result_type(new):
             order = find_order_change(change, old, new, matching)
             reordered = (ORDER, order) if order else None
             return (
@@ -210,7 +210,7 @@ def _taken_in(
 def _type(old: Instruction, new: Instruction) -> tuple[str, str] | None:
     """Return how the element type changed of what computes: wider and narrower both differ."""
     both = all(_is_float(line) for line in (old, new))
-    return (TYPE, f"{old.shape.element_type} → {new.shape.element_type}") if both else None
+    return (TYPE, f"{_result_type(old)} → {_result_type(new)}") if both else None
 
 
 def _arithmetic(
@@ -263,6 +263,10 @@ def _is_float(line: Instruction | None) -> bool:
     """Return whether floats are computed; a library's call gives its scratch memory beside them."""
     if line is None:
         return False
+    return _result_type(line).startswith(_FLOATS)
+
+
+def _result_type(line: Instruction) -> str:
+    """Return the element type of a result; of a library's call with scratch memory, the first."""
     is_call = line.opcode == "custom-call" and line.shape.elements
-    shape = line.shape.elements[0] if is_call else line.shape
-    return shape.element_type.startswith(_FLOATS)
+    return (line.shape.elements[0] if is_call else line.shape).element_type
