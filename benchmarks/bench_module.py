@@ -19,7 +19,7 @@ from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.node_timelines import build_timelines
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.passes.growth import measure_growth
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.steps.text_difference import text_diff

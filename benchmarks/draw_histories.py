@@ -33,7 +33,7 @@ from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Standing, Trace, trace_subject
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 

@@ -28,8 +28,8 @@ from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Standing, Trace, trace_subject
-from xlareport.analysis.matching.facts import holders_of
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.step import StepChange, step

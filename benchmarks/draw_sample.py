@@ -19,7 +19,7 @@ from dumps import content, dumps, modules
 from real_steps import Step, steps
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Pairing, Place
+from xlareport.analysis.matching.search.pairing import Pairing, Place
 from xlareport.dump.modules import SnapshotFiles
 
 _SEED = 7

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from xlareport.analysis.history.instruction import sources_of
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import GROUPS, Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import GROUPS, Matching
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 

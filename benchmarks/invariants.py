@@ -13,7 +13,7 @@ from reasons import reason_failures
 
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule
 

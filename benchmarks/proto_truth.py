@@ -14,8 +14,8 @@ from real_steps import Step
 from rewrites import rename
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.grades import Grade

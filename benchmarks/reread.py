@@ -22,7 +22,7 @@ from draw_readings import Drawing, history_claim
 
 from xlareport import api
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.steps.step import step
 

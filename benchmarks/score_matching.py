@@ -25,8 +25,8 @@ from record import Row, record
 from rewrites import REWRITES, Rewrite
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.grades import Grade

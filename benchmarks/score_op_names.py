@@ -25,7 +25,7 @@ from record import Row, record
 from trails import Direction, Result, listed, moved, result, way
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.text import TextReader

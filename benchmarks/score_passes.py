@@ -18,8 +18,8 @@ from proto_truth import Kept, Truth, ids_of, judge, judge_nameless
 from real_steps import Step, steps
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.knowledge.grades import Grade
 
 _PASSES = 24

@@ -22,8 +22,8 @@ from dumps import dumps, modules
 from record import Row, record
 from value_programs import UnusableError, ValueProgram
 
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.kinds import Kind

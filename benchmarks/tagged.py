@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dumps import content, modules
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.text import TextReader

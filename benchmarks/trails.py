@@ -9,8 +9,8 @@ from heavy import can_become, kind
 from tagged import Series, tag
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.modules import parse_module
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.step import step
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.steps import step
 from xlareport.dump.grouping import group_source

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.change import change_pictures, step_pictures

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.drawing import State
 from xlareport.pictures.left_out import ChangeRegion, choose, find_change_regions

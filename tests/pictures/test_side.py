@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.drawing import State
 from xlareport.pictures.side import PictureSide

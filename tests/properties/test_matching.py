@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from tests.walks import examples
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import changes
 from xlareport.analysis.steps.step import step
 from xlareport.analysis.steps.text_difference import text_diff

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.modules import parse_module
 from tests.walks import examples
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.boxes import is_worth_opening
 from xlareport.pictures.change import change_pictures

@@ -81,7 +81,7 @@ def test_a_payload_is_found_wherever_it_lies(tmp_path: Path) -> None:
     assert read_stored_value(tmp_path, "front") == [3]
 
 
-def test_equal_values_give_equal_bytes() -> None:
+def test_identity_give_equal_bytes() -> None:
     value = {"rows": list(range(10_000))}
 
     assert make_payload_file("k", value) == make_payload_file("k", value)

@@ -6,7 +6,7 @@ from xlareport.storage import shared_values
 from xlareport.storage.shared_values import SharedValues
 
 
-def test_equal_values_are_one() -> None:
+def test_identity_are_one() -> None:
     shared = SharedValues()
     first, second = (str(number) for number in (1_000, 1_000))
     assert first is not second

@@ -22,7 +22,7 @@ from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.kernels.findings import KernelTimes, find_kernel_findings
 from xlareport.analysis.kernels.module import read_kernels, with_shares
 from xlareport.analysis.kernels.record import ModuleKernels
-from xlareport.analysis.matching.result import LooseMatchings
+from xlareport.analysis.matching.search.result import LooseMatchings
 from xlareport.analysis.module_steps import (
     OnChange,
     SeenStep,

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.result import LooseMatching, LooseMatchings, Matching
+from xlareport.analysis.matching.search.result import LooseMatching, LooseMatchings, Matching
 from xlareport.analysis.modules.summary import StepSummary
 from xlareport.analysis.passes.step_boundaries import compare_neighbors, has_same_form
 from xlareport.analysis.steps.boundaries import Boundary

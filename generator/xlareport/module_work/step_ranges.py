@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.result import LooseMatchings
+from xlareport.analysis.matching.search.result import LooseMatchings
 from xlareport.dump.modules import ModuleFiles, module_here
 from xlareport.program import read_snapshots
 from xlareport.runtime.faults import guard

@@ -14,8 +14,8 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from xlareport.analysis.matching.facts import facts_of
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.sides.facts import facts_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.drawing import State
 from xlareport.pictures.folding import Folding

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from xlareport.analysis.history.instruction import (
     SnapshotSequence,
 )
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]

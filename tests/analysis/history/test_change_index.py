@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.history.change_index import ChangeIndex
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from xlareport.analysis.history.events import Event, addition, expanded_into
 from xlareport.analysis.history.instruction import sources_of
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 

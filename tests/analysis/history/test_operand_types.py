@@ -6,7 +6,7 @@ from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.history.operand_types import operand_types, retyped_products
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]

@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, descendants
 from xlareport.analysis.history.roots import find_descendants, find_roots
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]

@@ -5,7 +5,7 @@ from tests.modules import parse_module
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 

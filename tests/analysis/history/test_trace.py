@@ -6,7 +6,7 @@ from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, beginnings
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import standings, trace_subject
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 
 
 def test_where_that_begins_which_comes_from_nothing_in_the_first_snapshot(read: Read) -> None:

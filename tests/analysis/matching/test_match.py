@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.grades import Grade

@@ -1,6 +1,6 @@
 """A change of one instruction."""
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.clauses import clause
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import ShapeChange

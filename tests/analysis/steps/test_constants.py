@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.constants import argument, is_constant, readers
 from xlareport.hlo.model import HloModule
 

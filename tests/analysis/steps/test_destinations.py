@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.destinations import destination, detail_of_copy
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 from tests.modules import parse_module
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.mentions import list_mentioned, places_after, places_before
 from xlareport.analysis.steps.step import step

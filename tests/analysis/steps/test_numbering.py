@@ -1,6 +1,6 @@
 """Numbers at the end of a name do not make it another name."""
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.numbering import same_but_number, without_number
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.partial_types import with_partial_types

@@ -1,7 +1,7 @@
 """What kind of change a pairing is."""
 
-from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
-from xlareport.analysis.matching.reasons import Past
+from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.relations import kind_of, kind_of_moved, reason_of
 from xlareport.knowledge.grades import Grade

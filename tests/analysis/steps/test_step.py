@@ -1,8 +1,8 @@
 import re
 from collections.abc import Callable
 
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import changes
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import ModuleSize, StepChange, figures_of, step

@@ -2,7 +2,7 @@ import pytest
 from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.kinds import Kind

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import changes
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step

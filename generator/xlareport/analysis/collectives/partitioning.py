@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.cost.wire import KINDS
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.hlo.model import Computation, HloModule, Instruction

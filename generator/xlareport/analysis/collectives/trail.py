@@ -12,8 +12,8 @@ from msgspec import Struct
 from xlareport.analysis.collectives.figures import count_body_bytes
 from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.history.instruction import SnapshotSequence, sources_of
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.hlo.shardings.device_groups import parse_groups

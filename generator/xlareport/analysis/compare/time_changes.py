@@ -13,10 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Pairing, Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.profile.measured import Cut, find_cut, index_instructions, join_profile
 from xlareport.analysis.profile.times import (
     PICOSECOND,

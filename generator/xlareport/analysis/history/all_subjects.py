@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.matching.facts import facts_of
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.sides.facts import facts_of
 from xlareport.analysis.source.inlined_op_names import whole_op_name
 from xlareport.hlo.model import Computation, HloModule
 

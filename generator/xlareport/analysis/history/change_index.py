@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from xlareport.analysis.history.operand_types import retyped_products
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 
 _Numbers = Mapping[tuple[str, str] | str, list[int]]
 """The indices of snapshots, rising, by a place or by the name of a whole computation."""

@@ -7,11 +7,17 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from xlareport.analysis.history.operand_types import operand_types
-from xlareport.analysis.matching.facts import holders_of
-from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.fused import outermost
-from xlareport.analysis.matching.pairing import ChangeCause, PairEvidence, Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.account.fused import outermost
+from xlareport.analysis.matching.search.pairing import (
+    ChangeCause,
+    PairEvidence,
+    Pairing,
+    Place,
+    Relation,
+)
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import holders_of
+from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind

@@ -15,10 +15,10 @@ from xlareport.analysis.history.events import (
     is_constant_of_expansion,
     removal,
 )
-from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import BOUNDARIES

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.analysis.source.locations import place_of
 from xlareport.hlo.attributes import AttributeList, Metadata

@@ -13,7 +13,7 @@ from xlareport.analysis.history.instruction import SnapshotSequence, history, or
 from xlareport.analysis.history.roots import Relatives, find_descendants, find_roots, relatives_of
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Ends, Trace, standings, trace_subject
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 

@@ -10,8 +10,8 @@ from itertools import accumulate
 from msgspec import Struct, field
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.matching.pairing import Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 

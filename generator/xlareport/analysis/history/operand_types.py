@@ -6,9 +6,9 @@ The line of a matmul stays the same when only the type of an operand changes.
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
-from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.families import family_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _PRODUCT = "product"

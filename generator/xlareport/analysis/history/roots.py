@@ -7,8 +7,8 @@ from xlareport.analysis.history.instruction import (
     continuations,
     sources_of,
 )
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import HloModule
 
 Places = tuple[Place, ...]

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.profile.measured import MeasuredRow
 from xlareport.knowledge.grades import Grade
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from msgspec import Struct
 
 from xlareport.analysis.history.instruction import SnapshotSequence, places_of_op
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.analysis.source.scopes import plain_path
 from xlareport.hlo.model import HloModule

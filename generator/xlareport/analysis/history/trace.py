@@ -17,7 +17,7 @@ from xlareport.analysis.history.instruction import (
     order_events,
 )
 from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.inlined_op_names import whole_op_name
 from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import HloModule

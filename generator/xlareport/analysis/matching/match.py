@@ -4,49 +4,52 @@ Deterministic and nearly linear in the size of the difference. Computations that
 and equal lines of paired computations, need no work.
 """
 
-from xlareport.analysis.matching import (
-    account,
-    bodies,
-    clamps,
+from xlareport.analysis.matching.account import account
+from xlareport.analysis.matching.rules import (
     cloned_producers,
-    collectives,
-    completed,
-    factored,
     frames,
-    hoisting,
-    joined,
-    loops,
+    identity,
     manual,
-    merged_dots,
-    moved_copies,
-    moved_inside,
     ordered_values,
-    peeled,
-    powers,
-    products,
     programs,
+    same_fusions,
+    spreading,
+)
+from xlareport.analysis.matching.rules.arithmetic import (
+    clamps,
+    factored,
+    powers,
     reciprocals,
     regrouped,
-    repetitions,
-    rules,
-    same_fusions,
-    sinking,
-    sliced,
-    spreading,
     strength,
-    structure,
-    sums,
-    sunk_work,
-    swaps,
     windows,
 )
-from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.matching.search_start import start
+from xlareport.analysis.matching.rules.heavy import (
+    collectives,
+    completed,
+    joined,
+    merged_dots,
+    products,
+    structure,
+    sums,
+)
+from xlareport.analysis.matching.rules.loops import (
+    bodies,
+    hoisting,
+    loops,
+    moved_inside,
+    peeled,
+    sinking,
+    sunk_work,
+)
+from xlareport.analysis.matching.rules.movement import moved_copies, repetitions, sliced, swaps
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.garbage_collection import no_collections
 
 _RULES = (
-    rules.same_value,
+    identity.same_value,
     regrouped.regrouped,
     powers.by_bits,
     factored.factored,
@@ -73,35 +76,35 @@ _RULES = (
     strength.reduced,
     joined.joined,
     sums.reassociated,
-    rules.same_name,
+    identity.same_name,
     frames.called,
-    rules.same_value,
+    identity.same_value,
     spreading.neighbours,
     frames.called,
     clamps.clamped,
     swaps.reordered,
-    rules.moved_name,
+    identity.moved_name,
     manual.split,
     spreading.neighbours,
-    rules.same_value,
+    identity.same_value,
     reciprocals.mark_reciprocals,
-    rules.same_origin,
+    identity.same_origin,
     spreading.neighbours,
     joined.joined,
     sums.reassociated,
     factored.factored,
-    rules.same_first_operand,
+    identity.same_first_operand,
     ordered_values.same_value_in_order,
     frames.called,
     frames.uncalled,
     frames.results,
     frames.elements,
     merged_dots.merged,
-    rules.name_taken_over,
+    identity.name_taken_over,
     sliced.sliced,
     spreading.successors,
     ordered_values.same_fill_in_order,
-    rules.same_value,
+    identity.same_value,
     moved_copies.moved,
     spreading.successors,
     hoisting.hoisted,
@@ -112,7 +115,7 @@ _RULES = (
     windows.windowed,
     swaps.swapped,
     frames.called_parameters,
-    rules.same_operation,
+    identity.same_operation,
     spreading.successors,
     swaps.swapped,
     spreading.successors,
@@ -123,7 +126,7 @@ _RULES = (
     frames.opened_results,
     frames.parameters,
     frames.holders,
-    rules.same_leaf_read,
+    identity.same_leaf_read,
 )
 _PARTS = (
     collectives.halves,
@@ -141,13 +144,13 @@ _PARTS = (
 """Rules that extend existing pairs; they need no unpaired old instructions."""
 
 
-_BY_NAME = (rules.same_name, rules.moved_name, rules.name_taken_over)
+_BY_NAME = (identity.same_name, identity.moved_name, identity.name_taken_over)
 """Rules that do not apply to two different programs."""
-_BY_CONTENTS = {rules.same_operation: (same_fusions.same_fusions, rules.same_operation)}
+_BY_CONTENTS = {identity.same_operation: (same_fusions.same_fusions, identity.same_operation)}
 """Of two programs fusions are paired by their contents first, then by their framework op."""
 _OF_TWO_PROGRAMS = (
     programs.labelled_arguments,
-    rules.same_value,
+    identity.same_value,
     programs.same_op,
     spreading.neighbours,
     programs.same_op_in_order,

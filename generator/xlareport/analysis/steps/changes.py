@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.facts import holders_of
-from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.fused import outermost
-from xlareport.analysis.matching.leftovers import is_idle, unread_heavy
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.reasons import Reason
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.account.fused import outermost
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.reasons import Reason
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import holders_of
+from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.leftovers import is_idle, unread_heavy
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.destinations import departure, destination, detail_of_copy

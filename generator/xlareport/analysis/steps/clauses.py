@@ -3,8 +3,8 @@
 Names are in backticks. An opcode precedes a name that does not contain it.
 """
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.reasons import InHalves, Regrouped, RegroupedPart
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import InHalves, Regrouped, RegroupedPart
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.groups import ChangeGroup

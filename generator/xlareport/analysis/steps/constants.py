@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.facts import TRANSPARENT, called_once, holders_of, homes_of
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.sides.facts import TRANSPARENT, called_once, holders_of, homes_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
 

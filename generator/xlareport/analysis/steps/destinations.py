@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from xlareport.analysis.matching.facts import holders_of, homes_of
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.reasons import FirstIteration, InBranch, Past, Reason
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import FirstIteration, InBranch, Past, Reason
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import holders_of, homes_of
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import (
     CopyPlace,

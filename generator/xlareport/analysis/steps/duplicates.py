@@ -1,7 +1,7 @@
 """Whether two instructions of one computation compute the same."""
 
-from xlareport.analysis.matching.forms import Forms
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.sides.forms import Forms
 from xlareport.hlo.model import HloModule, Instruction
 
 _MOST_COMPARED = 64

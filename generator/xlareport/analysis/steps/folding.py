@@ -5,8 +5,8 @@ from itertools import islice
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.constants import is_constant, readers
 from xlareport.hlo.model import HloModule, Instruction
 

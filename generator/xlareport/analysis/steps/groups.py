@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.new import IDLE
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.account.new import IDLE
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind

@@ -1,6 +1,6 @@
 """Numbers at the end of names: passes number names anew, which is no change of the instruction."""
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 
 
 def same_but_number(before: Place | None, after: Place | None) -> bool:

@@ -1,6 +1,6 @@
 """The named scopes that only one of two programs has, the outermost ones."""
 
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule
 

@@ -5,10 +5,10 @@ from functools import partial
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.facts import called_by
-from xlareport.analysis.matching.pairing import Place, Relation
-from xlareport.analysis.matching.reasons import Past
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.reasons import Past
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import called_by
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.reasons import FirstIteration
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import FirstIteration
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.runtime import english
 
 

@@ -1,7 +1,13 @@
 """What kind of change a pairing is, before its lines are compared."""
 
-from xlareport.analysis.matching.pairing import ChangeCause, PairEvidence, Pairing, Place, Relation
-from xlareport.analysis.matching.reasons import Past, Reason
+from xlareport.analysis.matching.search.pairing import (
+    ChangeCause,
+    PairEvidence,
+    Pairing,
+    Place,
+    Relation,
+)
+from xlareport.analysis.matching.search.reasons import Past, Reason
 from xlareport.analysis.steps.kinds import Kind
 
 _SIMPLE = {

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import Computation, Instruction
 
 _LIGHTNESS = {"parameter": 1, "constant": 2}

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.forms import Forms
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.forms import Forms
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _MOVING = frozenset({"bitcast", "broadcast", "copy", "reshape", "transpose"})

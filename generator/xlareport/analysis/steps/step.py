@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.result import LooseMatching, Matching
+from xlareport.analysis.matching.search.result import LooseMatching, Matching
+from xlareport.analysis.matching.sides.facts import facts_of
 from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered

@@ -12,8 +12,8 @@ from operator import mul
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
 from xlareport.analysis.steps.sources import value_behind

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.headers import header_line
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.sequence import Alignment, alignments

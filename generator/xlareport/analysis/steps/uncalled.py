@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.facts import live_computations
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.leftovers import is_idle
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.leftovers import is_idle
 from xlareport.hlo.model import Computation
 from xlareport.knowledge.grades import Grade
 

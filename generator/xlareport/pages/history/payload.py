@@ -16,7 +16,7 @@ from xlareport.analysis.history.module_histories import (
     trace_temporary,
 )
 from xlareport.analysis.history.trace import Standing
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.pages import navigation
 from xlareport.pages.history.stored import chunk_columns, index_columns
 from xlareport.storage.payloads import Payload, make_payload

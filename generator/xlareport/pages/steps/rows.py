@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.clauses import computation_of

@@ -1,0 +1,1 @@
+"""Pairings of a finished search: expansions, copies, and what every other difference is."""

@@ -1,0 +1,78 @@
+"""Pairings of expanded instructions, which take the place of a removal and additions."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from xlareport.analysis.matching.account.expansions import expansions
+from xlareport.analysis.matching.account.words import in_halves
+from xlareport.analysis.matching.search.nodes import place_of
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.reasons import Reason
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime import units
+
+_EXPANDABLE = frozenset({Relation.REMOVED, Relation.REPLACED})
+
+
+def with_expansions(
+    search: Search, pairings: Sequence[Pairing], partner: Mapping[Place, Pairing]
+) -> list[Pairing]:
+    """Merge the pairings of an expanded instruction and of those that replace it.
+
+    `partner` are the pairings of old instructions that have a counterpart.
+    """
+    gone = _by_node(search.before.open(), pairings, Relation.REMOVED)
+    new = _by_node(search.after.open(), pairings, Relation.ADDED)
+    if not new:
+        return [*pairings]
+    expanded: set[int] = set()
+    halves: dict[Node, Collection[Node]] = {}
+    for split in in_halves(search, new):
+        known = gone.get(split.node) or partner.get(place_of(split.node))
+        halves[split.node] = nodes = (split.result, *split.parts)
+        _expand(known, nodes, split.reason, new, expanded)
+    new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
+    for node, result, parts in expansions(search, gone, new, halves):
+        if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
+            continue
+        known = gone.get(node) or partner.get(place_of(node))
+        if known is not None and known.relation in _EXPANDABLE:
+            nodes = (result, *parts)
+            _expand(known, nodes, _reason(nodes), new, expanded)
+    return [pairing for pairing in pairings if id(pairing) not in expanded]
+
+
+def _expand(
+    pairing: Pairing | None,
+    nodes: Sequence[Node],
+    reason: Reason,
+    new: Mapping[Node, Pairing],
+    expanded: set[int],
+) -> None:
+    """Let a pairing say that its instruction became nodes, of which the first is its result."""
+    if pairing is None or len(pairing.before) > 1 or len(pairing.after) > 1:
+        return
+    places = dict.fromkeys(map(place_of, nodes))
+    expanded.update(id(new[node]) for node in nodes if node in new)
+    pairing.after, pairing.relation = tuple(places), Relation.EXPANDED
+    pairing.grade = weakest((pairing.grade, Grade.MATCHED))
+    pairing.reason = reason
+
+
+def _reason(nodes: Sequence[Node]) -> str:
+    count = len({*map(place_of, nodes)})
+    return f"into {units.plural(count, 'instruction')}, which read nothing else"
+
+
+def _by_node(
+    nodes: Iterable[Node], pairings: Iterable[Pairing], relation: Relation
+) -> Mapping[Node, Pairing]:
+    """Return the pairings of the nodes that are only known to be removed or added."""
+    known = {
+        (pairing.before or pairing.after)[0]: pairing
+        for pairing in pairings
+        if pairing.relation is relation and pairing.cause is None
+    }
+    places = ((node, place_of(node)) for node in nodes)
+    return {node: known[place] for node, place in places if place in known}

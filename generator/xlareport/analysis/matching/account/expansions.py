@@ -1,0 +1,143 @@
+"""Expanded instructions: the last of several new instructions gives the old result.
+
+An expansion reads only what the old instruction read, and constants; otherwise none is claimed.
+A sum over devices of another framework op than the result's is no part of it.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from xlareport.analysis.matching.account.word_halves import written
+from xlareport.analysis.matching.search.nodes import node_after, read_at, same_shape
+from xlareport.analysis.matching.search.pairing import Relation
+from xlareport.analysis.matching.search.search import NodePair, Search
+from xlareport.analysis.matching.sides.facts import TRANSPARENT
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.halves import is_done, is_start
+from xlareport.hlo.opcode_groups import PLAIN, REDUCING_COLLECTIVES
+
+_PASSING = PLAIN | TRANSPARENT
+"""Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
+_MOVES = frozenset(
+    {"concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "slice"}
+)
+"""Opcodes that compute nothing but that passes do expand."""
+_REARRANGED = frozenset({"reshape", "transpose"})
+"""Opcodes that become a copy between bitcasts, once layouts are assigned."""
+_DECOMPOSED = ("reduce-scatter", "all-reduce")
+_OF_DEVICES = frozenset({"partition-id", "replica-id"})
+"""They read nothing: a pass may take those that stand there."""
+_MOST = 5000
+"""Maximum number of new instructions in an expansion."""
+
+
+def expansions(
+    search: Search,
+    gone: Mapping[Node, object],
+    new: Mapping[Node, object],
+    halves: Mapping[Node, Collection[Node]],
+) -> Iterator[tuple[Node, Node, list[Node]]]:
+    """Yield expanded nodes, the new node that gives the result, and the other new nodes.
+
+    `gone` and `new` are the nodes without a counterpart; each new node is yielded once. `halves`
+    are what 64-bit nodes became, which an expansion reads instead.
+    """
+    spoken_of: set[Node] = set()
+    for node, result in _candidates(search, gone, new):
+        if result in spoken_of or result.constant or not _may_expand(node):
+            continue
+        parts = _parts(search, node, result, new, halves)
+        if parts is not None and _are_several(node, result, parts):
+            own = [part for part in parts if part not in spoken_of]
+            spoken_of.update(own, (result,))
+            yield node, result, own
+
+
+def _may_expand(node: Node) -> bool:
+    """Return whether a node does work by itself, unlike a start or a done."""
+    works = node.instruction.opcode not in _PASSING or node.instruction.opcode in _REARRANGED
+    return works and not is_start(node) and not is_done(node)
+
+
+def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
+    """Return whether several new nodes do the work; moves alone cannot replace arithmetic."""
+    working = [part for part in (result, *parts) if not part.constant]
+    moved = all(part.instruction.opcode in _MOVES | _PASSING for part in working)
+    if node.instruction.opcode in _REARRANGED:
+        return any(part.instruction.opcode == "copy" for part in parts)
+    return len(working) > 1 and (node.instruction.opcode in _MOVES or not moved)
+
+
+def _candidates(
+    search: Search, gone: Mapping[Node, object], new: Mapping[Node, object]
+) -> Iterator[tuple[Node, Node]]:
+    """Yield nodes with the node of another opcode that their users read instead."""
+    for link in search.links:
+        other = link.before.instruction.opcode != link.after.instruction.opcode
+        if link.relation is Relation.REPLACED and other:
+            sliced = _sliced(search, link)
+            yield link.before, sliced if sliced is not None and sliced in new else link.after
+    for node in gone:
+        for user, position in search.before.users.get(node, ()):
+            now = None if user.partner is None else read_at(search.after, user.partner, position)
+            if now is not None and now in new:
+                yield node, now
+                break
+
+
+def _sliced(search: Search, link: NodePair) -> Node | None:
+    """Return what takes a device's share of the all-reduce that took a reduce-scatter's place."""
+    if (link.before.instruction.opcode, link.after.instruction.opcode) != _DECOMPOSED:
+        return None
+    users = [user for user, _ in search.after.users.get(link.after, ())]
+    sliced = len(users) == 1 and users[0].instruction.opcode == "dynamic-slice"
+    return users[0] if sliced and same_shape(search, link.before, users[0]) else None
+
+
+def _parts(
+    search: Search,
+    node: Node,
+    result: Node,
+    new: Mapping[Node, object],
+    halves: Mapping[Node, Collection[Node]],
+) -> list[Node] | None:
+    """Return the new nodes that a result depends on; None if they read anything unrelated."""
+    known = {node_after(search, operand) for operand, _ in search.before.graph.operands(node)}
+    known.update(part for operand in written(node) for part in halves.get(operand, ()))
+    parts: dict[Node, None] = {result: None}
+    waiting = [result]
+    for part in waiting:
+        for operand, _ in search.after.graph.operands(part):
+            if operand in parts or operand in known or operand.constant:
+                continue
+            if operand not in new and operand.instruction.opcode in _OF_DEVICES:
+                continue
+            if operand not in new and operand is not node.partner:
+                return None
+            parts[operand] = None
+            waiting.append(operand)
+        if len(waiting) > _MOST:
+            return None
+    own = [part for part in [*parts][1:] if not _is_of_another_op(part, result)]
+    return [*own, *_constants(search, parts, new)]
+
+
+def _is_of_another_op(part: Node, result: Node) -> bool:
+    """Return whether a part combines partial results of an op that the result only reads."""
+    if part.instruction.opcode not in REDUCING_COLLECTIVES:
+        return False
+    names = part.instruction.metadata.op_name, result.instruction.metadata.op_name
+    return all(names) and names[0] != names[1]
+
+
+def _constants(
+    search: Search, parts: Mapping[Node, object], new: Mapping[Node, object]
+) -> Iterator[Node]:
+    """Yield new constant nodes that the nodes of an expansion read, directly or indirectly."""
+    seen: set[Node] = set()
+    waiting = [*parts]
+    for part in waiting:
+        for operand, _ in search.after.graph.operands(part):
+            if operand in new and operand not in parts and operand not in seen:
+                seen.add(operand)
+                waiting.append(operand)
+                yield operand

@@ -1,0 +1,164 @@
+"""The sources of new fusions and calls: where their instructions were in the old module."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import GROUPS
+from xlareport.analysis.matching.sides.facts import TRANSPARENT, called_by
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import BOUNDARIES
+from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime.graphs import reachable
+
+_UNMATCHED = Pairing((), (), Grade.GUESSED, "no pairing", Relation.ADDED)
+
+
+class FusionSource(Struct, frozen=True):
+    """The sources of a new fusion or call."""
+
+    places: tuple[Place, ...]
+    """The old places of its contents, and the old fusions that contained these."""
+    sources: int
+    """Number of these that are neither fusions nor calls."""
+    held: int
+    """Number of instructions inside, without nested fusions and calls; 0 if it was not read."""
+    new: int
+    """Number of those that have no source in the old module."""
+    grade: Grade
+    """EXACT only if each of those has an exact source."""
+
+    @property
+    def words(self) -> str:
+        """Return the counts: `17 instructions and 2 new`."""
+        text = f"{self.sources:,} instruction{'' if self.sources == 1 else 's'}"
+        text += f" and {self.new:,} new" if self.new else ""
+        difference = self.held - self.new - self.sources
+        if self.held and difference:
+            text += (
+                f", as {self.held - self.new:,} ({'copies' if difference > 0 else 'duplicates'})"
+            )
+        return text
+
+
+class FusionSources:
+    """Finds the sources of new fusions and calls from the pairings of their instructions."""
+
+    def __init__(
+        self,
+        modules: tuple[HloModule, HloModule],
+        same_before: Callable[[Place], tuple[Place, ...] | None],
+        pairings: Iterable[Pairing],
+        budget: int,
+    ) -> None:
+        """Keep the places of unchanged instructions, and the pairings of all others.
+
+        `budget` limits the lines read, because a computation can have many callers.
+        """
+        self._before, self._after = modules
+        self._same_before = same_before
+        self._budget = budget
+        self._pairings: dict[Place, Pairing] = {}
+        for pairing in pairings:
+            if pairing.relation not in GROUPS:
+                for place in pairing.after:
+                    self._pairings.setdefault(place, pairing)
+
+    def of(self, holder: Place, known: tuple[Place, ...]) -> FusionSource:
+        """Return the sources of a new fusion or call; `known` are those of its body."""
+        line = self._after.find(*holder)
+        held = None if line is None else self._held(line)
+        former = known if held is None else [place for place in known if self._is_holder(place)]
+        places = dict.fromkeys(former)
+        new, grades = 0, []
+        for place, is_holder in held or ():
+            sources, grade = self._sources(place)
+            places |= dict.fromkeys(sources)
+            if not is_holder:
+                new += not sources
+                grades.append(grade if sources else Grade.MATCHED)
+        return FusionSource(
+            places=tuple(places),
+            sources=sum(not self._is_holder(place) for place in places),
+            held=len(grades),
+            new=new,
+            grade=weakest(grades) if grades else Grade.MATCHED,
+        )
+
+    def taken_in(
+        self, holder: Place, former: Place, absorbed: tuple[Place, ...]
+    ) -> tuple[tuple[Place, ...], Grade]:
+        """Return what was fused into a fusion since the old module, and the weakest grade.
+
+        `absorbed` are the fusions that were merged into it; they come first. Constants are left
+        out.
+        """
+        new, old = self._after.find(*holder), self._before.find(*former)
+        held = None if new is None else self._held(new)
+        inside = {former.computation} if old is None else self._inside(old)
+        places, grades = dict.fromkeys(absorbed), [Grade.EXACT]
+        for place, _ in held or ():
+            sources, grade = self._sources(place)
+            others = [source for source in sources if self._is_taken(source, former, inside)]
+            places |= dict.fromkeys(others)
+            grades += [grade] * bool(others)
+        return tuple(places), weakest(grades)
+
+    def _is_taken(self, source: Place, former: Place, inside: Collection[str]) -> bool:
+        """Return whether an old place is work that some computations did not contain."""
+        line = self._before.find(*source)
+        literal = line is None or not line.operands
+        return not literal and source != former and source.computation not in inside
+
+    def _inside(self, holder: Instruction) -> Collection[str]:
+        """Return the computations that a line before calls, at all depths."""
+        called = (name for _, name in holder.called if name in self._before.by_name)
+        return {*reachable(called, partial(called_by, self._before))}
+
+    def _sources(self, place: Place) -> tuple[tuple[Place, ...], Grade]:
+        same = self._same_before(place)
+        if same is not None:
+            return same, Grade.EXACT
+        pairing = self._pairings.get(place, _UNMATCHED)
+        if place in pairing.after[1:]:
+            return pairing.before, pairing.known_of(pairing.before[0], place).grade
+        grades = (pairing.known_of(source, place).grade for source in pairing.before)
+        return pairing.before, weakest(grades, pairing.grade)
+
+    def _held(self, holder: Instruction) -> list[tuple[Place, bool]] | None:
+        """Return all instructions inside a fusion or call, and whether each is itself one.
+
+        None if there are more than the budget allows.
+        """
+        held: list[tuple[Place, bool]] = []
+        names = dict.fromkeys(name for _, name in holder.called)
+        waiting = [*names]
+        while waiting:
+            computation = self._after.by_name.get(waiting.pop())
+            lines = () if computation is None else computation.instructions
+            self._budget -= len(lines)
+            if computation is None or self._budget < 0:
+                return None
+            for line in lines:
+                is_holder = line.opcode in TRANSPARENT
+                if line.opcode not in BOUNDARIES:
+                    held.append((Place(computation.name, line.name), is_holder))
+                if is_holder:
+                    inner = [name for _, name in line.called if name not in names]
+                    names |= dict.fromkeys(inner)
+                    waiting += inner
+        return held
+
+    def _is_holder(self, place: Place) -> bool:
+        """Whether a place before is a fusion or call."""
+        line = self._before.find(*place)
+        return line is not None and line.opcode in TRANSPARENT
+
+
+def outermost(module: HloModule, places: Sequence[Place]) -> tuple[Place, ...]:
+    """Return the places that are not inside a fusion that is itself among them."""
+    lines = (module.find(*place) for place in places)
+    inside = {name for line in lines if line and line.opcode == "fusion" for _, name in line.called}
+    return tuple(place for place in places if place.computation not in inside)

@@ -1,0 +1,381 @@
+"""Explains instructions that are only in the old module."""
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import islice
+
+from xlareport.analysis.matching.account.dead import DeadLines
+from xlareport.analysis.matching.search.nodes import (
+    PairVerdict,
+    equal_element_read,
+    is_root,
+    is_written_operand,
+    node_after,
+    paired_users,
+    read_at,
+    same_fill,
+    same_leaf,
+)
+from xlareport.analysis.matching.search.pairing import ChangeCause
+from xlareport.analysis.matching.search.search import NodePair, Search
+from xlareport.analysis.matching.sides.elements import loop_given, taken_again
+from xlareport.analysis.matching.sides.facts import TRANSPARENT, live_computations
+from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
+from xlareport.analysis.matching.sides.halves import is_done, is_start
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import TUPLES
+from xlareport.knowledge.grades import Grade
+
+_CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
+"""Opcodes that pass values on, to a callee or as elements of a tuple."""
+_ELEMENT = "get-tuple-element"
+_TUPLE = "tuple"
+_WITHOUT_NODES = TRANSPARENT | {_ELEMENT}
+_FARTHEST = 100
+"""Limit on removed users that are followed to a remaining one."""
+_BY_CALLER = frozenset({ChangeCause.OPERAND, ChangeCause.UNMATCHED})
+"""Causes that are as sure as the pairing of the caller."""
+
+
+class Gone:
+    """Explains removed instructions: merged, read elsewhere, or dead."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._lives: dict[Node, bool] = {}
+        for node in reversed(search.before.values.order):
+            self._lives[node] = node.partner is not None or self._merged(node)
+        self._dead = DeadLines(search.before, self._lives)
+
+    def verdict(self, node: Node) -> PairVerdict:
+        """Return the explanation for a removed node: its duplicate, replacement or cause."""
+        twin = self.twin(node) or self._same_element(node) or taken_again(node)
+        if twin is not None:
+            return PairVerdict(twin, Grade.EXACT, "a duplicate of what was kept")
+        whole = self._done_at_once(node)
+        if whole is not None:
+            name = whole.instruction.name
+            return PairVerdict(whole, Grade.MATCHED, f"%{name} is begun and ended at once")
+        cause = self.cause(node)
+        if cause is not None:
+            grade = Grade.MATCHED if cause in _BY_CALLER else Grade.EXACT
+            return PairVerdict(None, grade, str(cause), cause)
+        for likely, reason in self._likely_twins(node):
+            return PairVerdict(likely, Grade.MATCHED, reason)
+        for reason in self._reasons(node):
+            return PairVerdict(None, Grade.MATCHED, reason)
+        return PairVerdict(None, Grade.GUESSED, "no continuation was found")
+
+    def _likely_twins(self, node: Node) -> Iterator[tuple[Node, str]]:
+        """Yield what has the value of a removed node and is read in its place, with the reason."""
+        element = equal_element_read(node)
+        if element is not None:
+            yield element, "a duplicate of what was kept"
+        fill = same_fill(self._search.before, self._search.after, node)
+        if fill is not None:
+            yield fill, f"%{fill.instruction.name} repeats the same constant"
+
+    def _same_element(self, node: Node) -> Node | None:
+        """Return the new node for a duplicate `get-tuple-element` of the same tuple element."""
+        line, computation = node.instruction, node.frame.computation
+        if line.opcode != _ELEMENT or not line.operand_names:
+            return None
+        operand = next(iter(line.operand_names))
+        for other in computation.users.get(operand, ()):
+            alike = other.opcode == _ELEMENT and other.operands == line.operands
+            if other is line or not alike or element_taken(other) != element_taken(line):
+                continue
+            twin = node.frame.node(other)
+            after = node_after(self._search, twin)
+            if after is not None and self._is_read_instead(node, after):
+                return after
+        return None
+
+    def _is_read_instead(self, node: Node, after: Node) -> bool:
+        """Return whether a user of `node` reads `after` in the same operand position now."""
+        name = node.instruction.name
+        for line in node.frame.computation.users.get(name, ()):
+            reader = node.frame.nodes.get(line.name)
+            now = None if reader is None or reader.partner is None else reader.partner.instruction
+            if now is None or (len(now.operands) != len(line.operands) and now.opcode != _TUPLE):
+                continue
+            places = [*line.operand_names], [*now.operand_names]
+            if (name, after.instruction.name) in zip(*places, strict=False):
+                return True
+        return False
+
+    def twin(self, node: Node) -> Node | None:
+        """Return the node that a merged node became; None if it was not merged."""
+        return self._twin(node) if self._lives.get(node) else None
+
+    def _twin(self, node: Node) -> Node | None:
+        """Return the new node with the value of `node`, or that of the node that it duplicated.
+
+        Nothing was merged into what another program has.
+        """
+        if self._search.parted is not None:
+            return None
+        twin = _twin_after(self._search, node)
+        if twin is not None or node.partner is not None or node.constant or not node.inputs:
+            return twin
+        link = self._linked_repeats.get(self._search.before.own_values.get(node))
+        return None if link is None else link.after
+
+    @cached_property
+    def _linked_repeats(self) -> Mapping[Hashable, NodePair]:
+        """The first link of each value, by the value numbers of the old module alone."""
+        values = self._search.before.own_values
+        links: dict[Hashable, NodePair] = {}
+        for link in self._search.links:
+            if not link.before.kept:
+                links.setdefault(values.get(link.before), link)
+        links.pop(None, None)
+        return links
+
+    def _done_at_once(self, node: Node) -> Node | None:
+        """For a `done`, return the synchronous instruction that replaced start and done."""
+        if not is_done(node):
+            return None
+        operands = self._search.before.graph.operands(node)
+        whole = operands[0][0].partner if operands else None
+        return None if whole is None or is_start(whole) else whole
+
+    def _merged(self, node: Node) -> bool:
+        """Whether a reader that lives on can have taken the twin for it."""
+        twin = self._twin(node)
+        if twin is None:
+            return False
+        result = opened_root(node) or node
+        users = self._search.before.users.get(result, ())
+        given = is_root(node) and self._is_needed(node.frame.caller)
+        return given or any(self._takes_twin(node, twin, use) for use in users)
+
+    def _is_needed(self, caller: Node | None) -> bool:
+        """Whether what a fusion or call gives can have been read on; so if it is not known."""
+        if caller is None or is_root(caller):
+            return True
+        readers = caller.frame.computation.users.get(caller.instruction.name, ())
+        nodes = (caller.frame.nodes.get(reader.name) for reader in readers)
+        return any(
+            node is None
+            or node.instruction.opcode in _WITHOUT_NODES
+            or self._lives.get(node, node.kept)
+            for node in nodes
+        )
+
+    def _takes_twin(self, node: Node, twin: Node, use: tuple[Node, int]) -> bool:
+        """Whether a reader lives on and reads the same value."""
+        user, position = use
+        if user.partner is None:
+            return self._lives.get(user, user.kept)
+        if _has_other_operands(user, user.partner):
+            given = self._search.after.graph.operands(user.partner)
+            return any(operand is twin for operand, _ in given)
+        read = read_at(self._search.after, user.partner, position)
+        return read is not None and (read is twin or read.token == node.token)
+
+    def cause(self, node: Node) -> ChangeCause | None:
+        """Return the cause that alone explains the removal; None if there is none."""
+        if node.frame.computation.name not in live_computations(self._search.before.graph.module):
+            return ChangeCause.UNCALLED
+        caller = node.frame.caller if node.instruction.opcode == "parameter" else None
+        if caller is not None and self._is_dissolved(caller):
+            return self._cause_of_parameter(caller)
+        if node.instruction.name in self._dead.of(node.frame):
+            return ChangeCause.UNUSED if self._is_read(node) else ChangeCause.UNREAD
+        return None if caller is None else self._cause_of_parameter(caller)
+
+    def _is_dissolved(self, caller: Node) -> bool:
+        """Return whether a call was inlined, or a fusion merged: it is gone and was not dead."""
+        gone = caller.partner is None and not caller.kept
+        return gone and caller.instruction.name not in self._dead.of(caller.frame)
+
+    def _cause_of_parameter(self, caller: Node) -> ChangeCause:
+        """Return why a parameter is gone, by what became of the fusion or call that it is of."""
+        if caller.kept or caller.partner is not None:
+            return ChangeCause.OPERAND
+        two_programs = self._search.parted is not None
+        return ChangeCause.UNMATCHED if two_programs else ChangeCause.ARGUMENT
+
+    def _reasons(self, node: Node) -> Iterator[str]:
+        if _reduces_nothing(self._search.before, node):
+            yield "it only reduced dimensions of one element"
+        users = self._search.before.users.get(node, ())
+        yield from self._without_users(node) if not users else self._with_users(node, users)
+
+    @staticmethod
+    def _is_read(node: Node) -> bool:
+        return is_root(node) or bool(node.frame.computation.users.get(node.instruction.name))
+
+    def _without_users(self, node: Node) -> Iterator[str]:
+        readers = node.frame.computation.users.get(node.instruction.name, ())
+        yield from self._read_as_element(node)
+        if len(readers) == 1:
+            reader = node.frame.nodes.get(readers[0].name)
+            yield from self._dropped(None if reader is None else reader.partner, readers[0])
+            yield f"it only gave a value to %{readers[0].name}"
+        if readers and all(reader.opcode in _CARRIERS for reader in readers):
+            yield f"its {len(readers)} users only passed its value on"
+        if readers:
+            yield f"its {len(readers)} users no longer use it"
+        name = node.frame.computation.name
+        root = self._root_after(name)
+        if is_root(node) and root is not None:
+            yield f"%{root} is the root of its computation instead"
+        if name not in self._search.after.graph.module.by_name:
+            yield from self._without_callers(name)
+
+    def _read_as_element(self, node: Node) -> Iterator[str]:
+        """Yield what the users of an element or of an opened call read now: these are no nodes."""
+        if node.instruction.opcode not in _WITHOUT_NODES:
+            return
+        for reader, other, place in paired_users(node):
+            is_tuple = reader.instruction.opcode in TUPLES
+            if is_tuple and not self._puts_the_same(reader, other, place):
+                continue
+            name = [*other.instruction.operand_names][place]
+            if name != node.instruction.name:
+                yield f"%{other.instruction.name} uses %{name} instead"
+
+    def _puts_the_same(self, reader: Node, partner: Node, place: int) -> bool:
+        """Return whether a tuple and its partner have one value at a place."""
+        read = self._search.before.graph.operands(reader)[place:]
+        now = self._search.after.graph.operands(partner)[place:]
+        pairs = zip(read[:1], now[:1], strict=False)
+        return any(
+            node.token == other.token and path == there for (node, path), (other, there) in pairs
+        )
+
+    def _without_callers(self, computation: str) -> Iterator[str]:
+        """Yield why a removed computation has no call left: it was changed or removed."""
+        for home, call in self._search.before.graph.call_sites(computation)[:1]:
+            frame = self._search.before.homes.get(home.name)
+            node = None if frame is None else frame.node(call.instruction)
+            lives = node is not None and (node.kept or node.partner is not None)
+            name = call.instruction.name
+            fate = "no longer calls its computation"
+            yield f"%{name} {fate if lives else 'called its computation, and is gone'}"
+
+    def _root_after(self, computation: str) -> str | None:
+        """Return the name of the root of the computation that continues `computation`."""
+        name = self._search.computations.pairs.get(computation, "")
+        result = self._search.after.graph.module.by_name.get(name)
+        return None if result is None or result.root is None else result.root.name
+
+    def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[str]:
+        known = [use for use in users if use[0].partner is not None]
+        yield from self._reads_of(node, known, near=True)
+        farther = self._reads_of(node, self._living_users(users), near=False)
+        if not any(self._lives.get(user, user.kept) for user, _ in users):
+            removed = self._removed(users[0][0], node)
+            yield ", and ".join((removed, *islice(farther, 1)))
+        yield from farther
+
+    def _removed(self, user: Node, node: Node) -> str:
+        """Return a sentence about a removed user of a node, or of its value behind a call."""
+        former = self._former(user)
+        if is_written_operand(user, node):
+            return f"its user {former} was removed"
+        return f"{former} used its value and was removed"
+
+    def _former(self, user: Node) -> str:
+        """Return a removed instruction's name, with a note if another instruction has it now."""
+        name = user.instruction.name
+        home = user.frame.computation.name
+        computation = self._search.computations.pairs.get(home, home)
+        after = self._search.after.graph.module.by_name.get(computation)
+        taken = after is not None and name in after.by_name
+        return f"%{name}, whose name another has now," if taken else f"%{name}"
+
+    def _reads_of(
+        self, node: Node, uses: Iterable[tuple[Node, int]], *, near: bool
+    ) -> Iterator[str]:
+        """Yield what the remaining users of a removed node read now."""
+        for user, position in uses:
+            if user.partner is None:
+                continue
+            if _has_other_operands(user, user.partner):
+                yield from self._dropped(user.partner, user.instruction)
+                yield f"%{user.partner.instruction.name} no longer uses it"
+                continue
+            now = read_at(self._search.after, user.partner, position)
+            if now is not None:
+                yield _reads_now(node, user.partner, position, now, near=near)
+            elif not user.partner.instruction.operands:
+                became = f"{self._former(user)} became %{user.partner.instruction.name}"
+                yield f"its user {became}, which has no operands"
+
+    def _dropped(self, partner: Node | None, user: Instruction) -> Iterator[str]:
+        """Yield which loop carries less than the tuple that read an instruction gave it."""
+        if partner is not None and len(partner.instruction.operands) < len(user.operands):
+            loop = loop_given(self._search.after, partner)
+            if loop is not None:
+                yield f"%{loop.instruction.name} no longer carries it"
+
+    def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
+        """Yield the nearest users that have a partner, looking through removed users but tuples."""
+        waiting = deque(users)
+        for _ in range(_FARTHEST):
+            if not waiting:
+                return
+            user, position = waiting.popleft()
+            if user.partner is not None:
+                yield user, position
+            elif not user.kept and user.instruction.opcode != "tuple":
+                waiting.extend(self._search.before.users.get(user, ()))
+
+
+def _has_other_operands(reader: Node, partner: Node) -> bool:
+    """Return whether operand counts differ, so that operand positions say nothing."""
+    old, new = reader.instruction, partner.instruction
+    return old.opcode == new.opcode and len(old.operands) != len(new.operands)
+
+
+def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:
+    """Return a sentence about what a user reads now; the new operand may have the old name."""
+    name = _as_written(reader, position, read)
+    behind = "" if name in reader.instruction.operand_names else "the value of "
+    if not near:
+        return f"%{reader.instruction.name} uses {behind}%{name} now"
+    another = "another " if name == node.instruction.name else ""
+    return f"%{reader.instruction.name} uses {behind}{another}%{name} instead"
+
+
+def _as_written(reader: Node, position: int, read: Node) -> str:
+    """Return the name by which a node is read: that of a tuple element or call around it."""
+    names = list(reader.instruction.operand_names)
+    line = reader.frame.computation.by_name.get(names[position]) if position < len(names) else None
+    around = line is not None and line.opcode in _WITHOUT_NODES
+    return line.name if line is not None and around else read.instruction.name
+
+
+def _reduces_nothing(side: Side, node: Node) -> bool:
+    """Return whether a reduction of one array has as many elements as the array."""
+    line = node.instruction
+    read = read_at(side, node, 0) if line.opcode == "reduce" and not line.shape.elements else None
+    count = line.shape.element_count
+    return read is not None and count is not None and read.instruction.shape.element_count == count
+
+
+def _twin_after(search: Search, node: Node) -> Node | None:
+    """Return the new instruction that computes the same value as an old node."""
+    if node.partner is not None:
+        return None
+    leaf = node.constant
+    if leaf:
+        read = same_leaf(search.before, search.after, node)
+        if read is not None:
+            return read
+    link = search.by_token_in_frame.get((node.token, node.frame.number))
+    if link is not None:
+        return link.after
+    values = search.before.values
+    kept = values.kept_twin(node) or values.kept_call(node)
+    if kept is not None and kept.frame is node.frame:
+        return search.itself_after(kept)
+    link = None if leaf else search.by_token.get(node.token)
+    if link is not None:
+        return link.after
+    return None if kept is None or leaf else search.itself_after(kept)

@@ -1,0 +1,392 @@
+"""Where instructions that are only after come from."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cached_property
+
+from xlareport.analysis.matching.search.nodes import (
+    PairVerdict,
+    is_root,
+    is_written_operand,
+    node_after,
+    origin,
+    read_at,
+)
+from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
+from xlareport.analysis.matching.search.search import NodePair, Search
+from xlareport.analysis.matching.sides.facts import literal_of
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.leftovers import is_dead_copy, is_idle
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
+from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime import units
+
+_MOST_STEPS = 100
+"""Limit on new instructions that are followed to a known one."""
+_DEEPEST = 100
+"""Limit on the chain of readers that is searched for the origin of a constant."""
+
+
+_NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
+"""Opcodes that are put where they are needed: outside of fusions none is made of another."""
+
+_MOVES = frozenset({"bitcast", "reshape"})
+"""The same, if they are in the same computation: these only change the shape of a value."""
+
+
+_MOVING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose"})
+_CLONE = ".clone"
+_MOST_MOVES = 4
+IDLE = "it has no users"
+"""The reason of what was added for nothing."""
+_DEAD = "only dead instructions use it"
+
+
+class New:
+    """Explains instructions that are only in the new module."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._sources: dict[Node, Node | None] = {}
+        self._depth = 0
+        self._by_name: dict[Hashable, list[Node]] | None = None
+        self._doubts: dict[Node, Grade] = {}
+        """Upper bounds for the grades of copies, from the grades of other copies."""
+
+    def verdict(self, node: Node) -> PairVerdict:
+        """Return where a node comes from."""
+        source = self.source(node)
+        if source is not None and is_dead_copy(source, node):
+            unread = is_idle(node.instruction, node.frame.computation)
+            return PairVerdict(None, Grade.EXACT, IDLE if unread else _DEAD)
+        if source is not None:
+            return PairVerdict(source, self._doubts.get(node, Grade.EXACT), "a further copy")
+        copied = self._copied_otherwise(node)
+        if copied is not None:
+            return copied
+        if node.instruction.opcode == "parameter":
+            words = self._reason_of_parameter(node)
+            if words is not None:
+                return PairVerdict(None, Grade.EXACT, words, ChangeCause.PARAMETER)
+        for grade, reason in self._reasons(node):
+            return PairVerdict(None, grade, reason)
+        return PairVerdict(None, Grade.GUESSED, "no source was found")
+
+    def _copied_otherwise(self, node: Node) -> PairVerdict | None:
+        """Return the original of a copy that is not the same expression as it."""
+        known = self._search.copies.get(node)
+        if known is not None:
+            return PairVerdict(known[0], Grade.MATCHED, known[1])
+        original = None if self._search.parted else self._cloned_beside(node)
+        if original is not None:
+            return PairVerdict(original, Grade.MATCHED, "a further copy, in another shape")
+        source = None if self._search.parted else self._copied_by_name(node)
+        reason = "a further copy, by name, form and framework op"
+        return None if source is None else PairVerdict(source, Grade.MATCHED, reason)
+
+    def _cloned_beside(self, node: Node) -> Node | None:
+        """Return the instruction of which a node has the name and `.clone`, in its computation.
+
+        XLA gives that name to a copy that a pass makes with other operands or of another shape.
+        """
+        line, name = node.instruction, node.instruction.name.removesuffix(_CLONE)
+        home = self._search.before.frames.get(node.frame.number)
+        known = None if home is None else home.computation.by_name.get(name)
+        if home is None or known is None or known is line or known.opcode != line.opcode:
+            return None
+        if not line.operands or line.opcode in _NO_CLONES or name == line.name:
+            return None
+        old, new, original = known.shape, line.shape, home.node(known)
+        alike = old.element_type == new.element_type and old.element_count is not None
+        moved = old.element_count == new.element_count and self._reads_moved(original, node)
+        return original if alike and (moved or _is_padded_copy(original, node)) else None
+
+    def _reads_moved(self, original: Node, node: Node) -> bool:
+        """Return whether the first operands of two nodes are one value, behind what moves it."""
+        sides = (self._search.before, original), (self._search.after, node)
+        read, now = (_behind_moves(side, reader) for side, reader in sides)
+        known = read is not None and now is not None
+        return known and read is not None and node_after(self._search, read) is now
+
+    def source(self, node: Node) -> Node | None:
+        """Return the instruction before that a node is a copy of; None of another program's."""
+        if self._search.parted is not None:
+            return None
+        if node not in self._sources:
+            if self._depth > _DEEPEST:
+                return None
+            self._sources[node] = None
+            self._depth += 1
+            self._sources[node] = self._find_source(node)
+            self._depth -= 1
+        return self._sources[node]
+
+    def _read_by_copies(self, node: Node) -> Node | None:
+        """Return the equal constant that a reader's counterpart read in the old module."""
+        for user, position in self._search.after.users.get(node, ()):
+            known = user.partner or self.source(user)
+            read = None if known is None else read_at(self._search.before, known, position)
+            if read is not None and (read.token == node.token or self._are_equal(read, node)):
+                return read
+        return None
+
+    def _are_equal(self, node: Node, other: Node) -> bool:
+        """Return whether two constants are computed the same way, without values of kept lines.
+
+        Only literals, and operations that repeat a literal.
+        """
+        line, known = node.instruction, other.instruction
+        if self._search.forms.of(line) != self._search.forms.of(known):
+            return False
+        if not line.operands:
+            return literal_of(line) == literal_of(known)
+        read, now = read_at(self._search.before, node, 0), read_at(self._search.after, other, 0)
+        fills = line.opcode == "broadcast" and read is not None and now is not None
+        return fills and read is not None and now is not None and self._are_equal(read, now)
+
+    def _find_source(self, node: Node) -> Node | None:
+        source, opcode = self._equal(node), node.instruction.opcode
+        if source is None or source.instruction.opcode != opcode:
+            return None
+        of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
+        beside = source.frame.number == node.frame.number
+        return None if beside and (opcode in _MOVES or of_another) else source
+
+    def _equal(self, node: Node) -> Node | None:
+        """Return the instruction before that computes the same."""
+        if node.instruction.opcode in _NO_CLONES and not _is_fused_copy(node):
+            return None
+        search = self._search
+        if node.constant:
+            return self._read_by_copies(node)  # that another is equal does not make it a copy
+        link = search.by_token.get(node.token)
+        if link is not None:
+            return link.before
+        kept = search.after.values.kept_twin(node)
+        if kept is not None:
+            return search.itself_before(kept)
+        link = self._linked_repeats.get(search.after.own_values.get(node))
+        if link is None:
+            return None
+        self._doubts[node] = weakest((link.grade, Grade.MATCHED))
+        return link.before
+
+    @cached_property
+    def _linked_repeats(self) -> Mapping[Hashable, NodePair]:
+        """The first link of each value, by the value numbers of the new module alone."""
+        values = self._search.after.own_values
+        links: dict[Hashable, NodePair] = {}
+        for link in self._search.links:
+            if link.relation is not Relation.COMBINED and not link.after.kept:
+                links.setdefault(values.get(link.after), link)
+        links.pop(None, None)
+        return links
+
+    def _copied_by_name(self, node: Node) -> Node | None:
+        """Return the original of a node in a computation without callers, by name."""
+        name = node.frame.computation.name
+        if node.instruction.opcode == "parameter" or self._is_in_entry(node):
+            return None
+        if self._search.after.graph.callers(name):
+            return None
+        if self._by_name is None:
+            self._by_name = self._names()
+        nodes = self._by_name.get(self._name(node, _head(node.instruction.name)), [])
+        return nodes[0] if len(nodes) == 1 and self._reads_alike(nodes[0], node) else None
+
+    def _reads_alike(self, original: Node, node: Node) -> bool:
+        """Return whether two nodes have operands with the same opcodes, as far as known.
+
+        The arguments of a computation without callers are not known.
+        """
+        sides = (self._search.before, original), (self._search.after, node)
+        read = [
+            [operand.instruction.opcode for operand, _ in side.graph.operands(node)]
+            for side, node in sides
+        ]
+        pairs = zip(*read, strict=False)
+        same = all(old == new or "parameter" in (old, new) for old, new in pairs)
+        return same and len(read[0]) == len(read[1])
+
+    def _names(self) -> dict[Hashable, list[Node]]:
+        """Return the instructions before by name, with and without the last number.
+
+        Only those that may have been copied, which are few.
+        """
+        wanted = {_head(node.instruction.name) for node in self._search.after.open()}
+        names: dict[Hashable, list[Node]] = {}
+        for frame in self._search.before.homes.values():
+            for line in frame.computation.instructions:
+                for name in (line.name, _head(line.name)):
+                    if name in wanted:
+                        node = frame.node(line)
+                        names.setdefault(self._name(node, name), []).append(node)
+        return names
+
+    def _name(self, node: Node, name: str) -> Hashable:
+        form = self._search.forms.of(node.instruction)
+        return (name, form.opcode, form.shape, origin(node))
+
+    def _reason_of_parameter(self, node: Node) -> str | None:
+        """Return which caller's parameter is new; None for a computation that is not opened."""
+        line, caller = node.instruction, node.frame.caller
+        if caller is not None:
+            return f"parameter {line.argument} of %{caller.instruction.name}"
+        if self._is_in_entry(node):
+            return f"parameter {line.argument} of the module"
+        if self._search.after.graph.callers(node.frame.computation.name):
+            return None
+        return f"parameter {line.argument} of a computation without callers"
+
+    def _reasons(self, node: Node) -> Iterator[tuple[Grade, str]]:
+        callers = self._search.after.graph.callers(node.frame.computation.name)
+        yield from self._reasons_by_readers(node)
+        yield from self._reasons_by_callers(node, callers)
+
+    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
+        line = node.instruction
+        yield from self._reasons_by_partial_results(node)
+        yield from _reasons_by_loops(node)
+        if line.name in node.frame.callees and not self._only_moves(node):
+            yield Grade.GUESSED, "no instruction before was found for what it holds"
+        users = self._search.after.users.get(node, ())
+        for user, position in users:
+            if user.partner is not None:
+                yield Grade.MATCHED, self._put_in(node, user, position)
+        if is_root(node) and users and users[0][0].frame is not node.frame:
+            yield Grade.MATCHED, f"the result of %{node.frame.computation.name}"
+        if users:
+            user = users[0][0]
+            link = "an operand of" if is_written_operand(user, node) else "its value is used by"
+            name = f"the new %{user.instruction.name}"
+            yield Grade.MATCHED, f"{link} {name}{self._led_to(user)}"
+        readers = node.frame.computation.users.get(line.name, ())
+        if readers:
+            yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
+        if not users and not is_root(node):
+            yield Grade.EXACT, IDLE
+
+    def _reasons_by_partial_results(self, node: Node) -> Iterator[tuple[Grade, str]]:
+        """Yield what a new sum over devices combines, if that has its op_name and a counterpart."""
+        line, op_name = node.instruction, node.instruction.metadata.op_name
+        if line.opcode not in REDUCING_COLLECTIVES or not op_name:
+            return
+        operands = [operand for operand, _ in self._search.after.graph.operands(node)]
+        more = f" and of {len(operands) - 1:,} more" if len(operands) > 1 else ""
+        for operand in operands:
+            known = operand.instruction
+            if operand.partner is not None and known.metadata.op_name == op_name:
+                yield Grade.MATCHED, f"it combines partial results of %{known.name}{more}"
+
+    @staticmethod
+    def _only_moves(node: Node) -> bool:
+        """Return whether a fusion or call contains only data movement, so that it has no source."""
+        lines = node.frame.callees[node.instruction.name].computation.instructions
+        return all(line.opcode in _MOVING for line in lines)
+
+    def _led_to(self, user: Node) -> str:
+        """Return text that names the known instruction that a new one leads to, if any."""
+        users = self._search.after.users
+        for _ in range(_MOST_STEPS):
+            known = next((other for other, _ in users.get(user, ()) if other.partner), None)
+            if known is not None:
+                return f", which leads to %{_reader_beside(user, known).instruction.name}"
+            following = next((other for other, _ in users.get(user, ()) if not other.kept), None)
+            if following is None:
+                break
+            user = following
+        return ""
+
+    def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
+        if not callers and not self._is_in_entry(node):
+            yield Grade.EXACT, "its computation has no callers"
+        elif callers and node.frame.computation.name not in self._search.computations.partners:
+            yield Grade.MATCHED, f"its computation is new, called by %{callers[0]}"
+        elif is_root(node):
+            yield Grade.MATCHED, "it is the root of its computation"
+
+    def _is_in_entry(self, node: Node) -> bool:
+        return node.frame.computation is self._search.after.graph.module.entry
+
+    def _put_in(self, node: Node, user: Node, position: int) -> str:
+        """Return text on how a node came between a known user and the operand it read before."""
+        reader = _reader_beside(node, user)
+        name = reader.instruction.name
+        if not is_written_operand(reader, node):
+            return f"its value is used by %{name}"
+        read = None
+        if user.partner is not None:
+            read = read_at(self._search.before, user.partner, position)
+        sources = [operand for operand, _ in self._search.after.graph.operands(node)]
+        between = None if read is None else node_after(self._search, read)
+        if between is not None and between in sources:
+            number = _element_taken(node, reader)
+            number = sources.index(between) if number is None else number
+            names = list(node.instruction.operand_names)[number : number + 1]
+            if names:
+                return f"inserted between %{names[0]} and %{name}"
+        return f"used by %{name}"
+
+
+def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
+    """Yield which loop starts with a copy, whoever else reads it."""
+    line, users = node.instruction, node.frame.computation.users
+    for reader in users.get(line.name, ()) if line.opcode == "copy" else ():
+        for loop in users.get(reader.name, ()) if reader.opcode == "tuple" else ():
+            if loop.opcode == "while":
+                source = next(iter(line.operand_names), "")
+                others = len({user.name for user in users[line.name]}) - 1
+                more = f" and {units.plural(others, 'other user')}" if others else ""
+                yield Grade.MATCHED, f"a copy of %{source} for the start of %{loop.name}{more}"
+
+
+def _is_padded_copy(original: Node, node: Node) -> bool:
+    """Return whether a node has the framework op of its original, which is still beside it.
+
+    Convolutions of batches in windows have more elements, of padding.
+    """
+    line = original.instruction
+    beside = node.frame.computation.by_name.get(line.name)
+    stays = beside is not None and beside.opcode == line.opcode and bool(origin(node))
+    rank = len(line.shape.dimensions) == len(node.instruction.shape.dimensions)
+    return stays and rank and origin(original) == origin(node)
+
+
+def _behind_moves(side: Side, node: Node) -> Node | None:
+    """Return the first operand of a node, behind what only moves its elements."""
+    read = read_at(side, node, 0)
+    for _ in range(_MOST_MOVES):
+        if read is None or read.instruction.opcode not in REARRANGEMENTS:
+            break
+        read = read_at(side, read, 0)
+    return read
+
+
+def _is_fused_copy(node: Node) -> bool:
+    """Return whether a node is a copy in a fusion, where none is put: it came with its reader."""
+    caller = node.frame.caller
+    fused = caller is not None and caller.instruction.opcode == "fusion"
+    return fused and node.instruction.opcode == "copy"
+
+
+def _reader_beside(node: Node, user: Node) -> Node:
+    """Return the user in the node's own computation: a call, if a callee is the reader."""
+    reader = user
+    while reader.frame is not node.frame:
+        if reader.frame.caller is None:
+            return user
+        reader = reader.frame.caller
+    return reader
+
+
+def _element_taken(node: Node, reader: Node) -> int | None:
+    """Return which operand of a new tuple a reader takes as its element; None of other readers."""
+    taken = reader.instruction.opcode == "get-tuple-element"
+    if node.instruction.opcode != "tuple" or not taken:
+        return None
+    return reader.instruction.taken_element
+
+
+def _head(name: str) -> str:
+    """Return a name without the last number or mark, which copies get: `add.14` of `add.14.3`."""
+    return name.rpartition(".")[0] or name

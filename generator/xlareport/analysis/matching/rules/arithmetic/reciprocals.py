@@ -1,0 +1,54 @@
+"""A rule for divisions that became products with a reciprocal: x / y as x * (1 / y).
+
+The reciprocal and what repeats it are new: they do not continue the divisor, in spite of their
+framework op.
+"""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+
+_REPEATS = REARRANGEMENTS | {"broadcast", "convert"}
+_ENDS = frozenset({"constant", "divide"})
+_MOST_MOVES = 8
+
+
+def mark_reciprocals(search: Search) -> None:
+    """Mark the other factor of the only product of what was divided as new."""
+    divisions = [node for node in search.before.open() if node.instruction.opcode == "divide"]
+    products = [node for node in search.after.open() if node.instruction.opcode == "multiply"]
+    if not (divisions and products):
+        return
+    search.evaluate()
+    new = group_by_key(_keyed(search, search.after, products))
+    for key, ours in group_by_key(_keyed(search, search.before, divisions)).items():
+        theirs = new.get(key, ())
+        if len(ours) == len(theirs) == 1:
+            search.without_origin.update(_reciprocal(search.after, theirs[0]))
+
+
+def _keyed(search: Search, side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
+    """Yield operations with frame, shape, and what they divide or multiply."""
+    for node in nodes:
+        shape = search.forms.of(node.instruction).shape
+        yield (node.frame.number, shape, *side.values.read(node)[:1]), node
+
+
+def _reciprocal(side: Side, product: Node) -> list[Node]:
+    """Return the new reciprocal or constant that a product multiplies by, and what repeats it."""
+    nodes = list[Node]()
+    waiting = [*side.graph.operands(product)[-1:]]
+    for node, path in waiting:
+        if path or not is_free(node) or len(nodes) == _MOST_MOVES:
+            return []
+        nodes.append(node)
+        if node.instruction.opcode in _ENDS:
+            return nodes
+        if node.instruction.opcode in _REPEATS:
+            waiting += side.graph.operands(node)[:1]
+    return []

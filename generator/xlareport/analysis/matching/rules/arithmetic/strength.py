@@ -1,0 +1,91 @@
+"""A rule for dots that became elementwise products of their broadcast operands, and their sum."""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.leftovers import is_idle
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.knowledge.grades import Grade
+
+_MOVES = frozenset({"bitcast", "broadcast", "convert", "copy", "reshape", "transpose"})
+_MOST_MOVES = 8
+"""Moves in a row that are looked behind."""
+_OPERANDS = 2
+
+
+def reduced(search: Search) -> None:
+    """Pair dots with multiplications of the same two values, if each is the only one."""
+    dots = [node for node in search.before.open() if node.instruction.opcode == "dot"]
+    products = [node for node in search.after.open() if _is_product(node)]
+    if not (dots and products):
+        return
+    search.evaluate()
+    old = group_by_key(_keyed(search.before, dots))
+    new = group_by_key(_keyed(search.after, products))
+    for key, nodes in old.items():
+        others = new.get(key, ())
+        if len(nodes) == len(others) == 1:
+            _pair(search, nodes[0], others[0])
+
+
+def _is_product(node: Node) -> bool:
+    """Return whether a node multiplies for a reader: passes leave products that they gave up."""
+    line = node.instruction
+    return line.opcode == "multiply" and not is_idle(line, node.frame.computation)
+
+
+def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
+    """Yield nodes with two operands, with the sorted values of these as key."""
+    for node in nodes:
+        operands = side.graph.operands(node)
+        if len(operands) == _OPERANDS:
+            yield tuple(sorted(_value(side, operand) for operand in operands)), node
+
+
+def _value(side: Side, operand: NodeElement) -> int:
+    """Return the value that moves of data hand to an operand."""
+    node, path = operand
+    for _ in range(_MOST_MOVES):
+        operands = side.graph.operands(node) if node.instruction.opcode in _MOVES else ()
+        if path or not operands:
+            break
+        node, path = operands[0]
+    side.values.value_of(node)
+    return side.values.element(node, path)
+
+
+def _pair(search: Search, dot: Node, product: Node) -> None:
+    """Pair a dot with the sum of a product, if that has its size, else with the product."""
+    reason = f"%{product.instruction.name} multiplies the same values"
+    size = dot.instruction.shape.element_count
+    total = next(_sums(search.after, product), None)
+    if total is not None and total.instruction.shape.element_count == size:
+        if search.link(dot, total, Grade.MATCHED, reason):
+            search.extend(dot, product)
+    elif product.instruction.shape.element_count == size or _is_repeated(search, product, size):
+        search.link(dot, product, Grade.MATCHED, reason)
+
+
+def _is_repeated(search: Search, product: Node, size: int | None) -> bool:
+    """Return whether only broadcasts of a size read a product: one factor is a repeated value."""
+    users = [user.instruction for user, _ in search.after.users.get(product, ())]
+    return bool(users) and all(
+        user.opcode == "broadcast" and user.shape.element_count == size for user in users
+    )
+
+
+def _sums(side: Side, product: Node) -> Iterator[Node]:
+    """Yield the free sum that alone reads a product, behind free moves."""
+    node = product
+    for _ in range(_MOST_MOVES):
+        users = {user for user, _ in side.users.get(node, ())}
+        node = users.pop() if len(users) == 1 else product
+        if node is product or not is_free(node):
+            return
+        if node.instruction.opcode == "reduce":
+            yield node
+        if node.instruction.opcode not in _MOVES:
+            return

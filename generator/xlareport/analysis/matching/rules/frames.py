@@ -1,0 +1,300 @@
+"""Rules that carry links across the border of a computation: parameters and results."""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+
+from xlareport.analysis.matching.search.nodes import (
+    are_tuples,
+    is_free,
+    paired_users,
+    same_form,
+    same_shape,
+)
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.facts import callees_of
+from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement, opened_root
+from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.parameters import can_continue
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.analysis.matching.sides.values import UNKNOWN
+from xlareport.knowledge.grades import Grade
+
+_KNOWN = "a computation with a known counterpart"
+
+
+def called(search: Search) -> None:
+    """Pair the closed computations that linked instructions call, and their callees."""
+    for link in search.links:  # it grows meanwhile: with the lines of what is called
+        before, after = link.before.instruction, link.after.instruction
+        if before.opcode == after.opcode and len(before.called) == len(after.called):
+            for (_, old), (_, new) in zip(before.called, after.called, strict=True):
+                _pair_called(search, old, new, link.grade)
+
+
+def _pair_called(search: Search, old: str, new: str, grade: Grade) -> None:
+    frame, other = search.before.homes.get(old), search.after.homes.get(new)
+    correspondence = search.computations
+    known = old in correspondence.pairs or new in correspondence.partners
+    if known or frame is None or other is None or frame.caller or other.caller:
+        return
+    correspondence.pair(old, new)
+    ours, theirs = _outline(search, 0, frame), _outline(search, 1, other)
+    if ours == theirs:
+        _link_lines(search, frame, other, grade)
+    else:
+        _link_by_number(search, frame, other)
+
+
+def _outline(search: Search, here: int, frame: Frame) -> list[Hashable]:
+    """Return a computation's instructions without names: form, operand positions and callees."""
+    lines = frame.computation.instructions
+    places = {line.name: number for number, line in enumerate(lines)}
+    outline: list[Hashable] = []
+    for line in lines:
+        read = [operand.partition("#") for operand in line.operands]
+        operands = tuple([(places.get(name), element) for name, _, element in read])
+        callees = tuple([search.contents[here].of(name) for name in callees_of(line)])
+        outline.append((search.forms.of(line), operands, callees))
+    return outline
+
+
+def _link_lines(search: Search, frame: Frame, other: Frame, grade: Grade) -> None:
+    """Pair the instructions of equal computations in order, with the callers' grade at most."""
+    lines = zip(frame.computation.instructions, other.computation.instructions, strict=True)
+    for line, same in lines:
+        before, after = frame.node(line), other.node(same)
+        if is_free(before) and is_free(after):
+            search.link(before, after, grade, "the same line of what is called alike")
+
+
+def uncalled(search: Search) -> None:
+    """Pair computations with equal contents that have no callers, in order."""
+    waiting: dict[int, deque[Frame]] = {}
+    for frame, token in _uncalled(search, 0):
+        waiting.setdefault(token, deque()).append(frame)
+    for other, token in _uncalled(search, 1):
+        if waiting.get(token):
+            frame = waiting[token].popleft()
+            search.computations.pair(frame.computation.name, other.computation.name)
+            _link_by_number(search, frame, other)
+
+
+def _uncalled(search: Search, here: int) -> Iterator[tuple[Frame, int]]:
+    """Yield frame and value number of each unpaired computation without callers."""
+    side = (search.before, search.after)[here]
+    paired = (search.computations.pairs, search.computations.partners)[here]
+    for frame in side.graph.frames:
+        name = frame.computation.name
+        if name not in paired and not side.graph.call_sites(name):
+            token = search.contents[here].of(name)
+            if token != UNKNOWN:
+                yield frame, token
+
+
+def entry_arguments(search: Search) -> None:
+    """Pair the parameters of the entry computations if their counts and types are compatible.
+
+    Passes keep parameter numbers; operands are weaker evidence where shapes are partitioned.
+    """
+    before, after = search.before.graph.module.entry, search.after.graph.module.entry
+    if before is None or after is None:
+        return
+    old, new = before.parameters, after.parameters
+    if len(old) == len(new) and all(map(can_continue, old, new)):
+        frame, other = search.before.homes.get(before.name), search.after.homes.get(after.name)
+        if frame is not None and other is not None:
+            _link_by_number(search, frame, other)
+
+
+def arguments(search: Search) -> None:
+    """Pair the parameters of closed computations that continue each other, if counts are equal."""
+    for old, new in search.computations.pairs.items():
+        frame, other = search.before.homes.get(old), search.after.homes.get(new)
+        if frame is None or other is None or frame.caller or other.caller:
+            continue
+        if len(frame.computation.parameters) == len(other.computation.parameters):
+            _link_by_number(search, frame, other)
+
+
+def passed(search: Search) -> None:
+    """Pair the parameters of a fusion that has more or fewer by the operands that they stand for.
+
+    A pass that moves a constant into a fusion numbers its other parameters anew.
+    """
+    for old, new in search.computations.pairs.items():
+        frame, other = search.before.homes.get(old), search.after.homes.get(new)
+        if frame is None or other is None:
+            continue
+        if len(frame.computation.parameters) != len(other.computation.parameters):
+            ours, theirs = _by_operand(search.before, frame), _by_operand(search.after, other)
+            for value, nodes in ours.items():
+                others = theirs.get(value, ())
+                if len(nodes) == len(others) == 1:
+                    _link_passed(search, nodes[0], others[0])
+
+
+def _link_passed(search: Search, before: Node, after: Node) -> None:
+    """Pair two parameters, whose numbers say nothing of their values from now on."""
+    _link(search, before, after, "a parameter of the same operand")
+    if before.partner is after and before.instruction.argument != after.instruction.argument:
+        before.base = after.base = before.token
+
+
+def _by_operand(side: Side, frame: Frame) -> dict[Hashable, list[Node]]:
+    """Return the parameters of a fusion by the values of its operands; empty of anything else."""
+    sites = side.graph.call_sites(frame.computation.name)
+    if len(sites) != 1 or sites[0][1].instruction.opcode != "fusion":
+        return {}
+    computation, call = sites[0]
+    home = side.graph.home(computation)
+    operands = [side.graph.resolve(home, name) for name in call.instruction.operands]
+    parameters = frame.computation.parameters
+    if len(operands) != len(parameters):
+        return {}
+    pairs = zip(operands, parameters, strict=True)
+    return group_by_key(
+        (_value_of(side, operand), frame.node(line)) for operand, line in pairs if operand
+    )
+
+
+def _value_of(side: Side, operand: NodeElement) -> int:
+    side.values.value_of(operand[0])
+    return side.values.element(*operand)
+
+
+def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:
+    lines = zip(frame.computation.parameters, other.computation.parameters, strict=False)
+    for line, same in lines:
+        _link(search, frame.node(line), other.node(same), f"a parameter of {_KNOWN}")
+
+
+def results(search: Search) -> None:
+    """Pair the roots of paired computations if they have the same shape or are both tuples.
+
+    A tuple root that gained or lost elements is still the same root.
+    """
+    for old, new in search.computations.pairs.items():
+        frame, other = search.before.homes.get(old), search.after.homes.get(new)
+        root, other_root = _root(frame), _root(other)
+        if root is None or other_root is None:
+            continue
+        if same_shape(search, root, other_root) or are_tuples(root, other_root):
+            _link(search, root, other_root, f"the result of {_KNOWN}")
+
+
+def elements(search: Search) -> None:
+    """Pair elements of a continued tuple with those that a user of theirs reads in their place.
+
+    A loop that carries two equal values loses one of them.
+    """
+    for node in search.before.open():
+        for other in elements_read_now(node):
+            if same_shape(search, node, other) and _taken_from(node).partner is _taken_from(other):
+                _link(search, node, other, "read in its place by a known counterpart")
+
+
+def _taken_from(element: Node) -> Node:
+    """Return the tuple that an element is taken from; the element itself if it is unknown."""
+    home = element.frame
+    source = home.computation.by_name.get(next(iter(element.instruction.operand_names), ""))
+    return element if source is None else home.node(source)
+
+
+def elements_read_now(element: Node) -> Iterator[Node]:
+    """Yield the elements of a continued tuple that paired users of an element read now."""
+    line = element.instruction
+    if line.opcode != _ELEMENT or not line.operands:
+        return
+    for _, now, place in paired_users(element):
+        read = now.frame.computation.by_name.get([*now.instruction.operand_names][place])
+        if read is not None and read.opcode == _ELEMENT:
+            yield now.frame.node(read)
+
+
+_ELEMENT = "get-tuple-element"
+
+
+def opened_results(search: Search) -> None:
+    """Pair the tuples that linked calls return, as surely as the calls."""
+    for link in list(search.links):
+        root = opened_root(link.before)
+        other = opened_root(link.after)
+        if root is None or other is None or not are_tuples(root, other):
+            continue
+        if is_free(root) and is_free(other):
+            grade = Grade.GUESSED if link.grade is Grade.GUESSED else Grade.MATCHED
+            search.link(root, other, grade, f"the result of {_KNOWN}")
+
+
+def _root(frame: Frame | None) -> Node | None:
+    root = None if frame is None else frame.computation.root
+    return None if frame is None or root is None else frame.node(root)
+
+
+def _link(search: Search, before: Node, after: Node, reason: str) -> None:
+    if is_free(before) and is_free(after):
+        search.link(before, after, Grade.MATCHED, reason)
+
+
+def called_parameters(search: Search) -> None:
+    """Pair the parameters of calls whose results are linked, before what is left is guessed."""
+    _by_result(search, lambda caller: caller.instruction.opcode == "call")
+
+
+def parameters(search: Search) -> None:
+    """Pair the parameters of fused and called computations whose results are linked."""
+    _by_result(search, lambda _: True)
+
+
+def _by_result(search: Search, is_meant: Callable[[Node], bool]) -> None:
+    for frame in search.before.graph.frames:
+        other = _continued(frame) if frame.caller is not None and is_meant(frame.caller) else None
+        if other is None:
+            continue
+        by_number = {line.argument: line for line in other.computation.parameters}
+        for line in frame.computation.parameters:
+            same = by_number.get(line.argument)
+            if same is not None:
+                _link_parameters(search, frame.node(line), other.node(same))
+
+
+def holders(search: Search) -> None:
+    """Pair nested fusions, and others that are left, of which all lines continue each other.
+
+    A loop that is made anew has copies of the fusions in it, and of those in these.
+    """
+    for frame in reversed(search.before.graph.frames):  # nested ones before what holds them
+        other = _continued(frame)
+        if other is None or frame.caller is None or other.caller is None:
+            continue
+        if frame.caller.instruction.opcode == other.caller.instruction.opcode == "fusion" and (
+            _hold_the_same(frame, other)
+        ):
+            _link(search, frame.caller, other.caller, "it holds the same lines as the other")
+
+
+def _hold_the_same(frame: Frame, other: Frame) -> bool:
+    """Whether the lines of a computation that compute continue as those of another."""
+    ours = [line for line in frame.computation.instructions if line.operands]
+    theirs = {line.name for line in other.computation.instructions if line.operands}
+    partners = [node.partner for line in ours if (node := frame.nodes.get(line.name)) is not None]
+    names = {node.instruction.name for node in partners if node is not None and node.frame is other}
+    return len(ours) == len(theirs) and names == theirs
+
+
+def _link_parameters(search: Search, before: Node, after: Node) -> None:
+    if is_free(before) and is_free(after) and same_form(search, before, after):
+        number = before.instruction.argument
+        search.link(before, after, Grade.EXACT, f"parameter {number} of {_KNOWN}")
+
+
+def _continued(frame: Frame) -> Frame | None:
+    """Return the frame whose root is also that of another, if both have as many parameters."""
+    root = frame.computation.root
+    node = None if root is None else frame.nodes.get(root.name)
+    if frame.caller is None or node is None or node.partner is None:
+        return None
+    other = node.partner.frame
+    same_count = len(other.computation.parameters) == len(frame.computation.parameters)
+    is_root = node.partner.instruction is other.computation.root
+    return other if same_count and is_root and other.caller is not None else None

@@ -1,0 +1,1 @@
+"""Rules for dots, collectives and other heavy instructions."""

@@ -1,0 +1,189 @@
+"""Rules for collectives that were combined, and for those split into a start and a done."""
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+
+from xlareport.analysis.matching.search.nodes import Names, is_free
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.halves import (
+    DONE,
+    START,
+    dones_of,
+    start_of,
+    wrapped,
+    wrapped_in_turn,
+)
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.shardings.device_groups import parse_groups, parse_pairs
+from xlareport.knowledge.grades import Grade
+
+_COMBINED = frozenset({"all-gather", "all-reduce", "collective-permute", "reduce-scatter"})
+_FEWEST = 2
+_REDUCED = "all-reduce"
+
+
+def combined(search: Search) -> None:
+    """Pair collectives with the combined collective that has all their operands.
+
+    A combined collective may be an operand of the next one, so repeat until nothing changes.
+    """
+    wholes = [node for node in search.after.open() if _is_whole(node)]
+    count = len(wholes) + 1
+    while wholes and len(wholes) < count:
+        count = len(wholes)
+        search.evaluate()
+        _combine_all(search, wholes)
+        wholes = [node for node in wholes if node.partner is None]
+
+
+def _combine_all(search: Search, wholes: list[Node]) -> None:
+    waiting: dict[Hashable, deque[Node]] = {}
+    for node in search.before.open():
+        if _opcode(node) in _COMBINED and len(node.instruction.operands) == 1:
+            key = (_opcode(node), devices_of(node), search.before.values.read(node)[0])
+            waiting.setdefault(key, deque()).append(node)
+    for whole in wholes:
+        _combine(search, whole, waiting)
+
+
+def _is_whole(node: Node) -> bool:
+    known = _opcode(node).removesuffix(START) in _COMBINED
+    return known and len(node.instruction.operands) >= _FEWEST
+
+
+def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) -> None:
+    opcode, devices = _opcode(whole).removesuffix(START), devices_of(whole)
+    queues = [waiting.get((opcode, devices, token)) for token in search.after.values.read(whole)]
+    if not all(queues):
+        return
+    members = [queue.popleft() for queue in queues if queue]
+    if len(members) == len(queues):
+        reason = f"%{whole.instruction.name} does it for {len(members)} operands"
+        search.combine(members, whole, Grade.EXACT, reason)
+        for done in dones_of(search.after, whole):
+            search.name_elements(members, done)
+
+
+def folded(search: Search) -> None:
+    """Pair an all-reduce of an all-reduce, which nothing else reads, with one that does both."""
+    chains: dict[Hashable, tuple[Node, Node]] = {}
+    for outer in search.before.open():
+        inner = _reduced(search.before, outer)
+        if inner is not None:
+            chains[search.before.values.read(inner)[0]] = (outer, inner)
+    for whole in search.after.open() if chains else ():
+        read = search.after.values.read(whole) if _opcode(whole) == _REDUCED else ()
+        members = chains.pop(read[0], ()) if len(read) == 1 else ()
+        if members and _reduced(search.after, whole) is None:
+            reason = f"%{whole.instruction.name} does the work of both"
+            search.combine(members, whole, Grade.MATCHED, reason)
+            members[0].token = whole.token
+
+
+def _reduced(side: Side, outer: Node) -> Node | None:
+    """Return the open all-reduce that an open all-reduce alone reads."""
+    operands = side.graph.operands(outer) if _opcode(outer) == _REDUCED else ()
+    inner = operands[0][0] if len(operands) == 1 else None
+    if inner is None or _opcode(inner) != _REDUCED or not is_free(inner):
+        return None
+    return inner if len(side.users.get(inner, ())) == 1 and is_free(outer) else None
+
+
+def halves(search: Search) -> None:
+    """Pair an instruction with the start and the done that do its work asynchronously.
+
+    Skip instructions that keep their name: the pair was inserted before them.
+    What reads the result of another such pair is found after that one: repeat while any was.
+    """
+    pairs = list(_halves(search.after))
+    count = len(pairs) + 1
+    names = Names(search.after) if pairs else None
+    while names is not None and pairs and len(pairs) < count:
+        count = len(pairs)
+        _pair_each(search, pairs, names)
+        pairs = list(_halves(search.after))
+
+
+def _pair_each(search: Search, pairs: Iterable[tuple[Node, Node]], names: Names) -> None:
+    search.evaluate()
+    waiting: dict[Hashable, deque[Node]] = {}
+    for node in search.before.open():
+        if not names.claim(node):
+            key = (_opcode(node), devices_of(node), *search.before.values.read(node))
+            waiting.setdefault(key, deque()).append(node)
+    for start, done in pairs:
+        _pair_halves(search, start, done, waiting)
+
+
+def _halves(side: Side) -> Iterator[tuple[Node, Node]]:
+    """Yield the start and the done of each new asynchronous instruction."""
+    for done in side.open():
+        if _opcode(done).endswith(DONE):
+            operands = side.graph.operands(done)
+            if operands and _opcode(operands[0][0]).endswith(START):
+                yield operands[0][0], done
+
+
+def _pair_halves(
+    search: Search, start: Node, done: Node, waiting: dict[Hashable, deque[Node]]
+) -> None:
+    """Pair start and done with a synchronous instruction, or the done with the start's partner."""
+    whole = start.partner
+    if is_free(start):
+        begun = _begun(search.after, start)
+        opcode = _opcode(begun).removesuffix(START)
+        queue = waiting.get((opcode, devices_of(begun), *search.after.values.read(start)))
+        whole = _taken(queue, _channel(begun)) if queue else None
+        if whole is not None and is_free(whole):
+            search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
+    if whole is not None and whole.partner is start and _opcode(whole) != _opcode(start):
+        search.extend(whole, done)
+        for inner in wrapped_in_turn(search.after, start):
+            if is_free(inner):
+                search.extend(whole, inner)
+
+
+def link_wrapped(search: Search, whole: Node, inner: Node, grade: Grade, reason: str) -> bool:
+    """Pair an instruction with the `async-start` that wraps its counterpart; False if none does."""
+    start = start_of(search.after, inner.frame) if inner.frame.caller is None else None
+    if start is None or not is_free(start) or not search.link(whole, start, grade, reason):
+        return False
+    for done in dones_of(search.after, start):
+        if is_free(done):
+            search.extend(whole, done)
+    search.extend(whole, inner)
+    return True
+
+
+def _begun(side: Side, start: Node) -> Node:
+    """Return the instruction that a start begins, or the start where it is that itself."""
+    return (wrapped(side, start) if _opcode(start) == "async-start" else None) or start
+
+
+def _taken(queue: deque[Node], channel: str) -> Node:
+    """Take the node with a channel id out of a queue; the first where none has it."""
+    taken = next((node for node in queue if channel and _channel(node) == channel), queue[0])
+    queue.remove(taken)
+    return taken
+
+
+def _channel(node: Node) -> str:
+    return node.instruction.attributes.get("channel_id", "")
+
+
+def devices_of(node: Node) -> Hashable:
+    """Return the device groups and (source, target) pairs of a collective; None if it has neither.
+
+    Equal groups are equal values, however the text writes them.
+    """
+    text = node.instruction.attributes_text
+    if "replica_groups=" not in text and "source_target_pairs=" not in text:
+        return None
+    attributes = node.instruction.attributes
+    groups = parse_groups(attributes.get("replica_groups", ""))
+    return groups and groups.groups, parse_pairs(attributes.get("source_target_pairs", "{}"))
+
+
+def _opcode(node: Node) -> str:
+    return node.instruction.opcode

@@ -1,0 +1,77 @@
+"""A rule for the operands of a combined collective that no value has identified.
+
+A pass may have promoted what they send to another element type, or turned it, before another
+combined them: its operands are as many as what it combines.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+
+from xlareport.analysis.matching.rules.heavy.collectives import devices_of
+from xlareport.analysis.matching.rules.heavy.products import reducer
+from xlareport.analysis.matching.search.pairing import Relation
+from xlareport.analysis.matching.search.search import NodePair, Search
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.halves import START
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.knowledge.grades import Grade
+
+_REDUCED = "all-reduce"
+_FEWEST = 2
+
+
+def completed(search: Search) -> None:
+    """Pair the all-reduces that are left with the combined one that lacks as many of their size."""
+    left: dict[Hashable, list[Node]] = defaultdict(list)
+    for node in search.before.open():
+        if _opcode(node) == _REDUCED and len(node.instruction.operands) == 1:
+            left[_key(search.before, node, _size(node))].append(node)
+    if left:
+        lacking = _lacking(search)
+        for key, nodes in left.items():
+            wholes = lacking.get(key, [])
+            if len(set(wholes)) == 1 and len(wholes) == len(nodes) and wholes[0].partner:
+                _complete(search, nodes, wholes[0])
+
+
+def _complete(search: Search, nodes: Sequence[Node], whole: Node) -> None:
+    reason = f"%{whole.instruction.name} has as many operands of their size besides"
+    for node in nodes:
+        node.partner = whole
+        link = NodePair(node, whole, Grade.MATCHED, reason, equal=False, relation=Relation.COMBINED)
+        search.links.append(link)
+
+
+def _lacking(search: Search) -> dict[Hashable, list[Node]]:
+    """Return by kind and size the new collectives with an operand of it that none is known for."""
+    members: dict[Node, list[Node]] = defaultdict(list)
+    for link in search.links:
+        if link.relation is Relation.COMBINED:
+            members[link.after].append(link.before)
+    result: dict[Hashable, list[Node]] = defaultdict(list)
+    for whole in search.after.nodes:
+        if _opcode(whole).removesuffix(START) != _REDUCED or whole.kept:
+            continue
+        known = members[whole]
+        if whole.partner is not None and len(known) < _FEWEST:
+            continue
+        operands = search.after.graph.operands(whole)
+        sizes = Counter(_size(node) for node, path in operands if not path)
+        sizes.subtract(map(_size, known))
+        for size, count in sizes.items():
+            result[_key(search.after, whole, size)] += [whole] * count
+    return result
+
+
+def _size(node: Node) -> tuple[int, ...]:
+    """Return the dimensions of a value in any order: turned and with others of size 1."""
+    return tuple(sorted(size or 0 for size in node.instruction.shape.dimensions if size != 1))
+
+
+def _key(side: Side, node: Node, size: tuple[int, ...]) -> Hashable:
+    """Return how a collective reduces, over which devices, and values of which size."""
+    return reducer(side, node), devices_of(node), size
+
+
+def _opcode(node: Node) -> str:
+    return node.instruction.opcode

@@ -1,0 +1,215 @@
+"""A rule for combined collectives of several operands, and combined dots of several results.
+
+The operands of the collective, or the readers of the dot's parts, are paired already and identify
+the old instructions.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.elements import kept_elements
+from xlareport.analysis.matching.sides.families import family_of, is_mark
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.halves import START, dones_of, is_done, start_of
+from xlareport.analysis.matching.sides.pieces import piece_of, slices_of
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.knowledge.grades import Grade
+
+_COLLECTIVES = frozenset(
+    {"all-gather", "all-reduce", "all-to-all", "collective-permute", "reduce-scatter"}
+)
+_MOVES = frozenset({"bitcast", "convert", "copy", "reshape", "transpose"})
+_SUMMED = _MOVES | {"reduce"}
+"""Opcodes that may occur between a dot that was also split and the slices of its result."""
+_MOST_MOVES = 8
+_MOST_READERS = 40
+_FEWEST = 2
+
+
+def joined(search: Search) -> None:
+    """Pair collectives and dots with the one instruction that does the work of all of them."""
+    old, new = search.before.open(), search.after.nodes
+    if any(_opcode(node) in _COLLECTIVES for node in old):
+        for whole in new:
+            if _opcode(whole).removesuffix(START) in _COLLECTIVES and not whole.kept:
+                _join_collectives(search, whole)
+    if any(family_of(node.instruction) == "product" for node in old):
+        for whole in new:
+            if family_of(whole.instruction) == "product" and not whole.kept:
+                _join_products(search, whole)
+
+
+def _join_collectives(search: Search, whole: Node) -> None:
+    pieces = _pieces(search.after, whole)
+    if len(pieces) < _FEWEST:
+        return
+    start = start_of(search.after, whole.frame) if whole.frame.caller is None else None
+    holder = whole if start is None else start
+    opcode = _opcode(whole).removesuffix(START)
+    members = [_sent_before(search, piece, opcode, holder) for piece in pieces]
+    known = [member for member in members if member is not None]
+    if len(set(known)) == len(known) >= _FEWEST:
+        reason = f"%{holder.instruction.name} does it for {len(pieces)} operands"
+        search.combine(members, holder, Grade.MATCHED, reason)
+        for end in dones_of(search.after, holder):
+            search.name_elements(members, end)
+        if start is not None and is_free(whole):
+            search.extend(known[0], whole)
+
+
+def _pieces(side: Side, whole: Node) -> list[NodeElement]:
+    """Return the values that a collective sends: its operands, or the pieces of its only one."""
+    start = start_of(side, whole.frame) if whole.frame.caller is None else None
+    operands = side.graph.operands(whole if start is None else start)
+    if len(operands) != 1:
+        return list(operands)
+    node = _moved(side, operands[0])[0]
+    joins = _opcode(node) == "concatenate" and is_free(node)
+    return list(side.graph.operands(node)) if joins else []
+
+
+def _moved(side: Side, operand: NodeElement) -> NodeElement:
+    """Return the operand behind a chain of unpaired data movement."""
+    for _ in range(_MOST_MOVES):
+        node, path = operand
+        operands = side.graph.operands(node)
+        piece = piece_of(side, node) if not path and is_free(node) else None
+        if piece is None and (path or not operands or not _passes(node, _MOVES)):
+            break
+        operand = operands[0] if piece is None else piece
+    return operand
+
+
+def _sent_before(search: Search, piece: NodeElement, opcode: str, whole: Node) -> Node | None:
+    """Return the only old collective that sent the value of a piece; None if it is ambiguous."""
+    node, path = _moved(search.after, piece)
+    source = _before(search, node)
+    if source is None:
+        return None
+    if path and source.instruction.opcode == "while":
+        number = kept_elements(search, source, node).origins.get(path[0])
+        path = path if number is None else (number, *path[1:])
+    members = {
+        user
+        for user, _ in _readers(search.before, source, _MOVES, path)
+        if _opcode(user) == opcode and (is_free(user) or user.partner is whole)
+    }
+    return members.pop() if len(members) == 1 else None
+
+
+def _readers(
+    side: Side, node: Node, passing: frozenset[str], path: tuple[int, ...] = ()
+) -> Iterator[tuple[Node, int]]:
+    """Yield the users of a node with operand positions, looking through free data movement."""
+    waiting = deque([node])
+    seen = {node}
+    while waiting and len(seen) < _MOST_READERS:
+        source = waiting.popleft()
+        for user, position in side.users.get(source, ()):
+            if source is node and side.graph.operands(user)[position][1] != path:
+                continue
+            yield user, position
+            slices = slices_of(side, user, position) if _opcode(user) == "concatenate" else []
+            for reader in [user] if _passes(user, passing) else slices:
+                if reader not in seen and is_free(reader):
+                    seen.add(reader)
+                    waiting.append(reader)
+
+
+def _join_products(search: Search, whole: Node) -> None:
+    members = _products_of_slices(search, whole) or _products_of_pieces(search, whole)
+    if len(members) >= _FEWEST:
+        reason = f"%{whole.instruction.name} holds their {len(members)} results, side by side"
+        search.combine(members, whole, Grade.MATCHED, reason)
+
+
+def _products_of_slices(search: Search, whole: Node) -> list[Node]:
+    """Return the old dots whose readers now read slices of one dot; empty if it was only one."""
+    readers = _readers(search.after, whole, _SUMMED)
+    slices = [user for user, _ in readers if _opcode(user) == "slice" and is_free(user)]
+    members = [_product_before(search, part, whole) for part in dict.fromkeys(slices)]
+    partner = [whole.partner] if whole.partner is not None and None in members else []
+    products = dict.fromkeys(member for member in (*members, *partner) if member is not None)
+    return list(products) if len(products) >= _FEWEST else []
+
+
+def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
+    """Return the old dots of the pieces of a concatenated operand with the other operand."""
+    sides = [_moved(search.after, operand) for operand in search.after.graph.operands(whole)]
+    if len(sides) < _FEWEST:
+        return []
+    for (node, _), (other, _) in (sides[:2], sides[1::-1]):
+        if _opcode(node) == "concatenate" and is_free(node):
+            pieces = [_moved(search.after, piece)[0] for piece in search.after.graph.operands(node)]
+            values = [_before(search, piece) for piece in pieces]
+            shared = _before(search, other) or _shared_factor(search, values, whole)
+            members = [_product_of(search, (value, shared), whole) for value in values]
+            known = list(dict.fromkeys(member for member in members if member is not None))
+            if len(known) == len(pieces):
+                return known
+    return []
+
+
+def _shared_factor(search: Search, values: list[Node | None], whole: Node) -> Node | None:
+    """Return the other operand of the partner of a dot, if one operand is among `values`."""
+    operands = () if whole.partner is None else search.before.graph.operands(whole.partner)
+    factors = [_moved(search.before, operand)[0] for operand in operands]
+    others = [node for node in factors if node not in values]
+    return others[0] if len(others) == 1 and len(factors) == _FEWEST else None
+
+
+def _product_of(
+    search: Search, factors: tuple[Node | None, Node | None], whole: Node
+) -> Node | None:
+    """Return the only old dot of two values; None if there are none or several."""
+    readers = [
+        {user for user, _ in _readers(search.before, factor, _MOVES) if _may_join(user, whole)}
+        for factor in factors
+        if factor is not None
+    ]
+    return _only(search, set.intersection(*readers)) if len(readers) == len(factors) else None
+
+
+def _before(search: Search, node: Node) -> Node | None:
+    """Return the old node that continues as `node`."""
+    return search.itself_before(node) if node.kept else node.partner
+
+
+def _product_before(search: Search, part: Node, whole: Node) -> Node | None:
+    """Return the product that the readers of a slice read before; None where they disagree."""
+    products: set[Node] = set()
+    for user, position in _readers(search.after, part, _MOVES):
+        reader = user.partner
+        if reader is not None and not user.kept:
+            operands = search.before.graph.operands(reader)
+            places = operands if reader.commutes else operands[position : position + 1]
+            sources = (_moved(search.before, operand)[0] for operand in places)
+            products.update(source for source in sources if _may_join(source, whole))
+    return _only(search, products)
+
+
+def _only(search: Search, nodes: set[Node]) -> Node | None:
+    """Return the only node; if all have the same value, a paired one of them."""
+    values = {search.before.own_values.get(node, node) for node in nodes}
+    ranked = sorted(nodes, key=lambda node: (is_free(node), node.instruction.name))
+    return ranked[0] if len(values) == 1 else None
+
+
+def _may_join(node: Node, whole: Node) -> bool:
+    product = family_of(node.instruction) == "product"
+    return product and (is_free(node) or node.partner is whole)
+
+
+def _passes(node: Node, opcodes: frozenset[str]) -> bool:
+    """Return whether a free node only moves, marks or sends its operand."""
+    line = node.instruction
+    if not is_free(node) or len(line.operands) != 1:
+        return is_free(node) and line.opcode in opcodes
+    sent = is_done(node) or family_of(line) == "collective"
+    return line.opcode in opcodes or is_mark(line) or sent
+
+
+def _opcode(node: Node) -> str:
+    return node.instruction.opcode

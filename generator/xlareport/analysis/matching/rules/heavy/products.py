@@ -1,0 +1,293 @@
+"""Rules for matmuls and other heavy work: the same operands, apart from data movement.
+
+Passes swap the operands of a dot, fold transposes into it, convert it to a library call or a
+convolution, or split it; it still multiplies the same values, moved differently.
+"""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free, read_at, same_shape
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
+from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.leftovers import unread_heavy
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.analysis.matching.sides.values import Tokens
+from xlareport.knowledge.grades import Grade
+
+_MOVES = frozenset(
+    {"bitcast", "broadcast", "convert", "copy", "pad", "reshape", "reverse", "transpose"}
+)
+"""Opcodes that hand their first operand on in another shape or type."""
+_PRODUCTS = frozenset({"convolution", "dot"})
+_LIBRARIES = ("__cublas", "__cudnn$conv", "__onednn")
+_HEAVY = frozenset({"gather", "reduce", "reduce-window", "scatter", "select-and-scatter", "sort"})
+_ORDERED_OPERANDS = 2
+
+
+def same_work(search: Search) -> None:
+    """Pair heavy work on the same values, if both sides do it equally often."""
+    old, new = _open_work(search.before), _open_work(search.after)
+    if not (old and new):
+        return
+    search.evaluate()
+    ours, theirs = _by_essence(search, old, new, _MOVES)
+    if any(len(nodes) > 1 and key in theirs for key, nodes in ours.items()):
+        _link_alone(search, *_by_essence(search, old, new, _MOVES - {"reverse"}))
+    for key, nodes in ours.items():
+        left = [node for node in nodes if is_free(node)]
+        others = [node for node in theirs.get(key, ()) if is_free(node)]
+        if len(left) == len(others):
+            _link_all(search, left, others)
+
+
+_Work = dict[Hashable, list[Node]]
+
+
+def _by_essence(
+    search: Search, old: list[Node], new: list[Node], moves: frozenset[str]
+) -> tuple[_Work, _Work]:
+    """Return the heavy work of each side by operation and operand values, ignoring `moves`."""
+    return (
+        _grouped(_Essence(search.before, search.tokens, moves), old),
+        _grouped(_Essence(search.after, search.tokens, moves), new),
+    )
+
+
+def _link_alone(search: Search, old: _Work, new: _Work) -> None:
+    """Pair work that alone has a key without reverses, where other work reverses the value."""
+    for key, nodes in old.items():
+        others = new.get(key, [])
+        if len(nodes) == len(others) == 1:
+            _link_all(search, nodes, others)
+
+
+def _link_all(search: Search, ours: list[Node], theirs: list[Node]) -> None:
+    alone = len(ours) == 1
+    reason = "the same work over the same values" if alone else "of several alike, in order"
+    for node, other in zip(ours, theirs, strict=True):
+        if is_free(node) and is_free(other):
+            search.link(node, other, Grade.MATCHED if alone else Grade.GUESSED, reason)
+
+
+def _open_work(side: Side) -> list[Node]:
+    """Return the unpaired heavy nodes, without unread leftovers."""
+    work = [node for node in side.open() if _kind(node) is not None]
+    return [node for node in work if node.instruction not in unread_heavy(node.frame.computation)]
+
+
+def _grouped(essence: "_Essence", work: list[Node]) -> dict[Hashable, list[Node]]:
+    return group_by_key(((_kind(node), essence.of(node)), node) for node in work)
+
+
+def _kind(node: Node) -> str | None:
+    """Return the kind of heavy work of a node; None for other nodes."""
+    opcode = node.instruction.opcode
+    if opcode in _HEAVY:
+        return opcode
+    if opcode == "custom-call":
+        target = node.instruction.attributes.get("custom_call_target", "").strip('"')
+        return "product" if target.startswith(_LIBRARIES) else None
+    return "product" if opcode in _PRODUCTS else None
+
+
+class _Essence:
+    """Value numbers of one side's nodes that ignore data movement."""
+
+    def __init__(self, side: Side, tokens: Tokens, moves: frozenset[str]) -> None:
+        self._side = side
+        self._tokens = tokens
+        self._moves = moves
+        self._values: dict[Node, int] = {}
+        for node in side.values.order:
+            self._values[node] = self._derive(node)
+
+    def of(self, node: Node) -> int:
+        """Return the value number of a node; a kept move has that of its operand."""
+        number = self._values.get(node)
+        return self._of_kept(node) if number is None else number
+
+    def _of_kept(self, node: Node) -> int:
+        moved = self._moved(node)
+        if moved is not None and moved[0].kept:
+            self._values[node] = self._side.values.value_of(node)
+            self._values[node] = self._read(moved)
+        else:
+            self._values[node] = self._side.values.value_of(node)
+        return self._values[node]
+
+    def _moved(self, node: Node) -> NodeElement | None:
+        """Return the operand of a move or of the sum of a split dot; None for other nodes."""
+        opcode = node.instruction.opcode
+        if opcode not in self._moves and opcode != "reduce":
+            return None
+        moved = next(iter(self._side.graph.operands(node)), None)
+        sums = moved is not None and _kind(moved[0]) == "product"
+        return moved if opcode != "reduce" or sums else None
+
+    def _derive(self, node: Node) -> int:
+        moved = self._moved(node)
+        if moved is not None:
+            return self._read(moved)
+        if node.partner is not None or not node.inputs:
+            return node.token
+        opened = opened_root(node)
+        return self.of(opened) if opened is not None else self._tokens.of(self._expression(node))
+
+    def _expression(self, node: Node) -> Hashable:
+        operands = self._side.graph.operands(node)
+        kind = _kind(node)
+        if kind == "product":
+            return (
+                "product",
+                *sorted(self._read(operand) for operand in operands[:_ORDERED_OPERANDS]),
+            )
+        return ("work", _action(node), *(self._read(operand) for operand in operands))
+
+    def _read(self, operand: NodeElement) -> int:
+        node, path = operand
+        value = self.of(node)
+        if not path or _kind(node) == "product":
+            return value
+        return self._tokens.of(("element", value, path))
+
+
+def _action(node: Node) -> Hashable:
+    """Return the operation of a node, without shapes and dimensions."""
+    line = node.instruction
+    attributes = line.attributes
+    return (line.opcode, *(attributes.get(name, "") for name in _TELLING))
+
+
+_TELLING = ("direction", "index", "slice", "custom_call_target")
+"""Attributes that distinguish operations of the same opcode, in any layout."""
+
+
+def split_sums(search: Search) -> None:
+    """Add the sum of a split dot to the pairing of the dot."""
+    for before, after in list(_grown(search)):
+        converts = {user for user, _ in search.before.users.get(before, ())}
+        for further in _sum_and_convert(search.after, after):
+            if further.instruction.opcode != "convert" or not any(map(_is_convert, converts)):
+                search.extend(before, further)
+
+
+def _is_convert(node: Node) -> bool:
+    return node.instruction.opcode == "convert"
+
+
+def _grown(search: Search) -> Iterator[tuple[Node, Node]]:
+    """Yield paired dots where the new one has one more dimension."""
+    for link in search.links:
+        if (
+            _kind(link.before) == _kind(link.after) == "product"
+            and link.before not in search.further
+        ):
+            old, new = link.before.instruction.shape, link.after.instruction.shape
+            if (
+                not new.elements
+                and not old.elements
+                and len(new.dimensions) == len(old.dimensions) + 1
+            ):
+                yield link.before, link.after
+
+
+def _sum_and_convert(side: Side, product: Node) -> Iterator[Node]:
+    """Yield the free sum that alone reads a product, and the free convert that alone reads that."""
+    node = product
+    for opcode in ("reduce", "convert"):
+        users = {user for user, _ in side.users.get(node, ())}
+        node = users.pop() if len(users) == 1 else product
+        if node.instruction.opcode != opcode or not is_free(node):
+            return
+        yield node
+
+
+def split_complex(search: Search) -> None:
+    """Add the real dots that a complex dot was split into to its pairing."""
+    for link in list(search.links):
+        node, other = link.before, link.after
+        products = _kind(node) == _kind(other) == "product" and node not in search.further
+        if products and _is_complex(node) and not _is_complex(other):
+            for part in _summed_with(search.after, other):
+                search.extend(node, part)
+
+
+def _is_complex(node: Node) -> bool:
+    return node.instruction.shape.element_type in {"c64", "c128"}
+
+
+def _summed_with(side: Side, product: Node) -> list[Node]:
+    """Return the free dots that are added to a dot, or to one that is added to it."""
+    products = [product]
+    for node in products:
+        sums = [user for user, _ in side.users.get(node, ()) if _adds(user)]
+        read = [operand for user in sums for operand, _ in side.graph.operands(user)]
+        new = [other for other in read if _kind(other) == "product" and is_free(other)]
+        products += [other for other in dict.fromkeys(new) if other not in products]
+        if len(products) >= _PARTS_OF_COMPLEX:
+            break
+    return products[1:_PARTS_OF_COMPLEX]
+
+
+def _adds(node: Node) -> bool:
+    return node.instruction.opcode in {"add", "subtract"}
+
+
+_PARTS_OF_COMPLEX = 4
+"""Real products that a product of complex numbers takes at most."""
+
+
+def split_reductions(search: Search) -> None:
+    """Add a new second reduction to the pairing of a reduction that became a tree of two."""
+    for link in list(search.links):
+        node, other = link.before, link.after
+        opcodes = {node.instruction.opcode, other.instruction.opcode}
+        if opcodes == {"reduce"} and node not in search.further:
+            further = _other_half(search, node, other)
+            if further is not None:
+                search.extend(node, further)
+
+
+def _other_half(search: Search, node: Node, other: Node) -> Node | None:
+    """Return the new reduction that a partner reads or that alone reads it, to the old shape."""
+    half: Node | None
+    if same_shape(search, node, other):
+        half, total = _summed(search.after, other), other
+    else:
+        half = total = _lone_sum(search.after, other)
+    new = half is not None and half.instruction.opcode in _SUMS and is_free(half)
+    if half is None or not new or not same_shape(search, node, total):
+        return None
+    return half if reducer(search.after, half) == reducer(search.after, other) else None
+
+
+def reducer(side: Side, reduction: Node) -> str:
+    """Return the opcode by which a reduction combines two values; empty where it is not known."""
+    names = [name for _, name in reduction.instruction.called]
+    computation = side.graph.module.by_name.get(names[0]) if names else None
+    root = None if computation is None else computation.root
+    return "" if root is None else root.opcode
+
+
+_SUMS = frozenset({"reduce", "reduce-window"})
+_RESHAPES = frozenset({"bitcast", "reshape"})
+
+
+def _summed(side: Side, node: Node) -> Node | None:
+    """Return the operand of a reduction, looking through a new reshape."""
+    read = read_at(side, node, 0)
+    behind = read is not None and is_free(read) and read.instruction.opcode in _RESHAPES
+    return read_at(side, read, 0) if behind and read is not None else read
+
+
+def _lone_sum(side: Side, node: Node) -> Node:
+    """Return the only user of a node, looking through a new reshape; else the node itself."""
+    for _ in range(2):
+        users = {user for user, _ in side.users.get(node, ())}
+        if len(users) != 1:
+            return node
+        node = users.pop()
+        if node.instruction.opcode not in _RESHAPES or not is_free(node):
+            return node
+    return node

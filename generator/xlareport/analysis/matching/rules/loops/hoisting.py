@@ -1,0 +1,126 @@
+"""Rules for values that a pass moves out of loops.
+
+Work is found by its readers, which read an element of the carried tuple now. Of constants whose
+readers do not say, the loop that receives the value decides.
+"""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free, same_form
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
+from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import BOUNDARIES, MOVES
+from xlareport.knowledge.grades import Grade
+
+_REASON = "the same constant value, beside the loop now"
+_CARRIED = "its readers in the loop read it from outside now"
+_GIVEN = frozenset({"tuple", "while"})
+_MOVING = MOVES | {"convert"}
+_MOST_STEPS = 4
+_MOST_USERS = 100
+_MOST_LOOPS = 16
+"""Limit on nested loops that are searched outward."""
+
+
+def hoisted(search: Search) -> None:
+    """Pair constant values inside loops with equal ones outside, one to one and in order."""
+    values = [node for node in search.before.open() if node.constant]
+    if not values:
+        return
+    search.evaluate()
+    beside = group_by_key(_beside(search))
+    for node in values:
+        other = _read_from_outside(search, node)
+        if other is not None and is_free(other) and other.token == node.token:
+            search.link(node, other, Grade.MATCHED, _REASON)
+    for fits in (_is_clone, None):
+        for node in values:
+            for home in homes_around(search, name_after(search, node)) if is_free(node) else ():
+                equal = (other for other in beside.get((home, node.token), ()) if is_free(other))
+                other = next((other for other in equal if not fits or fits(node, other)), None)
+                if other is not None:
+                    search.link(node, other, Grade.MATCHED, _REASON)
+                    break
+
+
+def _is_clone(node: Node, other: Node) -> bool:
+    """Return whether a node has the name of another, and more: that of a clone."""
+    return other.instruction.name.startswith(f"{node.instruction.name}.")
+
+
+def _beside(search: Search) -> Iterator[tuple[Hashable, Node]]:
+    """Yield the open constant values after by their computation and value."""
+    for node in search.after.open():
+        if node.constant and is_given(node.instruction, node.frame.computation):
+            yield (node.frame.computation.name, node.token), node
+
+
+def is_given(line: Instruction, home: Computation) -> bool:
+    """Return whether a tuple or loop reads a value, directly or after a few moves of it."""
+    lines = [line]
+    for _ in range(_MOST_STEPS):
+        users = [user for known in lines for user in home.users.get(known.name, ())]
+        if any(user.opcode in _GIVEN for user in users[:_MOST_USERS]):
+            return True
+        lines = [user for user in users[:_MOST_USERS] if user.opcode in _MOVING]
+    return False
+
+
+def name_after(search: Search, node: Node) -> str:
+    """Return the name now of the computation that an old node is in."""
+    name = node.frame.computation.name
+    return search.computations.pairs.get(name, name)
+
+
+def homes_around(search: Search, name: str) -> Iterator[str]:
+    """Yield the new computations around the loops that run a new computation, outward."""
+    waiting = [name]
+    for body in waiting:
+        sites = search.after.graph.call_sites(body)
+        homes = [home.name for home, call in sites if call.instruction.opcode == "while"]
+        yield from homes
+        waiting += homes if len(waiting) < _MOST_LOOPS else []
+
+
+def carried_in(search: Search) -> None:
+    """Pair work inside loops with the same work outside, from which its readers get it now."""
+    for node in search.before.open():
+        if not node.instruction.operands or node.instruction.opcode in BOUNDARIES:
+            continue
+        other = _read_from_outside(search, node)
+        if other is not None and is_free(other) and same_form(search, node, other):
+            search.link(node, other, Grade.MATCHED, _CARRIED)
+
+
+def _read_from_outside(search: Search, node: Node) -> Node | None:
+    """Return the node outside the loop that gives a reader of `node` its operand now."""
+    for user, position in search.before.users.get(node, ()):
+        other = None if user.partner is None else _outside(search, user.partner, position)
+        if other is not None and is_free(other):
+            return other
+    return None
+
+
+def _outside(search: Search, user: Node, position: int) -> Node | None:
+    """Return the node outside the loop that gives an operand of a new node its value."""
+    operands = search.after.graph.operands(user)
+    if position >= len(operands):
+        return None
+    known: NodeElement | None = operands[position]
+    for _ in range(_MOST_LOOPS):
+        if known is None or known[0].instruction.opcode != "parameter" or len(known[1]) != 1:
+            break
+        known = given_to_loop(search.after.graph, known[0], known[1][0])
+    return None if known is None or known[1] or known[0] is operands[position][0] else known[0]
+
+
+def given_to_loop(graph: Graph, parameter: Node, element: int) -> NodeElement | None:
+    """Return the value that an element of a loop has at first; None if there is no such loop."""
+    for home, call in graph.call_sites(parameter.frame.computation.name):
+        if call.instruction.opcode == "while":
+            return graph.resolve(
+                graph.home(home), f"{next(iter(call.instruction.operand_names))}#{element}"
+            )
+    return None

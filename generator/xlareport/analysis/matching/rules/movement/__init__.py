@@ -1,0 +1,1 @@
+"""Rules for copies, transposes, slices and converts that changed places with other instructions."""

@@ -1,0 +1,113 @@
+"""A rule for work on repeated data that is done before the data is repeated now.
+
+`f(broadcast(x), broadcast(y))` became `broadcast(f(x, y))`; the former work may be left unread.
+"""
+
+from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.knowledge.grades import Grade
+
+_BROADCAST = "broadcast"
+_MOST_PAIRS = 100
+_MOST_MOVES = 4
+_REASON = "the same operation, before the value is repeated"
+_COPY = "a further copy, before the value is repeated"
+_PASSED = frozenset({_BROADCAST, *REARRANGEMENTS})
+_Pairs = list[tuple[Node, Node]]
+
+
+def unrepeated(search: Search) -> None:
+    """Pair removed work with the same work on data that is repeated after it, else note a copy."""
+    if not any(_repeats(node) for node in search.after.open()):
+        return
+    search.evaluate()
+    for link in list(search.links):
+        for (read, path), (now, other) in zip(
+            search.before.graph.operands(link.before),
+            search.after.graph.operands(link.after),
+            strict=False,
+        ):
+            if not path and not other and is_free(now) and _repeats(now) and not _repeats(read):
+                _note(search, _same_work(search, read, now))
+
+
+def _repeats(node: Node) -> bool:
+    return node.instruction.opcode == _BROADCAST
+
+
+def _note(search: Search, pairs: _Pairs) -> None:
+    for node, other in pairs:
+        if not is_free(other) or other in search.copies:
+            continue
+        if not is_free(node) or not search.link(node, other, Grade.MATCHED, _REASON):
+            search.copies[other] = node, _COPY
+
+
+def _same_work(search: Search, read: Node, now: Node) -> _Pairs:
+    """Return pairs of what a value is computed with on both sides; empty if they do not agree."""
+    pairs: dict[tuple[Node, Node], None] = {}
+    waiting = [(read, now)]
+    for node, other in waiting:
+        if _is_source(search, node, other):
+            continue
+        work = _behind_moves(search, other)
+        if not _does_the_same(node, work) or len(waiting) > _MOST_PAIRS:
+            return []
+        pairs[node, work] = None
+        for mine, theirs in zip(
+            _operands(search, 0, node), _operands(search, 1, work), strict=True
+        ):
+            following = mine[0], theirs[0]
+            if mine[1] or theirs[1]:
+                return []
+            if following not in waiting:
+                waiting.append(following)
+    return list(pairs)
+
+
+def _operands(search: Search, here: int, node: Node) -> tuple[NodeElement, ...]:
+    return (search.before, search.after)[here].graph.operands(node)
+
+
+def _behind_moves(search: Search, node: Node) -> Node:
+    """Return the work whose result free moves and broadcasts hand on to a node."""
+    for _ in range(_MOST_MOVES):
+        operands = _operands(search, 1, node)
+        if not is_free(node) or node.instruction.opcode not in _PASSED or len(operands) != 1:
+            return node
+        node = operands[0][0]
+    return node
+
+
+def _is_source(search: Search, node: Node, other: Node) -> bool:
+    """Return whether an old node broadcasts the value of a new node, or of what that moves."""
+    if not _repeats(node):
+        return False
+    repeated = _value(search.before, search.before.graph.operands(node)[0])
+    for _ in range(_MOST_MOVES):
+        if search.after.values.value_of(other) == repeated:
+            return True
+        operands = _operands(search, 1, other)
+        if other.instruction.opcode not in _PASSED or len(operands) != 1 or operands[0][1]:
+            return False
+        other = operands[0][0]
+    return False
+
+
+def _value(side: Side, operand: NodeElement) -> int:
+    side.values.value_of(operand[0])
+    return side.values.element(*operand)
+
+
+def _does_the_same(node: Node, other: Node) -> bool:
+    """Return whether two nodes are the same operation, the second on fewer elements."""
+    line, known = node.instruction, other.instruction
+    old, new = line.shape.element_count, known.shape.element_count
+    alike = line.opcode == known.opcode and line.opcode not in _PASSED and not line.called
+    attributes = line.attributes.get("direction") == known.attributes.get("direction")
+    smaller = old is not None and new is not None and new < old
+    count = len(line.operands) == len(known.operands) > 0
+    return alike and attributes and count and smaller and is_free(other)

@@ -1,0 +1,82 @@
+"""A rule for slices of a result that became slices of the operands.
+
+`slice(add(x, y))` becomes `add(slice(x), slice(y))`: less is computed, and padding may go.
+"""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.pairing import Relation
+from xlareport.analysis.matching.search.reasons import Past
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.data_operands import is_data
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import MOVES, TUPLES
+from xlareport.knowledge.grades import Grade
+
+_SLICES = frozenset({"dynamic-slice", "slice"})
+_SAME = "the same operation, on slices of its operands"
+_FURTHER = "a further copy, of another operand"
+
+
+def sliced(search: Search) -> None:
+    """Pair an operation and its slice with the same operation on slices of its operands."""
+    slices = [node for node in search.before.open() if node.instruction.opcode in _SLICES]
+    if not any(node.instruction.opcode in _SLICES for node in search.after.open()):
+        return
+    for node in slices:
+        whole = _operand(search.before, node)
+        if whole is None or not is_free(node) or whole.instruction.opcode in MOVES | TUPLES:
+            continue
+        for part in _parts(search, node, whole):
+            moved = _slices_of_operands(search.after, part, node)
+            if moved and _pair(search, node, whole, part, moved):
+                break
+
+
+def _parts(search: Search, node: Node, whole: Node) -> Iterator[Node]:
+    """Yield new nodes that may compute the slice of a result: its partner, or a new operand."""
+    if whole.partner is not None:
+        yield whole.partner
+    for user, position in search.before.users.get(node, ()):
+        operands = () if user.partner is None else search.after.graph.operands(user.partner)
+        if position < len(operands) and not operands[position][1]:
+            yield operands[position][0]
+
+
+def _slices_of_operands(side: Side, part: Node, node: Node) -> list[Node]:
+    """Return the free operands of a new node that slice as an old one did, one of data first."""
+    data: list[Node] = []
+    others: list[Node] = []
+    for place, (operand, path) in enumerate(side.graph.operands(part)):
+        line, known = operand.instruction, node.instruction
+        alike = line.opcode == known.opcode and line.attributes_text == known.attributes_text
+        if alike and not path and is_free(operand):
+            (data if is_data(part.instruction, place) else others).append(operand)
+    return [*data, *others] if data else []
+
+
+def _pair(search: Search, node: Node, whole: Node, part: Node, moved: list[Node]) -> bool:
+    """Pair an operation with the one on slices, and its slice with theirs; say if it was done."""
+    line, known = whole.instruction, part.instruction
+    if line.opcode != known.opcode or known.shape.dimensions != node.instruction.shape.dimensions:
+        return False
+    if whole.partner is not part:
+        if not is_free(part):
+            return False
+        if not (is_free(whole) and search.link(whole, part, Grade.MATCHED, _SAME)):
+            search.copies[part] = whole, _SAME
+    first, *others = moved
+    if not search.link(node, first, Grade.MATCHED, Past(line.name)):
+        return False
+    search.links[-1].relation = Relation.SWAPPED
+    for other in others:
+        search.copies[other] = node, _FURTHER
+    return True
+
+
+def _operand(side: Side, node: Node) -> Node | None:
+    """Return what a node slices; None where that is an element of a tuple."""
+    operands = side.graph.operands(node)
+    return operands[0][0] if operands and not operands[0][1] else None

@@ -1,0 +1,91 @@
+"""What is behind the free moves, converts and collectives of a value."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free, read_at, same_count, same_type
+from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+
+COLLECTIVE = "collective"
+"""The family of collectives."""
+_DONE = "-done"
+_MOST_MOVES = 6
+"""Moves in a row that are looked behind."""
+_MOST_SENDINGS = 8
+"""Moves and collectives in a row that are looked behind."""
+
+
+def sent_from(side: Side, operand: NodeElement) -> Iterator[Node]:
+    """Yield an operand, then the operands behind free moves and collectives in a row."""
+    node, path = operand
+    for _ in range(_MOST_SENDINGS):
+        yield node
+        operands, is_done = side.graph.operands(node), node.instruction.opcode.endswith(_DONE)
+        passes = is_done or node.instruction.opcode in REARRANGEMENTS
+        if not is_free(node) or not operands:
+            return
+        if not passes and family_of(node.instruction) != COLLECTIVE:
+            return
+        number = path[0] if path and len(operands) > 1 else 0
+        if number >= len(operands):
+            return
+        passed = path if is_done else path[1:]
+        node, inner = operands[number]
+        path = (*inner, *passed)
+
+
+def passed_by(node: Node) -> frozenset[str]:
+    """Return what an operation passes: moves, and converts if it is none."""
+    return REARRANGEMENTS if node.instruction.opcode == "convert" else REARRANGEMENTS | {"convert"}
+
+
+def sources_behind(
+    graph: Graph,
+    node: Node,
+    through: frozenset[str] = REARRANGEMENTS,
+    *,
+    past_paired: bool = False,
+) -> Iterator[Node]:
+    """Yield the operands behind free moves, one at a time; behind paired ones `past_paired`."""
+    for _ in range(_MOST_MOVES):
+        operands = graph.operands(node)
+        passes = past_paired or is_free(node)
+        if not passes or node.instruction.opcode not in through or len(operands) != 1:
+            return
+        node = operands[0][0]
+        yield node
+
+
+def copy_behind(graph: Graph, node: Node, other: Node) -> Node | None:
+    """Return the free copy of as many elements that bitcasts now hide from the reader of a copy.
+
+    A bitcast moves nothing, so it is not what continues the copy.
+    """
+    if node.instruction.opcode != "copy" or other.instruction.opcode != "bitcast":
+        return None
+    for source in sources_behind(graph, other, _MOVE_NOTHING):
+        if source.instruction.opcode == "copy":
+            alike = same_count(node, source) and same_type(node, source)
+            return source if alike and is_free(source) else None
+    return None
+
+
+_MOVE_NOTHING = frozenset({"bitcast"})
+
+
+def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node | None:
+    """Return the free move that a move reads, if a new move gives its operand its dimensions now.
+
+    The new move is then that one, of whatever opcode, and not the move that read it.
+    """
+    source, read = read_at(here, node, 0), there.values.read(other)
+    moves = (node, other) if source is None else (node, other, source)
+    if source is None or not is_free(source) or not read:
+        return None
+    if any(move.instruction.opcode not in REARRANGEMENTS for move in moves):
+        return None
+    if source.instruction.shape.dimensions != other.instruction.shape.dimensions:
+        return None
+    return source if here.values.read(source) == read != here.values.read(node) else None

@@ -1,0 +1,399 @@
+"""Extends links from linked nodes to their operands and users."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator
+
+from xlareport.analysis.matching.rules.movement.moved_copies import is_done_again
+from xlareport.analysis.matching.rules.sources import (
+    COLLECTIVE,
+    copy_behind,
+    passed_by,
+    same_move_behind,
+    sent_from,
+    sources_behind,
+)
+from xlareport.analysis.matching.rules.stand_ins import (
+    PASSING,
+    became_needless,
+    could_do_its_work,
+    is_masked_part,
+    is_moved_by_copy,
+    is_reshaped,
+    is_work_behind,
+    keep_places,
+    may_be_resized,
+    only_gathers,
+    was_evaluated,
+)
+from xlareport.analysis.matching.search.nodes import (
+    Names,
+    are_other_fills,
+    are_tuples,
+    is_array_call,
+    is_free,
+    name_new_use,
+    name_read,
+    name_use,
+    origin,
+    read_at,
+    same_count,
+    same_form,
+    same_shape,
+    sharding,
+)
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.facts import TRANSPARENT
+from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement
+from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.analysis.matching.sides.values import kinds_of
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.knowledge.grades import Grade
+
+
+def neighbours(search: Search) -> None:
+    """Pair the operands of linked nodes by position, and their only unpaired users."""
+    _Spread(search).run()
+
+
+def successors(search: Search) -> None:
+    """Pair the operands that replaced others, where no closer evidence is left."""
+    spread = _Spread(search)
+    spread.run()
+    while spread.replace():
+        spread.run()
+
+
+_UserKey = tuple[Hashable, int, Hashable]
+"""What a user is, at which position it reads a value, and which element of it."""
+_SHARED = ("opcode, shape and attributes", "opcode and shape", "opcode and op_name", "sharding")
+"""What users have in common with their counterparts, by the key of `_pair_users`."""
+
+
+class _Spread:
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._names = Names(search.before), Names(search.after)
+        self._crosses = any(map(is_array_call, search.before.open()))
+        """Whether calls at the edges of `shard_map` may have become copies."""
+        self._says_where = self._crosses and any(map(sharding, search.after.open()))
+        """Whether the copies still have the shardings of these calls."""
+        self._open_after: dict[Hashable, list[Node]] | None = None
+        self._open_before: dict[Hashable, list[Node]] | None = None
+        self._queue = deque(pair for pair in search.unsettled if self._is_unsettled(pair))
+        search.unsettled = list(self._queue)
+
+    def run(self) -> None:
+        """Pair neighbors until none are left."""
+        while self._queue:
+            before, after = self._queue.popleft()
+            self._pair_operands(before, after)
+            self._pair_users(before, after)
+
+    def replace(self) -> bool:
+        """Pair operands that replaced others; return whether there were any."""
+        search = self._search
+        search.unsettled = [pair for pair in search.unsettled if self._is_unsettled(pair)]
+        for before, after in list(search.unsettled):
+            for node, other in self._exchanged(before, after):
+                if not (is_free(node) and is_free(other) and could_do_its_work(node, other)):
+                    continue
+                again = is_done_again(search.before, node, other)
+                if not again and not self._continues_elsewhere(node, other):
+                    self._link(node, other, f"{name_new_use(after, other)} instead")
+        return bool(self._queue)
+
+    def _continues_elsewhere(self, node: Node, other: Node) -> bool:
+        """Return whether another operation replaced the operand, and a better one is unpaired."""
+        message = origin(node)
+        if not message or _opcode(node) in PASSING or _opcode(node) == _opcode(other):
+            return False
+        return message != origin(other) and self._is_left_elsewhere(node, other)
+
+    def _is_left_elsewhere(self, node: Node, other: Node) -> bool:
+        """Return whether an unpaired new operation, beside `other`, is of a node's framework op."""
+        if not origin(node):
+            return False
+        if self._open_after is None:
+            self._open_after = group_by_key(
+                (_operation(known, known.frame), known) for known in self._search.after.open()
+            )
+        return any(map(is_free, self._open_after.get(_operation(node, other.frame), ())))
+
+    def _is_left_before(self, node: Node, other: Node) -> bool:
+        """Return whether a new move is of the framework op of another old one that is unpaired."""
+        search = self._search
+        message = origin(other)
+        if _opcode(other) not in REARRANGEMENTS or not message or message == origin(node):
+            return False
+        if self._open_before is None:
+            moves = (known for known in search.before.open() if _opcode(known) in REARRANGEMENTS)
+            self._open_before = group_by_key(
+                ((known.frame.number, origin(known)), known) for known in moves
+            )
+        return any(map(is_free, self._open_before.get((other.frame.number, message), ())))
+
+    def _is_unsettled(self, pair: tuple[Node, Node]) -> bool:
+        """Return whether both nodes of a pair have free operands, or both have free users."""
+        before, after = self._search.before, self._search.after
+        return (_reads_free(before, pair[0]) and _reads_free(after, pair[1])) or (
+            _is_read_by_free(before, pair[0]) and _is_read_by_free(after, pair[1])
+        )
+
+    def _link(self, before: Node, after: Node, reason: str) -> None:
+        grade = Grade.EXACT if before.token == after.token else Grade.MATCHED
+        if self._search.link(before, after, grade, reason):
+            self._queue.append((before, after))
+
+    def _pair_operands(self, before: Node, after: Node) -> None:
+        ours, theirs = self._operands(before, after)
+        if len(ours) != len(theirs) or _are_reordered(before, after):
+            return
+        for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
+            if path == other_path and (
+                self._could_be(node, other) or _start_loops(before, (node, other))
+            ):
+                self._link(node, other, f"{name_use(before, node)}, whose counterpart is known")
+
+    def _operands(
+        self, before: Node, after: Node
+    ) -> tuple[tuple[NodeElement, ...], tuple[NodeElement, ...]]:
+        graphs = self._search.before.graph, self._search.after.graph
+        return graphs[0].operands(before), graphs[1].operands(after)
+
+    def _could_be(self, node: Node, other: Node) -> bool:
+        if not (is_free(node) and is_free(other)) or self._goes_by_name(node, other):
+            return False
+        if self._crosses and is_array_call(node):
+            return _opcode(other) == "copy" and self._edge(node) == self._edge(other)
+        return same_form(self._search, node, other) or _same_origin(node, other)
+
+    def _goes_by_name(self, node: Node, other: Node) -> bool:
+        """Whether names say otherwise of two nodes, and the values do not settle it."""
+        if node.instruction.name == other.instruction.name:
+            return False
+        if node.token == other.token:
+            old, new = self._names
+            return new.claim_copy(node) or new.claim_by_user(node) or old.claim_by_user(other)
+        if node.instruction.opcode in TRANSPARENT:
+            return True
+        return self._names[1].claim(node) or self._names[0].claim(other)
+
+    def _pair_users(self, before: Node, after: Node) -> None:
+        if before.constant and self._search.divided:
+            return
+        edges = (self._edge,) if self._crosses else ()
+        places = keep_places(before, after)
+        keys = (self._form, self._rough_form, self._origin, *edges)
+        for key_of, shared in zip(keys, _SHARED, strict=False):
+            ours = self._lone_users(self._search.before, before, key_of, places=places)
+            if not ours:
+                return
+            theirs = self._lone_users(self._search.after, after, key_of, places=places)
+            for key, node in ours.items():
+                other = theirs.get(key)
+                if node is not None and other is not None and self._may_be_lone(node, other):
+                    read = name_read(before, node, key[1])
+                    reason = f"the only unmatched user of {read} with this {shared}"
+                    self._link(node, other, f"{reason}; the counterpart of that is known")
+
+    def _may_be_lone(self, node: Node, other: Node) -> bool:
+        """Return whether names, and the depths of matmuls, allow two sole users to be a pair.
+
+        A pass that swaps the operands of one dot makes it look like another user.
+        """
+        others = only_gathers(node, other) or are_other_fills(node, other)
+        if others or self._goes_by_name(node, other) or self._reads_another_element(node, other):
+            return False
+        if not origin(other) and self._is_left_elsewhere(node, other):
+            return False
+        if self._is_left_before(node, other):
+            return False
+        if family_of(node.instruction) != "product":
+            return True
+        search = self._search
+        if search.parted is not None:
+            return True
+        return search.before.depths.get(node) == search.after.depths.get(other)
+
+    def _reads_another_element(self, node: Node, other: Node) -> bool:
+        """Return whether two nodes read different elements of a tuple and of its counterpart."""
+        ours, theirs = self._operands(node, other)
+        return any(
+            operand.partner is read and path != there and bool(path) and keep_places(operand, read)
+            for (operand, path), (read, there) in zip(ours, theirs, strict=False)
+        )
+
+    def _lone_users(
+        self, side: Side, node: Node, key_of: Callable[[Node], Hashable], *, places: bool
+    ) -> dict[_UserKey, Node | None]:
+        """Return unpaired users by kind and operand position; None where several share a key.
+
+        With `places`, those of each element of a tuple are apart.
+        """
+        nodes: dict[_UserKey, Node | None] = {}
+        for user, position in side.users.get(node, ()):
+            if is_free(user):
+                path = side.graph.operands(user)[position][1] if places else ()
+                key = (key_of(user), position, path)
+                nodes[key] = None if key in nodes else user
+        return nodes
+
+    def _form(self, node: Node) -> Hashable:
+        return self._search.forms.of(node.instruction)
+
+    def _rough_form(self, node: Node) -> Hashable:
+        form = self._search.forms.of(node.instruction)
+        return (form.opcode, form.shape)
+
+    def _edge(self, node: Node) -> Hashable:
+        """Return the sharding of a node that only states where an array is; else the node."""
+        if not is_array_call(node) and _opcode(node) != "copy":
+            return node
+        return sharding(node) if self._says_where else ""
+
+    def _origin(self, node: Node) -> Hashable:
+        return (node.instruction.opcode, origin(node) or node)
+
+    def _could_replace(self, node: Node, other: Node) -> bool:
+        """Return whether two nodes have the same shape, or move the same data."""
+        like = is_masked_part(node, other) or is_reshaped(node, other)
+        if like or same_shape(self._search, node, other):
+            return True
+        moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
+        return moves and self._moves_same(node, other)
+
+    def _moves_same(self, node: Node, other: Node) -> bool:
+        """Return whether two moves read the same value, the second maybe through more moves."""
+        before, after = self._search.before, self._search.after
+        if became_needless(node, read_at(before, node, 0), other):
+            return False
+        read = before.values.read(node)
+        moves = (other, *sources_behind(after.graph, other))
+        return bool(read) and any(after.values.read(move) == read for move in moves)
+
+    def _behind_collectives(self, node: Node, operand: NodeElement) -> Node | None:
+        """Return the like of a node that collectives, which a pass inserted, send to its user."""
+        sent = False
+        for other in sent_from(self._search.after, operand):
+            sent = sent or family_of(other.instruction) == COLLECTIVE
+            like = same_form(self._search, node, other) or _same_origin(node, other)
+            if sent and is_free(other) and like and family_of(other.instruction) != COLLECTIVE:
+                return other
+        return None
+
+    def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
+        """Return the pair of an operation and its counterpart, if only a move was inserted."""
+        copy = copy_behind(self._search.after.graph, node, other)
+        if copy is not None or _opcode(other) == "constant" or _moves_for(node, other):
+            return node, copy or other  # what was folded into a constant is the move
+        ours, theirs = self._search.before.graph, self._search.after.graph
+        for source in sources_behind(theirs, other, passed_by(node)):
+            if is_free(source) and _same_origin(node, source):
+                return node, source
+            if is_free(source) and (
+                source.token == node.token
+                or is_moved_by_copy(node, other, source)
+                or self._is_behind_moves(node, source)
+            ):
+                return node, source
+        for source in sources_behind(ours, node, passed_by(other)):
+            if is_free(source) and (
+                _same_origin(source, other)
+                or self._is_same_of_same(source, other)
+                or is_work_behind(source, node, other)
+            ):
+                return source, other
+        for source in sources_behind(ours, node, past_paired=True):
+            if is_free(source) and _same_origin(source, other):
+                return source, other
+        return node, other
+
+    def _is_same_of_same(self, node: Node, other: Node) -> bool:
+        """Return whether two nodes have the same opcode and operands, whatever their shape."""
+        search = self._search
+        read = search.before.values.read(node)
+        alike = _opcode(node) == _opcode(other) and bool(read)
+        return alike and read == search.after.values.read(other)
+
+    def _is_behind_moves(self, node: Node, source: Node) -> bool:
+        """Return whether a node continues as the source of a move: an equal operation or transpose.
+
+        Passes exchange moves and elementwise operations, and normalize copies.
+        """
+        if _opcode(node) == "copy":
+            return _opcode(source) == "transpose"
+        moves = _opcode(node) in REARRANGEMENTS
+        return not moves and _opcode(node) == _opcode(source) and same_count(node, source)
+
+    def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
+        """Yield operands in the same position, or the only unpaired operand of either side."""
+        ours, theirs = self._operands(before, after)
+        if len(ours) == len(theirs):
+            for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
+                sent = None if path else self._behind_collectives(node, (other, other_path))
+                if sent is not None:
+                    yield node, sent
+                elif path == other_path and self._could_replace(node, other):
+                    move = same_move_behind(self._search.before, node, self._search.after, other)
+                    yield (move, other) if move else self._behind_moves(node, other)
+                elif (path and was_evaluated(node, other)) or (
+                    may_be_resized(node, other) and self._is_same_of_same(node, other)
+                ):
+                    yield node, other
+        open_ours = [number for number, (node, _) in enumerate(ours) if is_free(node)]
+        open_theirs = [number for number, (node, _) in enumerate(theirs) if is_free(node)]
+        if not len(open_ours) == len(open_theirs) == 1:
+            return
+        placed = len(ours) == len(theirs) and _opcode(before) not in _COMMUTATIVE
+        node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
+        if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
+            yield node, other
+
+
+_COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "tuple", "xor"})
+"""Opcodes of which the places of operands say little: a pass may swap them."""
+
+
+def _are_reordered(node: Node, other: Node) -> bool:
+    """Whether two tuples have the same elements in another order, so that places say nothing."""
+    old, new = node.instruction.shape, other.instruction.shape
+    if not are_tuples(node, other) or not old.elements:
+        return False
+    kinds = kinds_of(old), kinds_of(new)
+    return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
+
+
+def _start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
+    """Return whether two unpaired tuples, of however many elements, are what paired loops get."""
+    return _opcode(loop) == "while" and are_tuples(*starts) and all(map(is_free, starts))
+
+
+def _operation(node: Node, frame: Frame) -> Hashable:
+    return (frame.number, _opcode(node), origin(node))
+
+
+def _same_origin(node: Node, other: Node) -> bool:
+    """Return whether two nodes have the same opcode and framework op, whatever their shape."""
+    message = origin(node)
+    return bool(message) and message == origin(other) and _opcode(node) == _opcode(other)
+
+
+def _moves_for(node: Node, other: Node) -> bool:
+    """Return whether two moves are of one framework op."""
+    message = origin(node)
+    moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
+    return moves and bool(message) and message == origin(other)
+
+
+def _opcode(node: Node) -> str:
+    return node.instruction.opcode
+
+
+def _reads_free(side: Side, node: Node) -> bool:
+    return any(is_free(operand) for operand, _ in side.graph.operands(node))
+
+
+def _is_read_by_free(side: Side, node: Node) -> bool:
+    return any(is_free(user) for user, _ in side.users.get(node, ()))

@@ -1,0 +1,132 @@
+"""Whether an instruction that replaced another as operand can be its continuation."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.search.nodes import origin, same_count, same_type, target_of
+from xlareport.analysis.matching.sides.facts import TRANSPARENT
+from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+
+_BUFFER = "AllocateBuffer"
+"""Target of custom calls that give a loop memory, and no values."""
+_FILLS = frozenset({"broadcast", "constant", "iota"})
+"""Opcodes of fill values, which passes replace with one another or move."""
+PASSING = (
+    _FILLS
+    | REARRANGEMENTS
+    | TRANSPARENT
+    | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
+)
+"""Opcodes that compute nothing or only round; each can replace a fill value."""
+_RESHAPES = REARRANGEMENTS - {"copy"}
+
+
+def could_do_its_work(node: Node, other: Node) -> bool:
+    """Return whether the new operand can do the work of the old one.
+
+    A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
+    memory space only copied.
+    """
+    if target_of(other) == _BUFFER:
+        return target_of(node) == _BUFFER
+    if _opcode(other) == "copy-done":
+        return _opcode(node).startswith("copy")
+    if only_gathers(node, other):
+        return False
+    fills = _opcode(node) in _FILLS and not other.constant
+    return not fills or _opcode(other) in PASSING
+
+
+def was_evaluated(node: Node, other: Node) -> bool:
+    """Whether a constant is read instead of the only result of a conditional on constants."""
+    elements = node.instruction.shape.elements
+    return _opcode(node) == "conditional" and len(elements) == 1 and _opcode(other) == "constant"
+
+
+def only_gathers(node: Node, other: Node) -> bool:
+    """Whether constants of an expression were gathered in another of the same operation.
+
+    `(x - 1) + 3` as `x + (3 - 1)`: what is made of constants alone is not what was made of a value.
+    Nor of another one: `(0 + x) * 4` with `x = y * 2` as `y * (2 * 4)`.
+    Nor is a smaller array, repeated: `(x * a) * b` as `x * (a * b)`.
+    """
+    if _opcode(node) in _ARITHMETIC and _opcode(other) == "broadcast" and not other.constant:
+        return any(read.opcode not in _FILLS for read in _lines_read(node))
+    alike = _opcode(node) == _opcode(other) and _opcode(node) not in PASSING
+    both = _opcode(node) in _ARITHMETIC and _opcode(other) in _ARITHMETIC
+    return (alike or both) and other.constant and not node.constant
+
+
+def became_needless(node: Node, source: Node | None, other: Node) -> bool:
+    """Return whether a reshape's source has the reshape's dimensions now, unlike another move."""
+    partner = None if source is None else source.partner
+    dimensions = node.instruction.shape.dimensions
+    if partner is None or _opcode(node) not in _SAME_ORDER or _opcode(node) == _opcode(other):
+        return False
+    moved = other.instruction.shape.dimensions
+    return partner.instruction.shape.dimensions == dimensions != moved
+
+
+_SAME_ORDER = frozenset({"bitcast", "reshape"})
+
+
+def _lines_read(node: Node) -> Iterator[Instruction]:
+    lines = node.frame.computation.by_name
+    return (lines[name] for name in node.instruction.operand_names if name in lines)
+
+
+_ARITHMETIC = frozenset({"add", "divide", "multiply", "power", "subtract"})
+
+
+def is_work_behind(source: Node, move: Node, other: Node) -> bool:
+    """Return whether an operation was replaced with another and the move of its result is gone."""
+    if _opcode(move) not in REARRANGEMENTS or other.constant or _opcode(other) in _NO_WORK:
+        return False
+    return _opcode(source) not in _NO_WORK | {"convert"}
+
+
+_NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parameter"}
+
+
+def is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
+    """Return whether a move continues as the move whose result is copied, not as the copy."""
+    moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
+    return moves and _opcode(copy) == "copy"
+
+
+def is_masked_part(node: Node, other: Node) -> bool:
+    """Return whether a device selects its part of what was padded: the SPMD partitioner's pad."""
+    opcodes = _opcode(node), _opcode(other)
+    return opcodes == ("pad", "select") and is_part(node.instruction.shape, other.instruction.shape)
+
+
+def _opcode(node: Node) -> str:
+    return node.instruction.opcode
+
+
+def may_be_resized(node: Node, other: Node) -> bool:
+    """Return whether the results of two like operations on like operands may be one value."""
+    sizes, others = node.instruction.shape.dimensions, other.instruction.shape.dimensions
+    alike = len(sizes) == len(others) and same_type(node, other)
+    return alike or _opcode(node) == "broadcast"
+
+
+def is_reshaped(node: Node, other: Node) -> bool:
+    """Return whether two light operations of one framework op differ only in their dimensions."""
+    line, opcode = node.instruction, _opcode(node)
+    if opcode != _opcode(other) or opcode in REARRANGEMENTS or family_of(line) is not None:
+        return False
+    alike = same_type(node, other) and same_count(node, other)
+    return alike and bool(line.operands) and origin(node) == origin(other)
+
+
+def keep_places(node: Node, other: Node) -> bool:
+    """Return whether the elements of two tuples may be the same ones, place by place."""
+    elements, others = node.instruction.shape.elements, other.instruction.shape.elements
+    return 0 < len(elements) == len(others) and all(
+        element.element_type == now.element_type and len(element.dimensions) == len(now.dimensions)
+        for element, now in zip(elements, others, strict=True)
+    )

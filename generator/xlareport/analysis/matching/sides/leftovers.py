@@ -1,0 +1,85 @@
+"""Heavy instructions without users after a rewrite replaced them.
+
+Dead code elimination removes them later; the new instruction does their work.
+"""
+
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.hlo.model import Computation, Instruction
+
+ACTING = frozenset(
+    {"async-done", "async-start", "call", "conditional", "custom-call", "infeed", "outfeed"}
+    | {"recv", "recv-done", "send", "send-done", "while"}
+)
+"""Opcodes that may have side effects even without users."""
+
+_DEAD: WeakKeyDictionary[Computation, frozenset[str]] = WeakKeyDictionary()
+_UNREAD: WeakKeyDictionary[Computation, frozenset[Instruction]] = WeakKeyDictionary()
+
+
+def is_idle(line: Instruction, computation: Computation) -> bool:
+    """Return whether an instruction is dead code: it has neither users nor side effects."""
+    acts = line.opcode in ACTING or line.opcode == "parameter"
+    return not acts and line is not computation.root and line.name not in computation.users
+
+
+def is_dead_copy(before: Node, after: Node) -> bool:
+    """Return whether `after` is dead code with another name, while `before` had users.
+
+    Passes leave unused copies behind; another instruction does the work of `before`.
+    """
+    if before.instruction.name == after.instruction.name:
+        return False
+    return _is_dead(after) and not _is_dead(before)
+
+
+def _is_dead(node: Node) -> bool:
+    """Whether no result of its computation depends on a node."""
+    computation = node.frame.computation
+    dead = _DEAD.get(computation)
+    if dead is None:
+        dead = _DEAD[computation] = frozenset(_dead_lines(computation))
+    return node.instruction.name in dead
+
+
+def _dead_lines(computation: Computation) -> Iterator[str]:
+    """Yield the names of instructions that have no users apart from dead code."""
+    read: set[str] = set()
+    for line in reversed(computation.instructions):  # XLA prints operands before their users
+        acts = line.opcode in ACTING or line.opcode == "parameter"
+        if acts or line is computation.root or line.name in read:
+            read.update(line.operand_names)
+        else:
+            yield line.name
+
+
+def unread_heavy(computation: Computation) -> frozenset[Instruction]:
+    """Return the heavy instructions on which no result depends; computed once."""
+    unread = _UNREAD.get(computation)
+    if unread is None:
+        unread = _UNREAD[computation] = _unread_heavy(computation)
+    return unread
+
+
+def left_over(before: Computation, after: Computation) -> frozenset[Instruction]:
+    """Return the unchanged heavy instructions that lost all their users."""
+    unread = unread_heavy(after)
+    return unread - unread_heavy(before) if unread else unread
+
+
+def _unread_heavy(computation: Computation) -> frozenset[Instruction]:
+    heavy = [line for line in computation.instructions if family_of(line) is not None]
+    if not heavy:
+        return frozenset()
+    read: set[str] = set()
+    for line in reversed(computation.instructions):  # XLA prints operands before their users
+        if line is computation.root or line.name in read or line.opcode in ACTING:
+            read.update(line.operand_names)
+    return frozenset(
+        line
+        for line in heavy
+        if line.name not in read and line is not computation.root and line.opcode not in ACTING
+    )

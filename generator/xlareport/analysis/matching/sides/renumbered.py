@@ -1,0 +1,64 @@
+"""Constants and iotas whose names a pass numbered anew: a name says nothing of which one it is.
+
+Who reads them tells, and what the program calls them.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from xlareport.analysis.matching.sides.facts import literal_of
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.hlo.model import Computation, Instruction
+
+_MOST_READERS = 4
+"""Readers that are asked what they read now."""
+
+
+def renumbered(
+    old: Computation, new: Computation, shared: Iterable[Instruction]
+) -> Iterator[Instruction]:
+    """Yield the lines without operands that have the name of another of the same value now."""
+    for line in shared:
+        if not line.operands and line.opcode != "parameter" and _is_another(line, old, new):
+            yield line
+
+
+def _is_another(line: Instruction, old: Computation, new: Computation) -> bool:
+    """Return whether no reader of a line is left, and its readers read an equal one instead."""
+    readers, others = old.users.get(line.name, ()), new.users.get(line.name, ())
+    if not readers or not others:
+        return False
+    names = {other.name for other in others}
+    return not any(reader.name in names for reader in readers) and any(
+        _reads_equal(reader, line, new) for reader in readers[:_MOST_READERS]
+    )
+
+
+def _reads_equal(reader: Instruction, line: Instruction, new: Computation) -> bool:
+    """Return whether what has the name of a reader reads another line of equal value now."""
+    now = new.by_name.get(reader.name)
+    if now is None or now.opcode != reader.opcode or len(now.operands) != len(reader.operands):
+        return False
+    place = [*reader.operand_names].index(line.name)
+    other = new.by_name.get([*now.operand_names][place])
+    return other is not None and other.name != line.name and literal_of(other) == literal_of(line)
+
+
+def is_another(node: Node, other: Node, others: Sequence[Node]) -> bool:
+    """Return whether two equal leaves of one name are not the same one.
+
+    `others` are all of that value that `node` may be now.
+    """
+    line, known = node.instruction, other.instruction
+    if line.operands or line.opcode == "parameter":
+        return False
+    if _is_another(line, node.frame.computation, other.frame.computation):
+        return True
+    same = [item for item in others if item.frame.number == node.frame.number]
+    return known.metadata != line.metadata and _is_single(line, [n.instruction for n in same])
+
+
+def _is_single(line: Instruction, others: Collection[Instruction]) -> bool:
+    """Return whether exactly one of several lines has the metadata of a line, if it has any."""
+    if not line.metadata.op_name:
+        return False
+    return sum(other.metadata == line.metadata for other in others) == 1

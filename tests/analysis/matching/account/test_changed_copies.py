@@ -1,0 +1,82 @@
+"""A pass clones a comparator and changes the clone: what it took over is no addition."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
+
+Read = Callable[[str], HloModule]
+
+_COMPARATOR = """
+%cmp (p0: f32[], p1: f32[], p2: s32[], p3: s32[]) -> pred[] {
+  %p0 = f32[] parameter(0)
+  %p1 = f32[] parameter(1)
+  %p2 = s32[] parameter(2)
+  %p3 = s32[] parameter(3)
+  ROOT %less = pred[] compare(%p0, %p1), direction=LT
+}
+"""
+_STABLE = """
+ENTRY %main (a: f32[64], b: s32[64]) -> (f32[64], s32[64]) {
+  %a = f32[64]{0} parameter(0)
+  %b = s32[64]{0} parameter(1)
+  ROOT %sort = (f32[64]{0}, s32[64]{0}) sort(%a, %b), dimensions={0}, is_stable=true, to_apply=%cmp
+}
+"""
+_TIES_BROKEN = """
+%cmp.clone (q0: f32[], q1: f32[], q2: s32[], q3: s32[]) -> pred[] {
+  %q0 = f32[] parameter(0)
+  %q1 = f32[] parameter(1)
+  %q2 = s32[] parameter(2)
+  %q3 = s32[] parameter(3)
+  %less.1 = pred[] compare(%q0, %q1), direction=LT
+  %more = pred[] compare(%q1, %q0), direction=LT
+  %same = pred[] compare(%less.1, %more), direction=EQ
+  %tie = pred[] compare(%q2, %q3), direction=LT
+  ROOT %chosen = pred[] select(%same, %tie, %less.1)
+}
+"""
+_UNSTABLE = _STABLE.replace(", is_stable=true", "").replace("%cmp", "%cmp.clone")
+_ADDED = {"more", "same", "tie", "chosen"}
+
+
+@pytest.mark.parametrize("left", [_COMPARATOR, ""], ids=["the original stays", "it is removed"])
+def test_lines_of_a_cloned_comparator_are_clones(read: Read, left: str) -> None:
+    matching = match(read(_COMPARATOR + _STABLE), read(left + _TIES_BROKEN + _UNSTABLE))
+    assert {place.instruction for place in matching.added} == _ADDED
+    assert matching.partner_before(Place("cmp.clone", "less.1")) == Place("cmp", "less")
+
+
+def test_it_is_matched_and_says_what_it_is_made_of(read: Read) -> None:
+    matching = match(read(_COMPARATOR + _STABLE), read(_COMPARATOR + _TIES_BROKEN + _UNSTABLE))
+    pairing = matching.pairing_after(Place("cmp.clone", "less.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED
+    known = pairing.known_of(Place("cmp", "less"), Place("cmp.clone", "less.1"))
+    assert known == (Grade.MATCHED, "%cmp.clone is made of %cmp")
+
+
+def test_a_comparator_that_shares_parameters_alone_is_new(read: Read) -> None:
+    other = _TIES_BROKEN.replace("compare(%q0, %q1)", "compare(%q0, %q1), type=TOTALORDER")
+    matching = match(read(_COMPARATOR + _STABLE), read(_COMPARATOR + other + _UNSTABLE))
+    assert {"q0", "q3", "less.1"} <= {place.instruction for place in matching.added}
+
+
+def test_what_a_cloned_comparator_computes_once_more_is_a_clone_too(read: Read) -> None:
+    """What `tpu-stable-sort-expander` makes of keys that it compares in both orders."""
+    key = "  %key = f32[] abs(%p0)\n  ROOT %less = pred[] compare(%key, %p1), direction=LT"
+    whole = _COMPARATOR.replace("  ROOT %less = pred[] compare(%p0, %p1), direction=LT", key)
+    twice = _TIES_BROKEN.replace(
+        "  %less.1 = pred[] compare(%q0, %q1)",
+        "  %key.1 = f32[] abs(%q0)\n  %less.1 = pred[] compare(%key.1, %q1)",
+    ).replace(
+        "  %more = pred[] compare(%q1, %q0)",
+        "  %key.2 = f32[] abs(%q0)\n  %more = pred[] compare(%q1, %key.2)",
+    )
+    matching = match(read(whole + _STABLE), read(whole + twice + _UNSTABLE))
+    assert {place.instruction for place in matching.added} == _ADDED
+    assert matching.partner_before(Place("cmp.clone", "key.2")) == Place("cmp", "key")

@@ -1,0 +1,215 @@
+"""Instructions that became several smaller ones."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.history.instruction import SnapshotSequence, descendants, history
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_WHOLE = """
+HloModule m
+
+ENTRY %main (a: f32[4], b: f32[4]) -> f32[8] {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %concatenate.1 = f32[8]{0} concatenate(%a, %b), dimensions={0}
+  ROOT %out = f32[8]{0} negate(%concatenate.1)
+}
+"""
+_APART = _WHOLE.replace(
+    "  %concatenate.1 = f32[8]{0} concatenate(%a, %b), dimensions={0}\n",
+    """  %zero = f32[] constant(0)
+  %pad.1 = f32[8]{0} pad(%a, %zero), padding=0_4
+  %pad.2 = f32[8]{0} pad(%b, %zero), padding=4_0
+  %add.1 = f32[8]{0} add(%pad.1, %pad.2)
+""",
+).replace("%concatenate.1", "%add.1")
+
+
+def _at(name: str) -> Place:
+    return Place("main", name)
+
+
+def test_one_became_several_of_which_one_gives_its_result(read: Read) -> None:
+    pairing = match(read(_WHOLE), read(_APART)).pairing_before(_at("concatenate.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert pairing.after[0] == _at("add.1")
+    assert {*pairing.after} == {_at(name) for name in ("zero", "pad.1", "pad.2", "add.1")}
+
+
+def test_the_account_has_no_added_instruction(read: Read) -> None:
+    made = step(read(_WHOLE), read(_APART), "`concat-decomposer`")
+    assert made.headline.startswith(
+        "`concat-decomposer` expanded 1 concatenate into 4 instructions"
+    )
+    assert not [change for change in made.changes if change.kind is Kind.ADDED]
+    assert sum(change.balance for change in made.changes) == 3
+
+
+def test_what_reads_something_else_is_no_expansion(read: Read) -> None:
+    other = _APART.replace("pad(%b, %zero)", "pad(%c, %zero)").replace(
+        "  %zero", "  %c = f32[4]{0} parameter(2)\n  %zero"
+    )
+    pairing = match(read(_WHOLE), read(other)).pairing_before(_at("concatenate.1"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED
+
+
+def test_an_operation_replaced_with_another_one_is_no_expansion(read: Read) -> None:
+    before = _WHOLE.replace("concatenate(%a, %b), dimensions={0}", "subtract(%a, %b)")
+    after = before.replace("subtract(%a, %b)", "add(%a, %b)").replace("%concatenate", "%add")
+    pairing = match(read(before), read(after)).pairing_before(_at("concatenate.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.REPLACED
+
+
+def test_the_history_of_a_part_leads_to_what_was_expanded(read: Read) -> None:
+    shots = SnapshotSequence([read(_WHOLE), read(_APART)])
+    events = [(str(event.event), event.sources) for event in history(shots, 1, _at("pad.2"))]
+    assert ("expanded", (_at("concatenate.1"),)) in events
+
+
+def test_what_was_expanded_goes_on_as_what_gives_its_result(read: Read) -> None:
+    shots = SnapshotSequence([read(_WHOLE), read(_APART)])
+    events = history(shots, 0, _at("concatenate.1"))
+    assert [event.targets for event in events if event.event == "expanded"] == [(_at("add.1"),)]
+
+
+_RESIDUAL = """
+HloModule m
+
+ENTRY %main (x: f32[8,4], w: f32[4,4], r: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %w = f32[4,4]{1,0} parameter(1)
+  %r = f32[8,4]{1,0} parameter(2)
+  %dot.1 = f32[8,4]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/dot_general"}
+  %add.1 = f32[8,4]{1,0} add(%r, %dot.1), metadata={op_name="jit(f)/add"}
+  ROOT %out = f32[8,4]{1,0} negate(%add.1), metadata={op_name="jit(f)/neg"}
+}
+"""
+_SUMMED = """
+HloModule m
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: f32[8,4], w: f32[4,4], r: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %w = f32[4,4]{1,0} parameter(1)
+  %r = f32[8,4]{1,0} parameter(2)
+  %convolution.1 = f32[8,4]{1,0} convolution(%x, %w), dim_labels=bf_io->bf, \
+metadata={op_name="jit(f)/dot_general"}
+  %all-reduce.1 = f32[8,4]{1,0} all-reduce(%convolution.1), to_apply=%sum, \
+metadata={op_name="jit(f)/dot_general"}
+  %copy.1 = f32[8,4]{1,0} copy(%r)
+  %add.7 = f32[8,4]{1,0} add(%copy.1, %all-reduce.1), metadata={op_name="jit(f)/add"}
+  ROOT %out = f32[8,4]{1,0} negate(%add.7), metadata={op_name="jit(f)/neg"}
+}
+"""
+
+
+def test_the_sum_over_devices_of_an_operand_is_no_part_of_the_op_that_reads_it(read: Read) -> None:
+    matching = match(read(_RESIDUAL), read(_SUMMED))
+    pairing = matching.pairing_before(_at("add.1"))
+    assert pairing is not None
+    assert _at("all-reduce.1") not in pairing.after
+    added = matching.pairing_after(_at("all-reduce.1"))
+    assert added is not None
+    assert (added.before, added.relation) == ((), Relation.ADDED)
+    assert added.reason == "it combines partial results of %convolution.1"
+
+
+_SCATTERED = """
+HloModule m
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: f32[4,16]) -> f32[4,4] {
+  %x = f32[4,16]{1,0} parameter(0)
+  %sine.1 = f32[4,16]{1,0} sine(%x)
+  %reduce_scatter.14 = f32[4,4]{1,0} reduce-scatter(%sine.1), channel_id=1, \
+replica_groups={{0,2,4,6},{1,3,5,7}}, use_global_device_ids=true, dimensions={1}, to_apply=%sum, \
+metadata={op_name="jit(f)/reduce_scatter"}
+  ROOT %tanh.3 = f32[4,4]{1,0} tanh(%reduce_scatter.14), metadata={op_name="jit(f)/tanh"}
+}
+"""
+_REDUCED = """
+HloModule m
+
+%sum.clone (a.1: f32[], b.1: f32[]) -> f32[] {
+  %a.1 = f32[] parameter(0)
+  %b.1 = f32[] parameter(1)
+  ROOT %s.1 = f32[] add(%a.1, %b.1)
+}
+
+ENTRY %main (x: f32[4,16]) -> f32[4,4] {
+  %x = f32[4,16]{1,0} parameter(0)
+  %sine.1 = f32[4,16]{1,0} sine(%x)
+  %all-reduce = f32[4,16]{1,0} all-reduce(%sine.1), channel_id=2, \
+replica_groups={{0,2,4,6},{1,3,5,7}}, use_global_device_ids=true, to_apply=%sum.clone
+  %constant.2 = u32[] constant(0)
+  %constant.3 = u32[8]{0} constant({0, 0, 1, 1, 2, 2, 3, 3})
+  %partition-id.2 = u32[] partition-id()
+  %dynamic-slice = u32[1]{0} dynamic-slice(%constant.3, %partition-id.2), dynamic_slice_sizes={1}
+  %reshape = u32[] reshape(%dynamic-slice)
+  %constant.4 = u32[] constant(4)
+  %multiply = u32[] multiply(%reshape, %constant.4)
+  %dynamic-slice.1 = f32[4,4]{1,0} dynamic-slice(%all-reduce, %constant.2, %multiply), \
+dynamic_slice_sizes={4,4}
+  ROOT %tanh.3 = f32[4,4]{1,0} tanh(%dynamic-slice.1), metadata={op_name="jit(f)/tanh"}
+}
+"""
+
+
+def test_a_reduce_scatter_is_decomposed_into_a_sum_and_what_takes_a_share_of_it(read: Read) -> None:
+    made = step(read(_SCATTERED), read(_REDUCED), "`reduce-scatter-decomposer`")
+    assert made.headline == (
+        "`reduce-scatter-decomposer` expanded 1 reduce-scatter into 9 instructions; "
+        "`%reduce_scatter.14` in `main` was expanded into 9 instructions, including `%all-reduce`; "
+        "`%dynamic-slice.1` gives its result."
+    )
+    assert not [change for change in made.changes if change.kind is Kind.ADDED]
+
+
+def test_a_decomposed_reduce_scatter_goes_on_as_its_all_reduce(read: Read) -> None:
+    shots = SnapshotSequence([read(_SCATTERED), read(_REDUCED)])
+    known = descendants(shots, 0, [_at("reduce_scatter.14")])
+    assert known == (_at("dynamic-slice.1"), _at("all-reduce"))
+
+
+def test_a_reshape_became_a_copy_between_bitcasts(read: Read) -> None:
+    text = """
+ENTRY %main (a: f32[2,4,8]) -> f32[8] {
+  %a = f32[2,4,8]{2,1,0} parameter(0)
+  %r = f32[64]{0} reshape(%a)
+  ROOT %out = f32[64]{0} negate(%r)
+}
+"""
+    chain = """  %b.1 = f32[8,8]{1,0} bitcast(%a)
+  %c = f32[8,8]{0,1} copy(%b.1)
+  %b.2 = f32[64]{0} bitcast(%c)
+"""
+    line = "  %r = f32[64]{0} reshape(%a)\n"
+    after = text.replace(line, chain).replace("negate(%r)", "negate(%b.2)")
+    pairing = match(read(text), read(after)).pairing_before(_at("r"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert {place.instruction for place in pairing.after} == {"b.1", "c", "b.2"}
+    alone = text.replace(line, "  %b.2 = f32[64]{0} bitcast(%a)\n").replace("(%r)", "(%b.2)")
+    pairing = match(read(text), read(alone)).pairing_before(_at("r"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED

@@ -1,0 +1,86 @@
+"""What no counterpart was found for, where whole pipelines ran between two snapshots."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, history
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import ChangeCause, Place, Relation
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
+
+Read = Callable[[str], HloModule]
+
+_MANY = 24
+
+
+def _module(first: str, second: str, count: int = _MANY, gathered: str = "") -> str:
+    """Return a chain of so many pairs of operations, each on what the one before made."""
+    lines, last = [], "%a"
+    for number in range(count):
+        lines.append(f"  %{first}.{number} = f32[4]{{0}} {first}({last})")
+        lines.append(f"  %{second}.{number} = f32[{number + 5}]{{0}} {second}(%{first}.{number})")
+        last = f"%{second}.{number}"
+    body = "\n".join(lines)
+    return f"""
+HloModule m
+
+ENTRY %main (a: f32[4]) -> (f32[4], f32[{count + 4}]) {{
+  %a = f32[4]{{0}} parameter(0)
+{body}
+{gathered}  ROOT %out = (f32[4]{{0}}, f32[{count + 4}]{{0}}) tuple(%a, {last})
+}}
+"""
+
+
+_BEFORE = _module("sine", "exponential")
+_AFTER = _module("tanh", "cosine", _MANY + 2)
+
+
+def test_what_whole_pipelines_rewrote_is_not_said_to_be_removed(read: Read) -> None:
+    matching = match(read(_BEFORE), read(_AFTER))
+    gone = [known for known in matching.pairings if known.relation is Relation.REMOVED]
+    new = [known for known in matching.pairings if known.relation is Relation.ADDED]
+    assert len(gone) > 30
+    assert len(new) > 30
+    for pairing in (*gone, *new):
+        assert pairing.cause is ChangeCause.UNTRACED
+        assert pairing.grade is Grade.GUESSED
+
+
+def test_the_account_says_that_it_is_not_known(read: Read) -> None:
+    change = step(read(_BEFORE), read(_AFTER))
+    told = " ".join((change.headline, *change.account))
+    assert "removed or rewrote" in told
+    assert "added or rewrote" in told
+    assert "is not known" in told
+    assert "was removed" not in told
+    assert not {known.kind for known in change.changes} & {Kind.REMOVED, Kind.ADDED}
+    assert sum(known.balance for known in change.changes) == 4
+
+
+def test_the_history_ends_with_a_guess(read: Read) -> None:
+    known = history(SnapshotSequence([read(_BEFORE), read(_AFTER)]), 0, Place("main", "sine.3"))
+    assert known[-1].event is Event.UNTRACED
+    assert known[-1].confidence is Grade.GUESSED
+    assert "no counterpart was found" in known[-1].reason
+
+
+def test_the_collectives_of_a_partitioner_are_new(read: Read) -> None:
+    collective = "  %all-reduce.1 = f32[4]{0} all-reduce(%tanh.3), to_apply=%sum\n"
+    after = _module("tanh", "cosine", _MANY + 2, collective).replace(
+        "tuple(%a,", "tuple(%all-reduce.1,"
+    )
+    known = match(read(_BEFORE), read(after)).pairing_after(Place("main", "all-reduce.1"))
+    assert known is not None
+    assert known.cause is None
+
+
+def test_a_pass_that_adds_or_removes_much_is_told_so(read: Read) -> None:
+    only = _module("sine", "exponential", 1)
+    removed = match(read(_BEFORE), read(only))
+    assert ChangeCause.UNTRACED not in {known.cause for known in removed.pairings}
+    added = match(read(only), read(_BEFORE))
+    assert ChangeCause.UNTRACED not in {known.cause for known in added.pairings}

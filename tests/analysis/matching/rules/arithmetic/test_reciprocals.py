@@ -1,0 +1,60 @@
+"""A division that became a product with a reciprocal."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_HEAD = """
+HloModule m
+ENTRY %main (x: f32[4,8], y: f32[4]) -> f32[4,8] {
+  %x = f32[4,8]{1,0} parameter(0)
+  %y = f32[4]{0} parameter(1)
+"""
+_MESSAGE = 'metadata={op_name="jit(f)/div"}'
+_BEFORE = f"""{_HEAD}
+  %flat.1 = f32[4]{{0}} reshape(%y), {_MESSAGE}
+  %wide.1 = f32[4,8]{{1,0}} broadcast(%flat.1), dimensions={{0}}, {_MESSAGE}
+  %div.1 = f32[4,8]{{1,0}} divide(%x, %wide.1), {_MESSAGE}
+  ROOT %out = f32[4,8]{{1,0}} negate(%div.1)
+}}
+"""
+_AFTER = f"""{_HEAD}
+  %one = f32[] constant(1)
+  %ones = f32[4]{{0}} broadcast(%one), dimensions={{}}
+  %divide.7 = f32[4]{{0}} divide(%ones, %y), {_MESSAGE}
+  %wide.7 = f32[4,8]{{1,0}} broadcast(%divide.7), dimensions={{0}}, {_MESSAGE}
+  %mul.7 = f32[4,8]{{1,0}} multiply(%x, %wide.7), {_MESSAGE}
+  ROOT %out = f32[4,8]{{1,0}} negate(%mul.7)
+}}
+"""
+
+
+def _partner(before: HloModule, after: HloModule, name: str) -> str | None:
+    place = match(before, after).partner_after(Place("main", name))
+    return None if place is None else place.instruction
+
+
+def test_the_product_continues_the_division_and_the_reciprocal_is_new(read: Read) -> None:
+    before, after = read(_BEFORE), read(_AFTER)
+    assert _partner(before, after, "div.1") == "mul.7"
+    assert match(before, after).partner_before(Place("main", "wide.7")) is None
+    assert match(before, after).partner_before(Place("main", "divide.7")) is None
+
+
+def test_a_constant_reciprocal_does_not_continue_the_constant_divisor(read: Read) -> None:
+    before = _BEFORE.replace("%y = f32[4]{0} parameter(1)", "%y = f32[4]{0} constant({1,2,4,8})")
+    after = _AFTER.replace("%y = f32[4]{0} parameter(1)\n", "")
+    after = after.replace("%one = f32[] constant(1)\n", "")
+    after = after.replace("%ones = f32[4]{0} broadcast(%one), dimensions={}\n", "")
+    after = after.replace("divide(%ones, %y)", "constant({1,0.5,0.25,0.125})")
+    heads = [text.replace(", y: f32[4])", ")") for text in (before, after)]
+    assert match(*map(read, heads)).partner_before(Place("main", "divide.7")) is None
+
+
+def test_what_a_product_multiplied_before_stays_its_factor(read: Read) -> None:
+    before = _BEFORE.replace("divide(%x, %wide.1)", "multiply(%x, %wide.1)")
+    assert _partner(read(before), read(_AFTER), "wide.1") == "wide.7"

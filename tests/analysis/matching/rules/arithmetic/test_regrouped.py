@@ -1,0 +1,64 @@
+"""Sums of the same terms in another order."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_SUM = """
+HloModule m
+
+ENTRY %main (i: s32[], a: f32[8]) -> f32[1] {
+  %i = s32[] parameter(0)
+  %a = f32[8]{0} parameter(1)
+  %four = s32[] constant(4)
+  %less = s32[] constant(-1)
+LINES  ROOT %slice = f32[1]{0} dynamic-slice(%a, ROOT), dynamic_slice_sizes={1}
+}
+"""
+
+
+def _of(lines: str, root: str) -> str:
+    return _SUM.replace("LINES", lines).replace("ROOT)", f"{root})")
+
+
+_FIRST = _of(
+    "  %sub.1 = s32[] subtract(%four, %i)\n  %add.1 = s32[] add(%sub.1, %less)\n", "%add.1"
+)
+_SECOND = _of(
+    "  %add.2 = s32[] add(%four, %less)\n  %sub.2 = s32[] subtract(%add.2, %i)\n", "%sub.2"
+)
+
+
+def test_a_sum_goes_on_as_the_one_of_the_same_terms(read: Read) -> None:
+    """What `algsimp` makes of (4 - i) + -1."""
+    matching = match(read(_FIRST), read(_SECOND))
+    assert matching.partner_after(Place("main", "add.1")) == Place("main", "sub.2")
+    assert matching.partner_after(Place("main", "sub.1")) == Place("main", "add.2")
+    made = step(read(_FIRST), read(_SECOND), "`algsimp`")
+    assert "removed" not in made.headline
+    assert "`algsimp` replaced 1 subtract with an add and 1 add with a subtract" in made.headline
+
+
+def test_what_the_first_of_two_sums_becomes_is_said_to_have_another_value(read: Read) -> None:
+    """(9 - i) became 9 + -1, of which i is subtracted last."""
+    made = step(read(_FIRST), read(_SECOND), "`algsimp`")
+    text = " ".join((made.headline, *made.account))
+    part = "part of `%sub.2`, which adds the terms of `%add.1` in another order"
+    assert f"`%sub.1` in `main` became `%add.2`, {part}" in text
+    assert (
+        "`%add.1` in `main` became the subtract `%sub.2`, the same terms, added in another order"
+        in text
+    )
+
+
+def test_a_sum_of_other_terms_is_another_one(read: Read) -> None:
+    other = _SECOND.replace("subtract(%add.2, %i)", "add(%add.2, %i)")
+    matching = match(read(_FIRST), read(other))
+    assert matching.partner_after(Place("main", "add.1")) != Place("main", "add.2")
+    pairing = matching.pairing_after(Place("main", "sub.2"))
+    assert pairing is None or "same terms" not in str(pairing.reason)

@@ -1,0 +1,97 @@
+"""Dots that became multiplications."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+
+def _module(lines: str, shape: str) -> str:
+    return (
+        "HloModule m\n\n%sum (x: f32[], y: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n"
+        "  %y = f32[] parameter(1)\n  ROOT %s = f32[] add(%x, %y)\n}\n\n"
+        f"ENTRY %main (a: f32[4], b: f32[8], c: f32[4,8]) -> {shape} {{\n"
+        "  %a = f32[4]{0} parameter(0)\n  %b = f32[8]{0} parameter(1)\n"
+        f"  %c = f32[4,8]{{1,0}} parameter(2)\n{lines}}}\n"
+    )
+
+
+def test_an_outer_product_goes_on_as_a_multiplication(read: Read) -> None:
+    before = _module(
+        "  %column = f32[4,1]{1,0} reshape(%a)\n  %row = f32[1,8]{1,0} reshape(%b)\n"
+        "  %dot.1 = f32[4,8]{1,0} dot(%column, %row), lhs_contracting_dims={1},"
+        " rhs_contracting_dims={0}\n  ROOT %out = f32[4,8]{1,0} tanh(%dot.1)\n",
+        "f32[4,8]",
+    )
+    after = _module(
+        "  %wide.1 = f32[4,8]{1,0} broadcast(%a), dimensions={0}\n"
+        "  %wide.2 = f32[4,8]{1,0} broadcast(%b), dimensions={1}\n"
+        "  %multiply.5 = f32[4,8]{1,0} multiply(%wide.1, %wide.2)\n"
+        "  ROOT %out = f32[4,8]{1,0} tanh(%multiply.5)\n",
+        "f32[4,8]",
+    )
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert pairing.after == (Place("main", "multiply.5"),)
+    assert pairing.relation is Relation.REWRITTEN
+
+
+def test_a_product_with_a_vector_goes_on_as_a_multiplication_and_its_sum(read: Read) -> None:
+    before = _module(
+        "  %dot.1 = f32[4]{0} dot(%c, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  ROOT %out = f32[4]{0} tanh(%dot.1)\n",
+        "f32[4]",
+    )
+    after = _module(
+        "  %wide.2 = f32[4,8]{1,0} broadcast(%b), dimensions={1}\n"
+        "  %multiply.5 = f32[4,8]{1,0} multiply(%c, %wide.2)\n  %zero = f32[] constant(0)\n"
+        "  %reduce.6 = f32[4]{0} reduce(%multiply.5, %zero), dimensions={1}, to_apply=%sum\n"
+        "  ROOT %out = f32[4]{0} tanh(%reduce.6)\n",
+        "f32[4]",
+    )
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert [place.instruction for place in pairing.after] == ["reduce.6", "multiply.5"]
+    assert pairing.relation is Relation.SPLIT
+
+
+def test_parameters_of_sums_keep_their_numbers(read: Read) -> None:
+    total = (
+        "  %zero = f32[] constant(0)\n"
+        "  ROOT %out = f32[4]{0} reduce(%c, %zero), dimensions={1}, to_apply=%sum\n"
+    )
+    before = _module(total, "f32[4]")
+    after = before.replace("add(%x, %y)", "add(%v, %u)").replace("%x =", "%u =")
+    after = after.replace("%y =", "%v =").replace("(x: f32[], y: f32[])", "(u: f32[], v: f32[])")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("sum", "x")) == Place("sum", "u")
+    assert matching.partner_after(Place("sum", "y")) == Place("sum", "v")
+
+
+def test_an_outer_product_with_a_repeated_constant_goes_on_as_a_smaller_multiplication(
+    read: Read,
+) -> None:
+    before = _module(
+        "  %two = f32[] constant(2)\n  %column = f32[4,1]{1,0} broadcast(%two), dimensions={}\n"
+        "  %row = f32[1,8]{1,0} reshape(%b)\n"
+        "  %dot.1 = f32[4,8]{1,0} dot(%column, %row), lhs_contracting_dims={1},"
+        " rhs_contracting_dims={0}\n  ROOT %out = f32[4,8]{1,0} tanh(%dot.1)\n",
+        "f32[4,8]",
+    )
+    after = _module(
+        "  %two = f32[] constant(2)\n  %wide.1 = f32[8]{0} broadcast(%two), dimensions={}\n"
+        "  %multiply.5 = f32[8]{0} multiply(%wide.1, %b)\n"
+        "  %wide.2 = f32[4,8]{1,0} broadcast(%two), dimensions={}\n"
+        "  %wide.3 = f32[4,8]{1,0} broadcast(%b), dimensions={1}\n"
+        "  %multiply.6 = f32[4,8]{1,0} multiply(%wide.2, %wide.3)\n"
+        "  %wide.4 = f32[4,8]{1,0} broadcast(%multiply.5), dimensions={1}\n"
+        "  ROOT %out = f32[4,8]{1,0} tanh(%wide.4)\n",
+        "f32[4,8]",
+    )
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert pairing.after == (Place("main", "multiply.5"),)
+    assert pairing.relation is Relation.REWRITTEN

@@ -1,0 +1,98 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
+
+Read = Callable[[str], HloModule]
+
+SUM = """
+HloModule step
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %total = f32[] add(%a, %b)
+}
+"""
+ARGUMENTS = """
+  %x = f32[16,64]{1,0} parameter(0)
+  %w = f32[64,8]{1,0} parameter(1)
+  %v = f32[64,24]{1,0} parameter(2)
+"""
+SIGNATURE = "(x: f32[16,64], w: f32[64,8], v: f32[64,24]) -> (f32[16,8], f32[16,24])"
+APART = f"""{SUM}
+ENTRY %main {SIGNATURE} {{{ARGUMENTS}
+  %one = f32[16,8]{{1,0}} dot(%x, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  %two = f32[16,24]{{1,0}} dot(%x, %v), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  %sum.1 = f32[16,8]{{1,0}} all-reduce(%one), to_apply=%add
+  %sum.2 = f32[16,24]{{1,0}} all-reduce(%two), to_apply=%add
+  %sine = f32[16,8]{{1,0}} sine(%sum.1)
+  %cosine = f32[16,24]{{1,0}} cosine(%sum.2)
+  ROOT %out = (f32[16,8]{{1,0}}, f32[16,24]{{1,0}}) tuple(%sine, %cosine)
+}}
+"""
+
+
+def test_collectives_joined_by_a_concatenation_are_told_as_combined(read: Read) -> None:
+    """The one sends, side by side, what several sent; slices take the parts out of its result."""
+    after = f"""{SUM}
+ENTRY %main_spmd {SIGNATURE} {{{ARGUMENTS}
+  %dot.7 = f32[16,8]{{1,0}} dot(%x, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  %dot.8 = f32[16,24]{{1,0}} dot(%x, %v), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  %both = f32[16,32]{{1,0}} concatenate(%dot.7, %dot.8), dimensions={{1}}
+  %start = f32[16,32]{{1,0}} all-reduce-start(%both), to_apply=%add
+  %done = f32[16,32]{{1,0}} all-reduce-done(%start)
+  %slice.1 = f32[16,8]{{1,0}} slice(%done), slice={{[0:16], [0:8]}}
+  %slice.2 = f32[16,24]{{1,0}} slice(%done), slice={{[0:16], [8:32]}}
+  %sine.3 = f32[16,8]{{1,0}} sine(%slice.1)
+  %cosine.3 = f32[16,24]{{1,0}} cosine(%slice.2)
+  ROOT %out = (f32[16,8]{{1,0}}, f32[16,24]{{1,0}}) tuple(%sine.3, %cosine.3)
+}}
+"""
+    claim = match(read(APART), read(after)).pairing_before(Place("main", "sum.2"))
+    assert claim is not None
+    assert claim.relation is Relation.COMBINED
+    assert set(claim.before) == {Place("main", "sum.1"), Place("main", "sum.2")}
+    assert claim.after[0] == Place("main_spmd", "start")
+    assert claim.grade is not Grade.EXACT
+
+
+def test_dots_are_found_in_the_one_whose_slices_their_readers_read(read: Read) -> None:
+    """A dot of joined operands, split over its contracted dimension as well."""
+    before = """
+HloModule step
+ENTRY %main (x: f32[16,64], w: f32[64,8], v: f32[64,24]) -> (f32[16,8], f32[16,24]) {
+  %x = f32[16,64]{1,0} parameter(0)
+  %w = f32[64,8]{1,0} parameter(1)
+  %v = f32[64,24]{1,0} parameter(2)
+  %b = f32[16,64]{1,0} sine(%x)
+  %one = f32[16,8]{1,0} dot(%b, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %two = f32[16,24]{1,0} dot(%b, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %tanh = f32[16,8]{1,0} tanh(%one)
+  %cosine = f32[16,24]{1,0} cosine(%two)
+  ROOT %out = (f32[16,8]{1,0}, f32[16,24]{1,0}) tuple(%tanh, %cosine)
+}
+"""
+    after = f"""{SUM}
+ENTRY %main_spmd {SIGNATURE} {{{ARGUMENTS}
+  %sine.1 = f32[16,64]{{1,0}} sine(%x)
+  %both = f32[64,32]{{1,0}} concatenate(%w, %v), dimensions={{1}}
+  %halves = f32[2,32,32]{{2,1,0}} bitcast(%both)
+  %parts = f32[16,2,32]{{2,1,0}} bitcast(%sine.1)
+  %whole = f32[2,16,32]{{2,1,0}} dot(%parts, %halves), lhs_batch_dims={{1}}, lhs_contracting_dims={{2}}, rhs_batch_dims={{0}}, rhs_contracting_dims={{1}}
+  %zero = f32[] constant(0)
+  %reduce = f32[16,32]{{1,0}} reduce(%whole, %zero), dimensions={{0}}, to_apply=%add
+  %slice.1 = f32[16,8]{{1,0}} slice(%reduce), slice={{[0:16], [0:8]}}
+  %slice.2 = f32[16,24]{{1,0}} slice(%reduce), slice={{[0:16], [8:32]}}
+  %tanh.1 = f32[16,8]{{1,0}} tanh(%slice.1)
+  %cosine.1 = f32[16,24]{{1,0}} cosine(%slice.2)
+  ROOT %out = (f32[16,8]{{1,0}}, f32[16,24]{{1,0}}) tuple(%tanh.1, %cosine.1)
+}}
+"""  # noqa: E501 - as XLA prints it
+    matching = match(read(before), read(after))
+    for name in ("one", "two"):
+        claim = matching.pairing_before(Place("main", name))
+        assert claim is not None
+        assert claim.relation is Relation.COMBINED
+        assert claim.after[0] == Place("main_spmd", "whole")

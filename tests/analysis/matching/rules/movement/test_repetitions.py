@@ -1,0 +1,55 @@
+"""Work that is done before its data is repeated."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_BEFORE = """
+ENTRY %main (a: f32[8], b: f32[8], c: f32[4,8]) -> f32[4,8] {
+  %a = f32[8] parameter(0)
+  %b = f32[8] parameter(1)
+  %c = f32[4,8] parameter(2)
+  %two = f32[] constant(2)
+  %wide.a = f32[4,8] broadcast(%a), dimensions={1}
+  %wide.b = f32[4,8] broadcast(%b), dimensions={1}
+  %wide.two = f32[4,8] broadcast(%two), dimensions={}
+  %less = f32[4,8] subtract(%wide.a, %wide.b)
+  %far = f32[4,8] multiply(%less, %wide.two)
+  ROOT %out = f32[4,8] power(%c, %far)
+}
+"""
+_SMALL = """
+  %flat.two = f32[8] broadcast(%two), dimensions={}
+  %n.1 = f32[8] subtract(%a, %b)
+  %n.2 = f32[8] multiply(%n.1, %flat.two)
+  %n.3 = f32[4,8] broadcast(%n.2), dimensions={1}
+  ROOT"""
+_LEFT = _BEFORE.replace("(%c, %far)", "(%c, %n.3)").replace("\n  ROOT", _SMALL)
+_REMOVED = "\n".join(
+    line for line in _LEFT.splitlines() if not line.startswith(("  %less", "  %far", "  %wide"))
+)
+
+
+def test_work_on_repeated_data_goes_on_before_the_repetition(read: Read) -> None:
+    matching = match(read(_BEFORE), read(_REMOVED))
+    assert matching.partner_after(Place("main", "less")) == Place("main", "n.1")
+    assert matching.partner_after(Place("main", "far")) == Place("main", "n.2")
+
+
+def test_work_that_is_left_unread_has_a_copy_before_the_repetition(read: Read) -> None:
+    matching = match(read(_BEFORE), read(_LEFT))
+    for old, new in (("less", "n.1"), ("far", "n.2")):
+        pairing = matching.pairing_after(Place("main", new))
+        assert pairing is not None
+        assert pairing.relation is Relation.CLONED
+        assert pairing.before == (Place("main", old),)
+
+
+def test_work_on_other_data_is_no_copy(read: Read) -> None:
+    other = _LEFT.replace("subtract(%a, %b)", "subtract(%a, %flat.two)")
+    matching = match(read(_BEFORE), read(other))
+    assert {Place("main", "n.1"), Place("main", "n.2")} <= set(matching.added)

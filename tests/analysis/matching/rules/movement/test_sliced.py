@@ -1,0 +1,96 @@
+"""A slice of a result that became slices of the operands."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_HEAD = """
+HloModule m
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[2], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+"""
+_BEFORE = f"""{_HEAD}
+  %add.1 = f32[8]{{0}} add(%a, %b)
+  %slice.1 = f32[2]{{0}} slice(%add.1), slice={{[0:2]}}
+  %negate.1 = f32[2]{{0}} negate(%slice.1)
+  %exp.1 = f32[8]{{0}} exponential(%b)
+  ROOT %out = (f32[2]{{0}}, f32[8]{{0}}) tuple(%negate.1, %exp.1)
+}}
+"""
+_AFTER = f"""{_HEAD}
+  %slice.7 = f32[2]{{0}} slice(%a), slice={{[0:2]}}
+  %slice.8 = f32[2]{{0}} slice(%b), slice={{[0:2]}}
+  %add.7 = f32[2]{{0}} add(%slice.7, %slice.8)
+  %negate.1 = f32[2]{{0}} negate(%add.7)
+  %exp.1 = f32[8]{{0}} exponential(%b)
+  ROOT %out = (f32[2]{{0}}, f32[8]{{0}}) tuple(%negate.1, %exp.1)
+}}
+"""
+
+
+def _relation(before: HloModule, after: HloModule, name: str) -> tuple[Relation, list[str]]:
+    pairing = match(before, after).pairing_before(Place("main", name))
+    assert pairing is not None
+    return pairing.relation, [place.instruction for place in pairing.after]
+
+
+def test_the_slice_moved_past_the_operation(read: Read) -> None:
+    before, after = read(_BEFORE), read(_AFTER)
+    assert _relation(before, after, "slice.1") == (Relation.SWAPPED, ["slice.7", "slice.8"])
+    relation, new = _relation(before, after, "add.1")
+    assert relation is not Relation.REMOVED
+    assert new == ["add.7"]
+
+
+def test_the_account_says_so(read: Read) -> None:
+    account = " ".join(step(read(_BEFORE), read(_AFTER), "`pad-slice-mover`").account)
+    headline = step(read(_BEFORE), read(_AFTER), "`pad-slice-mover`").headline
+    assert "moved 1 slice past other instructions" in headline
+    assert "`%slice.1` in `main` was cloned to `%slice.8`" in account
+
+
+def test_a_result_with_other_users_stays_and_is_copied(read: Read) -> None:
+    kept = _AFTER.replace("%slice.7 =", "%add.1 = f32[8]{0} add(%a, %b)\n  %slice.7 =")
+    before = _BEFORE.replace("exponential(%b)", "exponential(%add.1)")
+    after = kept.replace("exponential(%b)", "exponential(%add.1)")
+    assert _relation(read(before), read(after), "add.1") == (Relation.CLONED, ["add.1", "add.7"])
+    assert _relation(read(before), read(after), "slice.1")[0] is Relation.SWAPPED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("[0:2]", "[2:4]"), ("add(%slice.7", "subtract(%slice.7")]
+)
+def test_other_slices_or_another_operation_are_no_move(read: Read, old: str, new: str) -> None:
+    after = read(_AFTER.replace(old, new))
+    assert _relation(read(_BEFORE), after, "slice.1")[0] is not Relation.SWAPPED
+
+
+def test_a_slice_of_indices_is_no_slice_of_what_they_gather(read: Read) -> None:
+    by_index = (
+        "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,"
+        " slice_sizes={1,1}"
+    )
+    head = "HloModule m\nENTRY %main (a: f32[8,1], j: s32[8,1]) -> f32[2,1] {\n"
+    head += "  %a = f32[8,1]{1,0} parameter(0)\n  %j = s32[8,1]{1,0} parameter(1)\n"
+    cut = "slice={[0:2], [0:1]}"
+    before = (
+        f"{head}  %gather.1 = f32[8,1]{{1,0}} gather(%a, %j), {by_index}\n"
+        f"  %slice.1 = f32[2,1]{{1,0}} slice(%gather.1), {cut}\n"
+        "  ROOT %out = f32[2,1]{1,0} negate(%slice.1)\n}\n"
+    )
+    after = (
+        f"{head}  %slice.7 = s32[2,1]{{1,0}} slice(%j), {cut}\n"
+        f"  %gather.7 = f32[2,1]{{1,0}} gather(%a, %slice.7), {by_index}\n"
+        "  ROOT %out = f32[2,1]{1,0} negate(%gather.7)\n}\n"
+    )
+    relation, new = _relation(read(before), read(after), "slice.1")
+    assert "slice.7" not in new
+    assert relation is not Relation.SWAPPED

@@ -1,0 +1,91 @@
+"""What continues behind converts and moves that a pass put elsewhere."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_HEAD = """
+%most (u: TYPE[], v: TYPE[]) -> TYPE[] {
+  %u = TYPE[] parameter(0)
+  %v = TYPE[] parameter(1)
+  ROOT %m = TYPE[] maximum(%u, %v)
+}
+
+ENTRY %main (a: bf16[4,8], b: bf16[4,8]) -> f32[4,1] {
+  %a = bf16[4,8]{1,0} parameter(0)
+  %b = bf16[4,8]{1,0} parameter(1)
+  %least = f32[] constant(-inf)
+"""
+_TAIL = "  ROOT %out = f32[4,1]{1,0} reshape(%LAST)\n}\n"
+_OVER = "dimensions={1}, to_apply=%most"
+_OP = ', metadata={op_name="reduce_max"}'
+
+
+def test_a_reduction_of_what_is_not_converted_yet_is_the_same(read: Read) -> None:
+    before = _HEAD.replace("TYPE", "f32") + (
+        "  %sine = bf16[4,8]{1,0} sine(%a)\n"
+        "  %convert.1 = f32[4,8]{1,0} convert(%sine)\n"
+        f"  %reduce.1 = f32[4]{{0}} reduce(%convert.1, %least), {_OVER}{_OP}\n"
+        + _TAIL.replace("LAST", "reduce.1")
+    )
+    after = _HEAD.replace("TYPE", "bf16") + (
+        "  %sine = bf16[4,8]{1,0} sine(%a)\n"
+        "  %low = bf16[] convert(%least)\n"
+        f"  %reduce.9 = bf16[4]{{0}} reduce(%sine, %low), {_OVER}{_OP}\n"
+        "  %convert.9 = f32[4]{0} convert(%reduce.9)\n" + _TAIL.replace("LAST", "convert.9")
+    )
+    partner = match(read(before), read(after)).partner_after
+    assert partner(Place("main", "reduce.1")) == Place("main", "reduce.9")
+
+
+def _joined(lines: str) -> str:
+    head = "ENTRY %main (a: f32[4,8], b: f32[4,8]) -> bf16[16,4] {\n"
+    parameters = "".join(
+        f"  %{name} = f32[4,8]{{1,0}} parameter({n})\n" for n, name in enumerate("ab")
+    )
+    root = "  ROOT %out = bf16[16,4]{1,0} transpose(%LAST), dimensions={1,0}\n}\n"
+    return head + parameters + lines + root
+
+
+def test_a_convert_moves_past_a_concatenate(read: Read) -> None:
+    before = _joined(
+        "  %join.1 = f32[4,16]{1,0} concatenate(%a, %b), dimensions={1}\n"
+        "  %convert.1 = bf16[4,16]{1,0} convert(%join.1)\n"
+    ).replace("LAST", "convert.1")
+    after = _joined(
+        "  %convert.8 = bf16[4,8]{1,0} convert(%a)\n"
+        "  %convert.9 = bf16[4,8]{1,0} convert(%b)\n"
+        "  %join.9 = bf16[4,16]{1,0} concatenate(%convert.8, %convert.9), dimensions={1}\n"
+    ).replace("LAST", "join.9")
+    origin = ', metadata={op_name="concatenate"}'
+    before, after = (
+        text.replace("dimensions={1}\n", f"dimensions={{1}}{origin}\n") for text in (before, after)
+    )
+    made = step(read(before), read(after), "`convert-mover`")
+    kinds = {change.opcodes[0]: change.kind for change in made.changes if change.before}
+    assert kinds["concatenate"] is Kind.TYPE
+    assert kinds["convert"] is Kind.SWAPPED
+
+
+def test_a_copy_goes_on_as_the_copy_that_a_bitcast_hides_from_its_reader(read: Read) -> None:
+    head = "HloModule m\n\nENTRY %main (a: f32[3,8]) -> f32[3,8] {\n"
+    head += "  %a = f32[3,8]{1,0} parameter(0)\n  %sine = f32[3,8]{1,0} sine(%a)\n"
+    op = 'metadata={op_name="turn"}'
+    before = head + (
+        f"  %copy.1 = f32[3,8]{{0,1}} copy(%sine), {op}\n"
+        "  ROOT %out = f32[3,8]{0,1} exponential(%copy.1)\n}\n"
+    )
+    after = head + (
+        "  %bitcast.1 = f32[3,2,4]{2,1,0} bitcast(%sine)\n"
+        "  %copy.9 = f32[3,2,4]{0,2,1} copy(%bitcast.1)\n"
+        f"  %bitcast.2 = f32[3,8]{{0,1}} bitcast(%copy.9), {op}\n"
+        "  ROOT %out = f32[3,8]{0,1} exponential(%bitcast.2)\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "copy.1")) == Place("main", "copy.9")

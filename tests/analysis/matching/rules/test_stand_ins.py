@@ -1,0 +1,285 @@
+"""What is read instead of an instruction, and what became of that."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_LOOKED_UP = """
+HloModule m
+
+ENTRY %main (i: s32[], t: s32[4]) -> s32[] {
+  %i = s32[] parameter(0)
+  %t = s32[4]{0} parameter(1)
+  %dynamic-slice.1 = s32[1]{0} dynamic-slice(%t, %i), dynamic_slice_sizes={1}
+  %reshape.1 = s32[] reshape(%dynamic-slice.1)
+  ROOT %out = s32[] negate(%reshape.1)
+}
+"""
+
+
+def test_work_becomes_other_work_and_the_move_of_its_result_is_gone(read: Read) -> None:
+    clamped = _LOOKED_UP.replace(
+        "  %dynamic-slice.1 = s32[1]{0} dynamic-slice(%t, %i), dynamic_slice_sizes={1}\n"
+        "  %reshape.1 = s32[] reshape(%dynamic-slice.1)\n",
+        "  %clamp.1 = s32[] clamp(%i, %i, %i)\n",
+    ).replace("negate(%reshape.1)", "negate(%clamp.1)")
+    matching = match(read(_LOOKED_UP), read(clamped))
+    assert matching.partner_after(Place("main", "dynamic-slice.1")) == Place("main", "clamp.1")
+    assert matching.partner_after(Place("main", "reshape.1")) is None
+
+
+def test_a_table_that_became_arithmetic_and_a_convert_is_no_move_that_became_a_convert(
+    read: Read,
+) -> None:
+    converted = _LOOKED_UP.replace(
+        "  %dynamic-slice.1 = s32[1]{0} dynamic-slice(%t, %i), dynamic_slice_sizes={1}\n"
+        "  %reshape.1 = s32[] reshape(%dynamic-slice.1)\n",
+        "  %clamp.1 = s32[] clamp(%i, %i, %i)\n  %convert.1 = s32[] convert(%clamp.1)\n",
+    ).replace("negate(%reshape.1)", "negate(%convert.1)")
+    matching = match(read(_LOOKED_UP), read(converted))
+    assert matching.partner_after(Place("main", "dynamic-slice.1")) == Place("main", "convert.1")
+    assert matching.partner_after(Place("main", "reshape.1")) is None
+
+
+_SCALED = """
+HloModule m
+
+ENTRY %main (a: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %three = f32[] constant(3)
+  %four = f32[] constant(4)
+  %multiply.1 = f32[] multiply(%a, %three)
+  %divide.1 = f32[] divide(%multiply.1, %four)
+  ROOT %out = f32[] sine(%divide.1)
+}
+"""
+_GATHERED = _SCALED.replace(
+    "%multiply.1 = f32[] multiply(%a, %three)",
+    "%quarter = f32[] constant(0.25)\n  %multiply.2 = f32[] multiply(%three, %quarter)",
+).replace(
+    "%divide.1 = f32[] divide(%multiply.1, %four)", "%divide.1 = f32[] multiply(%a, %multiply.2)"
+)
+
+
+def test_constants_that_were_gathered_are_not_the_arithmetic_they_were_in(read: Read) -> None:
+    matching = match(read(_SCALED), read(_GATHERED))
+    assert matching.partner_after(Place("main", "multiply.1")) != Place("main", "multiply.2")
+
+
+def test_the_lone_user_of_a_constant_is_not_what_constants_were_gathered_in(read: Read) -> None:
+    """What `algsimp` does to `(18 - i) - 1`."""
+    before = """
+HloModule m
+
+ENTRY %main (i: s32[]) -> s32[] {
+  %i = s32[] parameter(0)
+  %size = s32[] constant(18)
+  %less = s32[] constant(-1)
+  %sub.1 = s32[] subtract(%size, %i)
+  %add.1 = s32[] add(%sub.1, %less)
+  ROOT %out = s32[] negate(%add.1)
+}
+"""
+    after = before.replace("%sub.1 = s32[] subtract(%size, %i)", "%add.2 = s32[] add(%size, %less)")
+    after = after.replace(
+        "%add.1 = s32[] add(%sub.1, %less)", "%sub.2 = s32[] subtract(%add.2, %i)"
+    )
+    after = after.replace("negate(%add.1)", "negate(%sub.2)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "add.1")) != Place("main", "add.2")
+
+
+def test_a_sum_with_zero_is_not_the_product_of_constants_that_was_made_around_it(
+    read: Read,
+) -> None:
+    """What `algsimp` does to `(0 + i * 2) * 4`, where a comparison reads the sum too."""
+    before = """
+HloModule m
+
+ENTRY %main (i: s32[]) -> (pred[], s32[]) {
+  %i = s32[] parameter(0)
+  %two = s32[] constant(2)
+  %zero = s32[] constant(0)
+  %four = s32[] constant(4)
+  %twice = s32[] multiply(%i, %two)
+  %sum = s32[] add(%zero, %twice)
+  %test = pred[] compare(%i, %sum), direction=EQ
+  %place = s32[] multiply(%sum, %four)
+  ROOT %out = (pred[], s32[]) tuple(%test, %place)
+}
+"""
+    after = before.replace(
+        "%sum = s32[] add(%zero, %twice)", "%eight = s32[] multiply(%two, %four)"
+    )
+    after = after.replace("(%i, %sum)", "(%i, %twice)").replace("(%sum, %four)", "(%i, %eight)")
+    after = after.replace("  %zero = s32[] constant(0)\n", "")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "sum")) is None
+
+
+_EVALUATED = """
+HloModule m
+
+%one (x: s32[]) -> (s32[]) {
+  %x = s32[] parameter(0)
+  ROOT %made = (s32[]) tuple(%x)
+}
+
+%two (y: s32[]) -> (s32[]) {
+  %y = s32[] parameter(0)
+  ROOT %other = (s32[]) tuple(%y)
+}
+
+ENTRY %main (a: s32[4]) -> s32[4] {
+  %a = s32[4]{0} parameter(0)
+  LINES
+  %many = s32[4]{0} broadcast(%value), dimensions={}
+  ROOT %out = s32[4]{0} add(%a, %many)
+}
+"""
+
+
+def test_a_conditional_on_constants_became_a_constant(read: Read) -> None:
+    before = _EVALUATED.replace(
+        "LINES",
+        "%which = s32[] constant(1)\n  %cond = (s32[]) conditional(%which, %which, %which), "
+        "branch_computations={%one, %two}\n  %value = s32[] get-tuple-element(%cond), index=0",
+    )
+    after = _EVALUATED.replace("LINES", "%value.1 = s32[] constant(7)").replace(
+        "(%value)", "(%value.1)"
+    )
+    assert match(read(before), read(after)).partner_after(Place("main", "cond")) == Place(
+        "main", "value.1"
+    )
+
+
+_REASSOCIATED = """
+HloModule m
+
+ENTRY %main (x: f32[8,4], scale: f32[4], bias: f32[4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %scale = f32[4]{0} parameter(1)
+  %bias = f32[4]{0} parameter(2)
+  LINES
+}
+"""
+
+
+def test_a_product_of_the_other_factors_is_not_what_was_multiplied_first(read: Read) -> None:
+    before = _REASSOCIATED.replace(
+        "LINES",
+        """%many.1 = f32[8,4]{1,0} broadcast(%scale), dimensions={1}
+  %many.2 = f32[8,4]{1,0} broadcast(%bias), dimensions={1}
+  %mul.1 = f32[8,4]{1,0} multiply(%x, %many.1)
+  ROOT %mul.2 = f32[8,4]{1,0} multiply(%many.2, %mul.1)""",
+    )
+    after = _REASSOCIATED.replace(
+        "LINES",
+        """%multiply.9 = f32[4]{0} multiply(%scale, %bias)
+  %broadcast.9 = f32[8,4]{1,0} broadcast(%multiply.9), dimensions={1}
+  ROOT %mul.2 = f32[8,4]{1,0} multiply(%x, %broadcast.9)""",
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "mul.1")) != Place("main", "broadcast.9")
+    assert matching.partner_after(Place("main", "mul.2")) == Place("main", "mul.2")
+
+
+_REMAINDER = """
+HloModule m
+
+ENTRY %main (p: pred[6], x: s32[6]) -> s32[6] {
+  %p = pred[6]{0} parameter(0)
+  %x = s32[6]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %many = s32[6]{0} broadcast(%zero), dimensions={}
+LINES}
+"""
+
+
+def test_what_is_read_at_another_place_stands_in_for_nothing(read: Read) -> None:
+    """`select(p, -(x & 0), x & 0)` became `select(p, many(-0), many(0))`."""
+    before = _REMAINDER.replace(
+        "LINES",
+        """  %and.1 = s32[6]{0} and(%x, %many)
+  %negate.1 = s32[6]{0} negate(%and.1)
+  ROOT %select.1 = s32[6]{0} select(%p, %negate.1, %and.1)
+""",
+    )
+    after = _REMAINDER.replace(
+        "LINES",
+        """  %negate.2 = s32[] negate(%zero)
+  %broadcast.2 = s32[6]{0} broadcast(%negate.2), dimensions={}
+  %negate.1 = s32[6]{0} negate(%many)
+  ROOT %select.1 = s32[6]{0} select(%p, %broadcast.2, %many)
+""",
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "and.1")) != Place("main", "broadcast.2")
+
+
+def test_constants_are_not_what_is_left_of_a_framework_op(read: Read) -> None:
+    named = ', metadata={op_name="rem"}'
+    before = _REMAINDER.replace(
+        "LINES",
+        f"  %neg.1 = s32[6]{{0}} negate(%x){named}\n"
+        "  ROOT %out = s32[6]{0} select(%p, %neg.1, %many)\n",
+    )
+    after = _REMAINDER.replace(
+        "LINES",
+        f"  %neg.2 = s32[] negate(%zero){named}\n"
+        "  %broadcast.2 = s32[6]{0} broadcast(%neg.2), dimensions={}\n"
+        "  ROOT %out = s32[6]{0} select(%p, %many, %broadcast.2)\n",
+    )
+    assert match(read(before), read(after)).partner_after(Place("main", "neg.1")) is None
+
+
+def test_what_the_partitioner_selects_of_a_padded_array_is_the_pad(read: Read) -> None:
+    whole = """
+ENTRY %main (a: f32[8,15], b: f32[8,16]) -> f32[8,16] {
+  %a = f32[8,15]{1,0} parameter(0)
+  %b = f32[8,16]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %sine = f32[8,15]{1,0} sine(%a), metadata={op_name="sin"}
+  %pad.1 = f32[8,16]{1,0} pad(%sine, %zero), padding=0_0x0_1
+  ROOT %sum = f32[8,16]{1,0} subtract(%b, %pad.1), metadata={op_name="sub"}
+}
+"""
+    part = """
+ENTRY %main_spmd (p: f32[2,8], q: f32[2,8]) -> f32[2,8] {
+  %p = f32[2,8]{1,0} parameter(0)
+  %q = f32[2,8]{1,0} parameter(1)
+  %zero.1 = f32[] constant(0)
+  %sine.1 = f32[2,8]{1,0} sine(%p), metadata={op_name="sin"}
+  %wide = f32[2,8]{1,0} broadcast(%zero.1), dimensions={}
+  %inside = pred[2,8]{1,0} compare(%q, %wide), direction=LT
+  %select.1 = f32[2,8]{1,0} select(%inside, %sine.1, %wide)
+  ROOT %sum.1 = f32[2,8]{1,0} subtract(%q, %select.1), metadata={op_name="sub"}
+}
+"""
+    partner = match(read(whole), read(part)).partner_after
+    assert partner(Place("main", "pad.1")) == Place("main_spmd", "select.1")
+
+
+def test_a_reshape_that_its_source_made_needless_does_not_become_a_new_transpose(
+    read: Read,
+) -> None:
+    head = "HloModule m\n\nENTRY %main (a: f32[2,8]) -> f32[LAST] {\n"
+    head += "  %a = f32[2,8]{1,0} parameter(0)\n  %sine.1 = f32[2,8]{1,0} sine(%a)\n"
+    before = head.replace("LAST", "2,8,4") + (
+        "  %reshape.1 = f32[2,8,1]{2,1,0} reshape(%sine.1)\n"
+        "  %exp.1 = f32[2,8,1]{2,1,0} exponential(%reshape.1)\n"
+        "  %reshape.2 = f32[2,8]{1,0} reshape(%exp.1)\n"
+        "  ROOT %wide.1 = f32[2,8,4]{2,1,0} broadcast(%reshape.2), dimensions={0,1}\n}\n"
+    )
+    after = head.replace("LAST", "8,2,4") + (
+        "  %exp.2 = f32[2,8]{1,0} exponential(%sine.1)\n"
+        "  %transpose.9 = f32[8,2]{0,1} transpose(%exp.2), dimensions={1,0}\n"
+        "  ROOT %wide.1 = f32[8,2,4]{2,1,0} broadcast(%transpose.9), dimensions={0,1}\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "exp.1")) == Place("main", "exp.2")
+    assert matching.partner_before(Place("main", "transpose.9")) is None

@@ -1,0 +1,12 @@
+"""Grouping keeps the order in which keys and items came."""
+
+from xlareport.analysis.matching.sides.grouping import group_by_key
+
+
+def test_keys_and_items_keep_their_order() -> None:
+    groups = group_by_key([("b", 1), ("a", 2), ("b", 3)])
+    assert list(groups.items()) == [("b", [1, 3]), ("a", [2])]
+
+
+def test_nothing_gives_no_groups() -> None:
+    assert group_by_key([]) == {}

@@ -1,0 +1,77 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.sides.leftovers import left_over, unread_heavy
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
+
+Read = Callable[[str], HloModule]
+
+DOT = "%dot.1 = f32[32,16]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+CALL = '%gemm.1 = f32[32,16]{1,0} custom-call(%x, %w), custom_call_target="__cublas$gemm"'
+
+
+def module(result: str, *lines: str) -> str:
+    body = "\n  ".join(lines)
+    return f"""
+HloModule step
+ENTRY %main (x: f32[32,64], w: f32[64,16]) -> f32[32,16] {{
+  %x = f32[32,64]{{1,0}} parameter(0)
+  %w = f32[64,16]{{1,0}} parameter(1)
+  {body}
+  ROOT %tanh.1 = f32[32,16]{{1,0}} tanh(%{result})
+}}
+"""
+
+
+def test_a_dot_that_nothing_reads_is_left_over(read: Read) -> None:
+    before, after = read(module("dot.1", DOT)), read(module("gemm.1", DOT, CALL))
+    lines = left_over(before.computations[0], after.computations[0])
+    assert [line.name for line in lines] == ["dot.1"]
+
+
+def test_what_nothing_read_before_is_not_left_over_now(read: Read) -> None:
+    before, after = read(module("x", DOT)), read(module("w", DOT))
+    assert [line.name for line in unread_heavy(after.computations[0])] == ["dot.1"]
+    assert not left_over(before.computations[0], after.computations[0])
+
+
+def test_a_library_call_that_nothing_reads_may_act(read: Read) -> None:
+    assert not unread_heavy(read(module("dot.1", DOT, CALL)).computations[0])
+
+
+def test_the_work_of_a_dot_that_is_left_over_goes_on_in_the_new_one(read: Read) -> None:
+    matching = match(read(module("dot.1", DOT)), read(module("gemm.1", DOT, CALL)))
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main", "gemm.1")
+
+
+UNREAD_COPY = (
+    "%dot.2 = f32[32,16]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+)
+NEW = "%dot.3 = f32[32,16]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+
+
+def test_a_second_copy_that_nothing_reads_is_new_and_no_other_instruction(read: Read) -> None:
+    matching = match(read(module("dot.1", DOT)), read(module("dot.3", UNREAD_COPY, NEW)))
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main", "dot.3")
+    said = matching.pairing_after(Place("main", "dot.2"))
+    assert said is not None
+    assert (said.before, said.grade, said.reason) == ((), Grade.EXACT, "it has no users")
+
+
+def test_what_is_dead_code_does_nothings_work(read: Read) -> None:
+    old = '%fill.1 = f32[32,16]{1,0} broadcast(%w), dimensions={1}, metadata={op_name="f"}'
+    new = old.replace("fill.1", "fill.2").replace("{1}", "{0}")
+    matching = match(read(module("fill.1", old)), read(module("w", new)))
+    assert matching.partner_after(Place("main", "fill.1")) is None
+    assert matching.partner_before(Place("main", "fill.2")) is None
+
+
+def test_what_only_dead_code_reads_is_no_other_instruction_either(read: Read) -> None:
+    dead = "%abs.2 = f32[32,16]{1,0} abs(%dot.2)"
+    matching = match(read(module("dot.1", DOT)), read(module("dot.3", UNREAD_COPY, dead, NEW)))
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main", "dot.3")
+    said = matching.pairing_after(Place("main", "dot.2"))
+    assert said is not None
+    assert (said.before, said.reason) == ((), "only dead instructions use it")
