@@ -1,7 +1,7 @@
+from xlareport.analysis.steps.description import weight
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.heaviness import heaviest, heaviness
 from xlareport.analysis.steps.step import step
-from xlareport.analysis.steps.telling import weight
 from xlareport.hlo.text import TextReader
 
 

@@ -1,9 +1,6 @@
-"""Steps that may change the numbers that a program computes: types, precision, order, arithmetic.
+"""Steps that may change the numbers of a program: types, precision, order, arithmetic."""
 
-The first place to look when a loss drifts after an upgrade. Data movement is left out, and so is
-what is exact for every input. What XLA's backends do with an instruction is not known here.
-"""
-
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +12,6 @@ from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise, unscaled
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
-from xlareport.analysis.steps.epilogues import takes_in
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
@@ -24,8 +20,9 @@ from xlareport.analysis.steps.summation_order import (
     find_order_change,
     partial_sum,
 )
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime import english
 
 TYPE = "element type"
 PRECISION = "precision or algorithm"
@@ -270,3 +267,39 @@ def _result_type(line: Instruction) -> str:
     """Return the element type of a result; of a library's call with scratch memory, the first."""
     is_call = line.opcode == "custom-call" and line.shape.elements
     return (line.shape.elements[0] if is_call else line.shape).element_type
+
+
+_PRODUCTS = frozenset({"convolution", "custom-call", "dot"})
+_CALLS = re.compile(r"__cudnn\$conv|__cublas\$")
+
+
+def takes_in(
+    old: Instruction, new: Instruction, homes: tuple[Computation | None, Computation | None]
+) -> str | None:
+    """Return what a product's call takes in that the product before it did not, in words.
+
+    Scalars are left out, as they scale. None where there is nothing. `homes` are the computations.
+    """
+    target = new.attributes.get("custom_call_target", "").strip('"')
+    if old.opcode not in _PRODUCTS or new.opcode != "custom-call" or not _CALLS.match(target):
+        return None
+    was, now = (_operands(line, home) for line, home in zip((old, new), homes, strict=True))
+    if len(was) < _FACTORS or len(now) <= len(was):
+        return None
+    more = english.listing([f"%{name}" for name in now[len(was) :]])
+    return f"takes in {more} too, before the result of the call is rounded"
+
+
+_FACTORS = 2
+
+
+def _operands(line: Instruction, home: Computation | None) -> list[str]:
+    """Return the names of the operands that are arrays of floats."""
+    known = ((name, home.by_name.get(name) if home else None) for name in line.operand_names)
+    return [
+        name
+        for name, operand in known
+        if operand is not None
+        and operand.shape.dimensions
+        and operand.shape.element_type.startswith(_FLOATS)
+    ]

@@ -10,16 +10,19 @@ from xlareport.analysis.matching.search.result import LooseMatching, Matching
 from xlareport.analysis.matching.sides.facts import facts_of
 from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.changes import Change, changes
+from xlareport.analysis.steps.description import StepFacts, describe_step, weight
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
-from xlareport.analysis.steps.partial_types import with_partial_types
-from xlareport.analysis.steps.removed_duplicates import with_removed_duplicates
-from xlareport.analysis.steps.telling import Telling, describe_step, weight
-from xlareport.analysis.steps.uncalled import count_uncalled, with_leftovers
-from xlareport.analysis.steps.whole_computations import with_whole_computations
+from xlareport.analysis.steps.refinements import (
+    count_uncalled,
+    with_leftovers,
+    with_partial_types,
+    with_removed_duplicates,
+    with_whole_computations,
+)
 from xlareport.hlo.model import HloModule
 
 
@@ -101,7 +104,7 @@ def step(
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
     result = with_whole_computations(matching, rows)
     groups = grouped(result)
-    sentences = describe_step(_telling(actor, matching, header, result, groups))
+    sentences = describe_step(_facts(actor, matching, header, result, groups))
     return StepChange(
         identical=False,
         before=figures_of(before),
@@ -120,15 +123,15 @@ def step(
     )
 
 
-def _telling(
+def _facts(
     actor: str,
     matching: Matching,
     header: Sequence[HeaderChange],
     changes: Sequence[Change],
     groups: tuple[ChangeGroup, ...],
-) -> Telling:
+) -> StepFacts:
     touched = {change.before for change in changes if change.before and not _is_quiet(change)}
-    return Telling(
+    return StepFacts(
         groups=groups,
         actor=_with_partitioner(actor, matching),
         header=tuple(change.phrase for change in header),
@@ -209,7 +212,7 @@ _QUIET = frozenset(
 
 def _unchanged(module: HloModule, actor: str) -> StepChange:
     figures = figures_of(module)
-    sentences = describe_step(Telling((), actor))
+    sentences = describe_step(StepFacts((), actor))
     return StepChange(
         identical=True,
         before=figures,

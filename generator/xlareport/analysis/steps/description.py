@@ -10,7 +10,7 @@ from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.heaviness import heaviest
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.phrases import phrase
-from xlareport.analysis.steps.uncalled import UncalledComputations
+from xlareport.analysis.steps.refinements import UncalledComputations
 from xlareport.runtime import english, units
 
 _PHRASES_IN_HEADLINE = 3
@@ -23,7 +23,7 @@ _SCOPES = 3
 """Scopes of one side alone that are named."""
 
 
-class Telling(Struct, frozen=True):
+class StepFacts(Struct, frozen=True):
     """Input of the summary of a step."""
 
     groups: tuple[ChangeGroup, ...]
@@ -48,7 +48,7 @@ class Telling(Struct, frozen=True):
     """Of two programs, the named scopes that only the one before has, and only the one after."""
 
 
-def describe_step(step: Telling) -> tuple[str, ...]:
+def describe_step(step: StepFacts) -> tuple[str, ...]:
     """Return the headline and further sentences, one for each kind of change."""
     kinds = _by_kind(step.groups)
     if not kinds:
@@ -60,7 +60,7 @@ def describe_step(step: Telling) -> tuple[str, ...]:
     return (headline, *_sentences(kinds), *_in_all(step))
 
 
-def _other_scopes(step: Telling) -> str:
+def _other_scopes(step: StepFacts) -> str:
     """Return which named scopes one of two programs has alone, before what else it did."""
     lost, gained = (
         english.listing([wording.code(scope) for scope in scopes[:_SCOPES]])
@@ -75,7 +75,7 @@ def _other_scopes(step: Telling) -> str:
     return f"{words}: it " if words else ""
 
 
-def _quiet(step: Telling) -> str:
+def _quiet(step: StepFacts) -> str:
     """Return the headline of a step that changes no computed value."""
     only = _only(step)
     if step.header:
@@ -86,7 +86,7 @@ def _quiet(step: Telling) -> str:
     return f"{step.actor} did not change the module."
 
 
-def _only(step: Telling) -> str:
+def _only(step: StepFacts) -> str:
     """Return changes without effect: of names or of order; '' if there are none."""
     if step.renumbered is not None:
         count = units.plural(step.renumbered.count, "instruction")
@@ -228,7 +228,7 @@ def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
         yield f"Also {english.listing([phrase(kind, every) for kind, _ in news[_KINDS:]])}."
 
 
-def _in_all(step: Telling) -> Iterator[str]:
+def _in_all(step: StepFacts) -> Iterator[str]:
     """Yield sentences about the module as a whole."""
     if step.touched > _FEW and step.touched > _REWRITES * step.instructions:
         yield (

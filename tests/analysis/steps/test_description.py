@@ -4,14 +4,14 @@ from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.description import StepFacts, describe_step
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.telling import Telling, describe_step
 from xlareport.knowledge.grades import Grade
 
 
 def told(*changes: Change, actor: str = "`algsimp`") -> tuple[str, ...]:
-    return describe_step(Telling(grouped(changes), actor))
+    return describe_step(StepFacts(grouped(changes), actor))
 
 
 _OF_COMPUTATIONS = {

@@ -1,0 +1,207 @@
+"""Changes of a step that together are something else: a clone, a merged duplicate, a leftover."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import live_computations
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.duplicates import are_duplicates
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.operands import Operand, behind
+from xlareport.analysis.steps.shape_changes import ShapeChange
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
+
+
+def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes; a split into parts of another type has both shapes and says so."""
+    return [
+        _with_types(matching, change) if change.kind is Kind.SPLIT else change for change in changes
+    ]
+
+
+def _with_types(matching: Matching, change: Change) -> Change:
+    old = None if change.before is None else matching.before.find(*change.before)
+    new = None if change.after is None else matching.after.find(*change.after)
+    if old is None or new is None or old.shape.elements or new.shape.elements:
+        return change
+    if old.shape.element_type == new.shape.element_type:
+        return change
+    shapes = ShapeChange(old.shape.text, new.shape.text)
+    return replace(change, kinds=(Kind.SPLIT, Kind.TYPE), details=(shapes,))
+
+
+_ELEMENT = "get-tuple-element"
+_MOST_USERS = 4
+_DEEPEST = 8
+"""Removed users of removed users that are followed."""
+
+
+def with_removed_duplicates(matching: Matching, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes; the removal of a duplicate is its merging into what was kept."""
+    return [
+        change
+        if change.kind is not Kind.REMOVED or change.before is None
+        else _merged(change, kept_duplicate(matching, change.before))
+        for change in changes
+    ]
+
+
+def kept_duplicate(matching: Matching, place: Place, depth: int = 0) -> Place | None:
+    """Return the instruction after that a user of a removed duplicate uses instead; None if none.
+
+    A user that was removed as a duplicate itself continues as the one that was kept.
+    """
+    home = matching.before.by_name[place.computation]
+    for user in home.users.get(place.instruction, ())[:_MOST_USERS]:
+        at = Place(home.name, user.name)
+        after = matching.partner_after(at)
+        if after is None and depth < _DEEPEST:
+            after = kept_duplicate(matching, at, depth + 1)
+        now = None if after is None else matching.after.find(*after)
+        if after is None or now is None or len(now.operands) != len(user.operands):
+            continue
+        name = [*now.operand_names][[*user.operand_names].index(place.instruction)]
+        kept = Place(after.computation, name)
+        known = matching.partner_before(kept)
+        if known is not None and known != place and _are_equal(matching.before, place, known):
+            return kept
+    return None
+
+
+def _are_equal(module: HloModule, place: Place, known: Place) -> bool:
+    return _passed_on(module, place) == known or are_duplicates(module, place, known)
+
+
+def _passed_on(module: HloModule, place: Place) -> Place:
+    """Return the instruction whose value an element of a tuple of the same computation has."""
+    for _ in range(_DEEPEST):
+        element = behind(module, Operand(place, "")) if _is(module, place, _ELEMENT) else None
+        if element is None or not _is(module, element.place, "tuple"):
+            break
+        put_in = behind(module, element)
+        if put_in is None or put_in.element:
+            break
+        place = put_in.place
+    return place
+
+
+def _is(module: HloModule, place: Place, opcode: str) -> bool:
+    line = module.find(*place)
+    return line is not None and line.opcode == opcode
+
+
+def _merged(change: Change, kept: Place | None) -> Change:
+    if kept is None:
+        return change
+    return replace(
+        change,
+        kind=Kind.MERGED,
+        kinds=(Kind.MERGED,),
+        after=kept,
+        opcodes=(change.opcodes[0], change.opcodes[0]),
+        reason="a duplicate of what was kept",
+    )
+
+
+_PAIR = tuple[str, str]
+"""A computation before, and one after."""
+
+
+def with_whole_computations(matching: Matching, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes, those of computations that were cloned or merged as a whole marked so.
+
+    A computation is cloned as a whole if it is new and every instruction is a clone from the same
+    computation; it is merged as a whole if it is gone and every instruction was merged into the
+    same computation.
+    """
+    result = list(changes)
+    kept = set(matching.computations.values()) | matching.before.by_name.keys()
+    cloned = _whole(result, Kind.CLONED, matching.after, kept)
+    going_on = matching.computations.keys() | matching.after.by_name.keys()
+    merged = _whole(result, Kind.MERGED, matching.before, going_on)
+    kinds = dict.fromkeys(cloned, Kind.COPIED) | dict.fromkeys(merged, Kind.UNIFIED)
+    return [_marked(change, kinds) for change in result] if kinds else result
+
+
+def _whole(
+    changes: Sequence[Change], kind: Kind, module: HloModule, others: Iterable[str]
+) -> list[_PAIR]:
+    """Return the pairs of which one is a computation of `module` alone, cloned or merged whole."""
+    counts: dict[_PAIR, int] = defaultdict(int)
+    for change in changes:
+        if change.kind is kind and change.before and change.after:
+            counts[change.before.computation, change.after.computation] += 1
+    side = 1 if kind is Kind.CLONED else 0
+    return [
+        pair
+        for pair, count in counts.items()
+        if pair[side] not in others and count == len(module.by_name[pair[side]].instructions)
+    ]
+
+
+def _marked(change: Change, kinds: Mapping[_PAIR, Kind]) -> Change:
+    if change.kind not in _OF_LINES or change.before is None or change.after is None:
+        return change
+    kind = kinds.get((change.before.computation, change.after.computation))
+    return change if kind is None else replace(change, kind=kind, kinds=(kind, *change.kinds))
+
+
+_OF_LINES = frozenset({Kind.CLONED, Kind.MERGED})
+
+
+class UncalledComputations(Struct, frozen=True):
+    """Counts of the computations that lost their live callers in a step."""
+
+    computations: int = 0
+    instructions: int = 0
+
+
+def count_uncalled(matching: Matching, changes: Iterable[Change]) -> UncalledComputations:
+    """Count the computations that lost their live callers, apart from those with leftovers."""
+    lost = live_computations(matching.before) - live_computations(matching.after)
+    if not lost:
+        return UncalledComputations()
+    lost -= {
+        change.after.computation
+        for change in changes
+        if change.after and change.kind is Kind.LEFTOVER
+    }
+    sizes = [
+        len(computation.instructions)
+        for computation in matching.after.computations
+        if computation.name in lost
+    ]
+    return UncalledComputations(len(sizes), sum(sizes))
+
+
+def with_leftovers(matching: Matching, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes; what was added to computations without live callers is a leftover."""
+    live = live_computations(matching.after)
+    if len(live) == len(matching.after.computations):
+        return list(changes)
+    return [_leftover(change) if _is_leftover(change, live) else change for change in changes]
+
+
+def _is_leftover(change: Change, live: Collection[str]) -> bool:
+    return change.balance > 0 and change.after is not None and change.after.computation not in live
+
+
+def _leftover(change: Change) -> Change:
+    return replace(
+        change,
+        kind=Kind.LEFTOVER,
+        kinds=(Kind.LEFTOVER,),
+        before=None,
+        grade=Grade.EXACT,
+        reason="no live computation calls its computation",
+        opcodes=("", change.opcodes[1]),
+        details=(),
+        numbering=False,
+        members=(),
+    )

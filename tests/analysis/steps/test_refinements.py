@@ -1,0 +1,286 @@
+"""Changes that together are a clone, a merged duplicate, a leftover or a product in parts."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.refinements import with_partial_types
+from xlareport.analysis.steps.step import StepChange, step
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
+
+Read = Callable[[str], HloModule]
+
+_DOT = """
+ENTRY %main (x: TYPE[24,384], w: TYPE[384,64]) -> TYPE[24,64] {
+  %x = TYPE[24,384]{1,0} parameter(0)
+  %w = TYPE[384,64]{1,0} parameter(1)
+  ROOT %dot = TYPE[24,64]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+_PARTS = """
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %add = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: TYPE[24,384], w: TYPE[384,64]) -> TYPE[24,64] {
+  %x = TYPE[24,384]{1,0} parameter(0)
+  %w = TYPE[384,64]{1,0} parameter(1)
+  %bitcast = TYPE[24,8,48]{2,1,0} bitcast(%x)
+  %bitcast.1 = TYPE[8,48,64]{2,1,0} bitcast(%w)
+  %dot.1 = f32[8,24,64]{2,1,0} dot(%bitcast, %bitcast.1), lhs_batch_dims={1}, \
+lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}
+  %zero = f32[] constant(0)
+  LAST
+}
+"""
+_REDUCE = "reduce(%dot.1, %zero), dimensions={0}, to_apply=%sum"
+
+
+def _kinds(read: Read, element_type: str, last: str) -> tuple[Kind, ...]:
+    texts = _DOT, _PARTS.replace("LAST", last)
+    change = step(*(read(text.replace("TYPE", element_type)) for text in texts))
+    [split] = [row for row in change.changes if row.kind is Kind.SPLIT]
+    return split.kinds
+
+
+def test_a_split_product_whose_parts_have_another_type_says_so(read: Read) -> None:
+    last = (
+        f"%reduce = f32[24,64]{{1,0}} {_REDUCE}\n"
+        "  ROOT %convert = bf16[24,64]{1,0} convert(%reduce)"
+    )
+    assert _kinds(read, "bf16", last) == (Kind.SPLIT, Kind.TYPE)
+    assert _kinds(read, "f32", f"ROOT %reduce = f32[24,64]{{1,0}} {_REDUCE}") == (Kind.SPLIT,)
+
+
+def test_parts_of_a_tuple_have_no_type_of_their_own(read: Read) -> None:
+    whole = '(bf16[8], f32[8]) custom-call(%x), custom_call_target="both"'
+    text = (
+        "ENTRY %main (x: f32[8]) -> (bf16[8], f32[8]) {\n  %x = f32[8]{0} parameter(0)\n"
+        f"  ROOT %w = {whole}\n}}\n"
+    )
+    module = read(text)
+    place = Place("main", "x")
+    row = Change(
+        Kind.SPLIT, Place("main", "w"), place, Grade.EXACT, "", "", ("", ""), (Kind.SPLIT,)
+    )
+    matching = Matching(module, module, {}, ())
+    assert with_partial_types(matching, [row]) == [row]
+
+
+Read = Callable[[str], HloModule]
+
+_TWO_TUPLES = """
+%first (p: (f32[8])) -> f32[8] {
+  %p = (f32[8]{0}) parameter(0)
+  ROOT %e = f32[8]{0} get-tuple-element(%p), index=0
+}
+%second (q: (f32[8])) -> f32[8] {
+  %q = (f32[8]{0}) parameter(0)
+  %f = f32[8]{0} get-tuple-element(%q), index=0
+  ROOT %n = f32[8]{0} negate(%f)
+}
+ENTRY %main (a: f32[8], i: s32[]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[] parameter(1)
+  %s = f32[8]{0} sine(%a)
+  %both = (f32[8]{0}, f32[8]{0}) tuple(%s, %a)
+  %t.1 = (f32[8]{0}) tuple(%both#1)
+  %t.2 = (f32[8]{0}) tuple(%both#1)
+  ROOT %c = f32[8]{0} conditional(%i, %t.1, %t.2), branch_computations={%first, %second}
+}
+"""
+
+
+def test_a_tuple_whose_user_uses_an_equal_one_was_merged(read: Read) -> None:
+    after = _TWO_TUPLES.replace("  %t.2 = (f32[8]{0}) tuple(%both#1)\n", "").replace("%t.2", "%t.1")
+    change = step(read(_TWO_TUPLES), read(after))
+    assert [(row.kind, str(row.before), str(row.after)) for row in change.removed] == [
+        (Kind.MERGED, "main/%t.2", "main/%t.1")
+    ]
+
+
+def test_a_tuple_of_something_else_was_removed(read: Read) -> None:
+    before = _TWO_TUPLES.replace(
+        "%t.2 = (f32[8]{0}) tuple(%both#1)", "%t.2 = (f32[8]{0}) tuple(%both#0)"
+    )
+    after = before.replace("  %t.2 = (f32[8]{0}) tuple(%both#0)\n", "").replace("%t.2", "%t.1")
+    assert [row.kind for row in step(read(before), read(after)).removed] == [Kind.REMOVED]
+
+
+_ELEMENT = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %s = (f32[8]{0}, f32[8]{0}) custom-call(%a), custom_call_target="both"
+  %e.2 = f32[8]{0} get-tuple-element(%s), index=1
+  %t = (f32[8]{0}) tuple(%e.2)
+  %e.1 = f32[8]{0} get-tuple-element(%t), index=0
+  %n = f32[8]{0} negate(%e.1)
+  ROOT %m = f32[8]{0} add(%n, %e.1)
+}
+"""
+
+
+def test_an_element_is_merged_into_what_was_put_in_and_takes_its_name(read: Read) -> None:
+    lines = _ELEMENT.replace("%e.2 = ", "%e.1 = ").splitlines(keepends=True)
+    after = read("".join(lines[:5] + lines[7:]))
+    change = step(read(_ELEMENT), after)
+    assert {row.kind for row in change.removed if "%t" not in str(row.before)} == {Kind.MERGED}
+
+
+Read = Callable[[str], HloModule]
+
+_SUM = """
+%{name} (p{name}: f32[], q{name}: f32[]) -> f32[] {{
+  %p{name} = f32[] parameter(0)
+  %q{name} = f32[] parameter(1)
+  ROOT %r{name} = f32[] add(%p{name}, %q{name})
+}}
+"""
+_NAMES = ("one", "two", "three")
+
+
+def _module(*calls: str) -> str:
+    """Return a module whose three reductions call the named computations."""
+    sums = "".join(_SUM.format(name=name) for name in dict.fromkeys(calls))
+    reduces = "".join(
+        f"  %s{number} = f32[] reduce(%v{number}, %z), dimensions={{0}}, to_apply=%{name}\n"
+        f"  %v{number} = f32[8]{{0}} parameter({number})\n"
+        for number, name in enumerate(calls)
+    )
+    return (
+        f"HloModule m\n{sums}\nENTRY %main (v0: f32[8], v1: f32[8], v2: f32[8]) -> "
+        "(f32[], f32[], f32[]) {\n  %z = f32[] constant(0)\n"
+        f"{reduces}  ROOT %t = (f32[], f32[], f32[]) tuple(%s0, %s1, %s2)\n}}\n"
+    )
+
+
+def _pairs(change: StepChange, kind: Kind) -> dict[tuple[str, str], set[str]]:
+    """Return the reasons of changes of a kind, by the computations before and after."""
+    result: dict[tuple[str, str], set[str]] = {}
+    for each in change.changes:
+        if each.kind is kind and each.before and each.after:
+            places = each.before.computation, each.after.computation
+            result.setdefault(places, set()).add(each.reason)
+    return result
+
+
+def test_merged_computations_are_counted_and_each_has_its_own_reason(read: Read) -> None:
+    change = step(read(_module(*_NAMES)), read(_module("one", "one", "one")))
+    assert "merged 2 duplicate computations of 6 instructions" in change.headline
+    assert _pairs(change, Kind.UNIFIED) == {
+        ("two", "one"): {"%two held the same as %one"},
+        ("three", "one"): {"%three held the same as %one"},
+    }
+
+
+def test_cloned_computations_are_counted_and_each_has_its_own_reason(read: Read) -> None:
+    change = step(read(_module("one", "one", "one")), read(_module(*_NAMES)))
+    assert "cloned 1 computation of 3 instructions (2 clones)" in change.headline
+    assert _pairs(change, Kind.COPIED) == {
+        ("one", "two"): {"%two is a copy of %one"},
+        ("one", "three"): {"%three is a copy of %one"},
+    }
+
+
+Read = Callable[[str], HloModule]
+
+_CALLED = """
+%body (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %t = f32[8]{0} tanh(%p)
+  ROOT %n = f32[8]{0} negate(%t)
+}
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %shared = f32[8]{0} fusion(%a), kind=kLoop, calls=%body
+  %s = f32[8]{0} sine(%shared)
+  %c = f32[8]{0} cosine(%shared)
+  ROOT %r = (f32[8]{0}, f32[8]{0}) tuple(%s, %c)
+}
+"""
+_UNCALLED = """
+%body (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %t = f32[8]{0} tanh(%p)
+  ROOT %n = f32[8]{0} negate(%t)
+}
+
+%first (p.1: f32[8]) -> f32[8] {
+  %p.1 = f32[8]{0} parameter(0)
+  %t.1 = f32[8]{0} tanh(%p.1)
+  %n.1 = f32[8]{0} negate(%t.1)
+  ROOT %s.1 = f32[8]{0} sine(%n.1)
+}
+
+%second (p.2: f32[8]) -> f32[8] {
+  %p.2 = f32[8]{0} parameter(0)
+  %t.2 = f32[8]{0} tanh(%p.2)
+  %n.2 = f32[8]{0} negate(%t.2)
+  ROOT %c.2 = f32[8]{0} cosine(%n.2)
+}
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %f = f32[8]{0} fusion(%a), kind=kLoop, calls=%first
+  %g = f32[8]{0} fusion(%a), kind=kLoop, calls=%second
+  ROOT %r = (f32[8]{0}, f32[8]{0}) tuple(%f, %g)
+}
+"""
+
+
+def test_what_is_left_without_callers_is_counted(read: Read) -> None:
+    change = step(read(_CALLED), read(_UNCALLED))
+    assert "1 computation of 3 instructions has no live callers after the step." in change.account
+    assert not any(
+        "no live callers" in line for line in step(read(_UNCALLED), read(_UNCALLED)).account
+    )
+
+
+def test_a_fusion_that_two_others_hold_was_merged_into_both(read: Read) -> None:
+    change = step(read(_CALLED), read(_UNCALLED))
+    account = " ".join((change.headline, *change.account))
+    assert "`%shared` in `main` was merged into `%f` and `%g`" in account
+
+
+def test_what_stays_as_it_was_is_no_change(read: Read) -> None:
+    changes = step(read(_CALLED), read(_UNCALLED)).changes
+    assert not [change for change in changes if change.kind is Kind.PART]
+
+
+_ABANDONED = _UNCALLED.replace(
+    "ENTRY",
+    """%attempt (p.3: f32[8]) -> f32[8] {
+  %p.3 = f32[8]{0} parameter(0)
+  %t.3 = f32[8]{0} tanh(%p.3)
+  ROOT %n.3 = f32[8]{0} negate(%t.3)
+}
+
+ENTRY""",
+)
+
+
+def test_what_a_dead_computation_gains_is_a_leftover_and_no_clone(read: Read) -> None:
+    change = step(read(_CALLED), read(_ABANDONED))
+    left = [c for c in change.added if c.after and c.after.computation == "attempt"]
+    assert [c.kind for c in left] == [Kind.LEFTOVER] * 3
+    sentence = "Added 3 instructions to a computation without live callers"
+    assert any(line.startswith(sentence) for line in change.account)
+    assert len(change.added) - len(change.removed) == 7 + 3
+
+
+_EXTENDED = _UNCALLED.replace(
+    "ROOT %n = f32[8]{0} negate(%t)", "%n = f32[8]{0} negate(%t)\n  ROOT %e = f32[8]{0} exp(%n)"
+).replace(" exp(", " exponential(")
+
+
+def test_a_fusion_whose_computation_was_abandoned_goes_on_in_others(read: Read) -> None:
+    change = step(read(_CALLED), read(_EXTENDED))
+    account = " ".join((change.headline, *change.account))
+    assert "`%shared` in `main` was merged into `%f` and `%g`" in account
+    assert "inlined" not in account
