@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
-from xlareport.analysis.matching.account.new import IDLE
+from xlareport.analysis.matching.account.additions import IDLE
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.kinds import Kind

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from xlareport.analysis.matching.account.additions import Additions
 from xlareport.analysis.matching.account.changed_copies import changed_copies
 from xlareport.analysis.matching.account.copies import copies_merged, list_copies
 from xlareport.analysis.matching.account.expanded import with_expansions
 from xlareport.analysis.matching.account.fused import FusionSources
-from xlareport.analysis.matching.account.gone import Gone
 from xlareport.analysis.matching.account.holders import Holders
-from xlareport.analysis.matching.account.new import New
 from xlareport.analysis.matching.account.order import in_order
+from xlareport.analysis.matching.account.removals import Removals
 from xlareport.analysis.matching.account.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.account.untraced import mark_untraced
 from xlareport.analysis.matching.rules.loops.bodies import moved_out
@@ -48,7 +48,7 @@ class _Account:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._gone, self._new = Gone(search), New(search)
+        self._removals, self._additions = Removals(search), Additions(search)
         self._holders = Holders(search)
         self._pairings: list[Pairing] = []
         self._new_holders: list[Pairing] = []
@@ -180,7 +180,7 @@ class _Account:
             holder = frame.caller
             if not self._may_hold(holder):
                 continue
-            places = self._holders.sources(frame, self._new.source)
+            places = self._holders.sources(frame, self._additions.source)
             if places:
                 place, relation = place_of(holder), _HOLDING[holder.instruction.opcode]
                 self._told_after.add(place)
@@ -203,7 +203,7 @@ class _Account:
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
         """Record where the contents of a removed fusion or call are now."""
-        contents = self._holders.contents(frame, self._gone.twin)
+        contents = self._holders.contents(frame, self._removals.twin)
         place = place_of(holder)
         is_call = holder.instruction.opcode == "call"
         if contents.fusions and (contents.mostly or not is_call):
@@ -229,7 +229,7 @@ class _Account:
         after = self._search.after.graph.module.by_name
         pairs = self._search.computations.pairs
         called = (pairs.get(name, name) in after for _, name in call.instruction.called)
-        return not any(called) and self._gone.cause(call) is None
+        return not any(called) and self._removals.cause(call) is None
 
     def _account_for_inlined(self, holder: Node) -> None:
         """Record the instructions that do the work of a removed loop or conditional once."""
@@ -241,7 +241,7 @@ class _Account:
 
     def _account_for_loop(self, loop: Node) -> None:
         """Record where the body of a former loop is now, if in the place of the loop."""
-        unrolled = self._holders.unrolled(loop, self._gone.twin)
+        unrolled = self._holders.unrolled(loop, self._removals.twin)
         if unrolled is not None:
             place = place_of(loop)
             self._accounted.add(place)
@@ -339,7 +339,7 @@ class _Account:
         return self._search.same_place_before(place) if self._unchanged(place) else None
 
     def _account_for_gone(self, node: Node, place: Place) -> None:
-        verdict = self._gone.verdict(node)
+        verdict = self._removals.verdict(node)
         if verdict.twin is not None:
             self._duplicate(place, place_of(verdict.twin), verdict.grade, verdict.reason)
             return
@@ -349,7 +349,7 @@ class _Account:
         self._pairings.append(pairing)
 
     def _account_for_new(self, node: Node, place: Place) -> None:
-        verdict = self._new.verdict(node)
+        verdict = self._additions.verdict(node)
         if verdict.twin is not None:
             self._copy(place_of(verdict.twin), place, verdict.grade, verdict.reason)
             return

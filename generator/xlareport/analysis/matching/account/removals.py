@@ -39,7 +39,7 @@ _BY_CALLER = frozenset({ChangeCause.OPERAND, ChangeCause.UNMATCHED})
 """Causes that are as sure as the pairing of the caller."""
 
 
-class Gone:
+class Removals:
     """Explains removed instructions: merged, read elsewhere, or dead."""
 
     def __init__(self, search: Search) -> None:

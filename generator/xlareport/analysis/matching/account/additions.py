@@ -42,7 +42,7 @@ IDLE = "it has no users"
 _DEAD = "only dead instructions use it"
 
 
-class New:
+class Additions:
     """Explains instructions that are only in the new module."""
 
     def __init__(self, search: Search) -> None:
