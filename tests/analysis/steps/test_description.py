@@ -109,11 +109,11 @@ def test_a_call_is_inlined_into_a_fusion_and_a_fusion_merged_into_another() -> N
 @pytest.mark.parametrize(
     ("homes", "message"),
     [
-        ([], "merged 3 fusions into others and"),
-        ([1], "merged 3 fusions into others (1 of them into a new one) and"),
-        ([1, 1], "merged 3 fusions into others (2 of them into a new one) and"),
-        ([1, 2, 2], "merged 3 fusions into 2 new ones and"),
-        ([1, 2], "merged 3 fusions into others (2 of them into 2 new ones) and"),
+        ([], "merged 3 fusions into others;"),
+        ([1], "merged 3 fusions into others (1 of them into 1 of the new fusions)"),
+        ([1, 1], "merged 3 fusions into others (2 of them into 1 of the new fusions)"),
+        ([1, 2, 2], "merged 3 fusions into the 2 new fusions"),
+        ([1, 2], "merged 3 fusions into others (2 of them into the 2 new fusions)"),
     ],
 )
 def test_of_merged_fusions_those_in_new_ones_are_told_apart(homes: list[int], message: str) -> None:
@@ -127,7 +127,9 @@ def test_of_merged_fusions_those_in_new_ones_are_told_apart(homes: list[int], me
         replace(change(Kind.FUSED), opcodes=("", "fusion"), after=Place("main", f"new.{number}"))
         for number in range(1, 3)
     ]
-    assert message in told(*former, *new)[0]
+    headline = told(*former, *new)[0]
+    assert message in headline
+    assert headline.index("created 2 fusions") < headline.index("merged 3 fusions")
 
 
 def test_instructions_of_inlined_calls_are_counted_where_those_of_all_are_known() -> None:

@@ -105,8 +105,13 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
         members.sort(
             key=lambda group: (_group_weight(group), heaviest(group.opcodes)), reverse=True
         )
+    weights = {kind: sum(map(_group_weight, members)) for kind, members in change_groups.items()}
+    if Kind.FUSED in weights and Kind.ABSORBED in weights:  # the new fusions before what they hold
+        weights[Kind.FUSED] = max(weights[Kind.FUSED], weights[Kind.ABSORBED])
     return sorted(
-        change_groups.items(), key=lambda pair: sum(map(_group_weight, pair[1])), reverse=True
+        change_groups.items(),
+        key=lambda pair: (weights[pair[0]], pair[0] is Kind.FUSED),
+        reverse=True,
     )
 
 
@@ -237,8 +242,7 @@ def _in_all(step: StepFacts) -> Iterator[str]:
         )
     if step.renumbered is not None:
         count = units.plural(step.renumbered.count, "instruction")
-        were = "was" if step.renumbered.count == 1 else "were"
-        yield f"{count} {were} renamed; only the numbers in their names differ."
+        yield f"Of {count}, only the number in the name changed."
     if step.uncalled.computations:
         yield _uncalled(step.uncalled)
     if step.renamed:

@@ -91,15 +91,24 @@ def _absorbed(groups: Sequence[ChangeGroup], new: Sequence[ChangeGroup]) -> str:
 
 
 def _into_fusions(merged: Sequence[ChangeGroup], new: Sequence[ChangeGroup]) -> str:
-    """Return into what fusions were merged; those in new ones are counted beside these again."""
+    """Return into what fusions were merged; new ones are named as such."""
     created = frozenset[Place]().union(*(place for group in new for place in group.into))
     holders = [places for group in merged for places in group.into]
     inside = [places & created for places in holders if places & created]
     count = len(frozenset().union(*inside))
-    ones = "a new one" if count == 1 else f"{count:,} new ones"
-    if not inside or len(inside) == len(holders):
-        return f" into {ones if inside else 'others'}"
-    return f" into others ({len(inside):,} of them into {ones})"
+    if not inside:
+        return " into others"
+    those = _new_fusions(count, len(created))
+    if len(inside) == len(holders):
+        return f" into {those}"
+    return f" into others ({len(inside):,} of them into {those})"
+
+
+def _new_fusions(count: int, created: int) -> str:
+    """Return words for some of the new fusions of a step, which are counted beside these."""
+    if count < created:
+        return f"{count:,} of the new fusions"
+    return "the new fusion" if count == 1 else f"the {count:,} new fusions"
 
 
 def _inlined(groups: Sequence[ChangeGroup]) -> str:
