@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import islice
 
 from xlareport.analysis.matching.account.dead import DeadLines
+from xlareport.analysis.matching.account.epilogues import taken_over
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     equal_element_read,
@@ -266,6 +267,7 @@ class Removals:
 
     def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[str]:
         known = [use for use in users if use[0].partner is not None]
+        yield from taken_over(self._search, node, known)
         yield from self._reads_of(node, known, near=True)
         farther = self._reads_of(node, self._living_users(users), near=False)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
