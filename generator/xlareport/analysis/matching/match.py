@@ -13,6 +13,7 @@ from xlareport.analysis.matching.rules import (
     ordered_values,
     programs,
     same_fusions,
+    shares,
     spreading,
 )
 from xlareport.analysis.matching.rules.arithmetic import (
@@ -102,6 +103,7 @@ _RULES = (
     merged_dots.merged,
     identity.name_taken_over,
     sliced.sliced,
+    shares.shared_work,
     spreading.successors,
     ordered_values.same_fill_in_order,
     identity.same_value,
@@ -115,7 +117,9 @@ _RULES = (
     windows.windowed,
     swaps.swapped,
     frames.called_parameters,
+    shares.shared_work,
     identity.same_operation,
+    shares.shared_work,
     spreading.successors,
     swaps.swapped,
     spreading.successors,

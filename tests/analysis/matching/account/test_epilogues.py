@@ -49,4 +49,5 @@ def test_what_a_call_states_beyond_the_product_is_its_work(
     after = _AFTER.replace("ALPHA", alpha).replace("EPILOGUE", epilogue)
     matching = match(read(_BEFORE), read(after))
     removed = matching.pairing_before(Place("main", "scaled"))
-    assert removed is not None and str(removed.reason) == reason
+    assert removed is not None
+    assert str(removed.reason) == reason

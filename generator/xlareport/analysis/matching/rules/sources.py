@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free, read_at, same_count, same_type
+from xlareport.analysis.matching.search.nodes import (
+    has_same_origin,
+    is_free,
+    read_at,
+    same_count,
+    same_form,
+    same_type,
+)
+from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -34,6 +42,34 @@ def sent_from(side: Side, operand: NodeElement) -> Iterator[Node]:
         passed = path if is_done else path[1:]
         node, inner = operands[number]
         path = (*inner, *passed)
+
+
+def behind_collectives(search: Search, node: Node, operand: NodeElement) -> Node | None:
+    """Return the like of a node that collectives, which a pass inserted, send to its user."""
+    sent = False
+    for other in sent_from(search.after, operand):
+        sent = sent or family_of(other.instruction) == COLLECTIVE
+        like = same_form(search, node, other) or has_same_origin(node, other)
+        if sent and is_free(other) and like and family_of(other.instruction) != COLLECTIVE:
+            return other
+    return None
+
+
+def behind_mask(search: Search, node: Node, other: Node) -> Node | None:
+    """Return the like of a node that a new select masks, as a device does what is not its own.
+
+    The SPMD partitioner masks shards so, and all but one copy of what is added up later; the value
+    comes last then, behind the mask and its fill.
+    """
+    if not search.divided or other.instruction.opcode != "select":
+        return None
+    if node.instruction.opcode == "select":
+        return None
+    for masked, path in reversed(search.after.graph.operands(other)[1:]):
+        like = same_form(search, node, masked) or has_same_origin(node, masked)
+        if is_free(masked) and not path and like:
+            return masked
+    return None
 
 
 def passed_by(node: Node) -> frozenset[str]:

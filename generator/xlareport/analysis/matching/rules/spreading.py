@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Iterator
 from xlareport.analysis.matching.rules.movement.moved_copies import is_done_again
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
+    behind_collectives,
+    behind_mask,
     copy_behind,
     passed_by,
     same_move_behind,
-    sent_from,
     sources_behind,
 )
 from xlareport.analysis.matching.rules.stand_ins import (
@@ -29,6 +30,7 @@ from xlareport.analysis.matching.search.nodes import (
     Names,
     are_other_fills,
     are_tuples,
+    has_same_origin,
     is_array_call,
     is_free,
     name_new_use,
@@ -107,6 +109,8 @@ class _Spread:
     def _continues_elsewhere(self, node: Node, other: Node) -> bool:
         """Return whether another operation replaced the operand, and a better one is unpaired."""
         message = origin(node)
+        if self._search.divided and family_of(other.instruction) == COLLECTIVE:
+            return _opcode(node) != _opcode(other) and self._is_left_elsewhere(node, other)
         if not message or _opcode(node) in PASSING or _opcode(node) == _opcode(other):
             return False
         return message != origin(other) and self._is_left_elsewhere(node, other)
@@ -167,7 +171,7 @@ class _Spread:
             return False
         if self._crosses and is_array_call(node):
             return _opcode(other) == "copy" and self._edge(node) == self._edge(other)
-        return same_form(self._search, node, other) or _same_origin(node, other)
+        return same_form(self._search, node, other) or has_same_origin(node, other)
 
     def _goes_by_name(self, node: Node, other: Node) -> bool:
         """Whether names say otherwise of two nodes, and the values do not settle it."""
@@ -273,16 +277,6 @@ class _Spread:
         moves = (other, *sources_behind(after.graph, other))
         return bool(read) and any(after.values.read(move) == read for move in moves)
 
-    def _behind_collectives(self, node: Node, operand: NodeElement) -> Node | None:
-        """Return the like of a node that collectives, which a pass inserted, send to its user."""
-        sent = False
-        for other in sent_from(self._search.after, operand):
-            sent = sent or family_of(other.instruction) == COLLECTIVE
-            like = same_form(self._search, node, other) or _same_origin(node, other)
-            if sent and is_free(other) and like and family_of(other.instruction) != COLLECTIVE:
-                return other
-        return None
-
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
         copy = copy_behind(self._search.after.graph, node, other)
@@ -290,7 +284,7 @@ class _Spread:
             return node, copy or other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
         for source in sources_behind(theirs, other, passed_by(node)):
-            if is_free(source) and _same_origin(node, source):
+            if is_free(source) and has_same_origin(node, source):
                 return node, source
             if is_free(source) and (
                 source.token == node.token
@@ -300,13 +294,13 @@ class _Spread:
                 return node, source
         for source in sources_behind(ours, node, passed_by(other)):
             if is_free(source) and (
-                _same_origin(source, other)
+                has_same_origin(source, other)
                 or self._is_same_of_same(source, other)
                 or is_work_behind(source, node, other)
             ):
                 return source, other
         for source in sources_behind(ours, node, past_paired=True):
-            if is_free(source) and _same_origin(source, other):
+            if is_free(source) and has_same_origin(source, other):
                 return source, other
         return node, other
 
@@ -332,7 +326,8 @@ class _Spread:
         ours, theirs = self._operands(before, after)
         if len(ours) == len(theirs):
             for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
-                sent = None if path else self._behind_collectives(node, (other, other_path))
+                sent = None if path else behind_collectives(self._search, node, (other, other_path))
+                sent = sent or behind_mask(self._search, node, other)
                 if sent is not None:
                     yield node, sent
                 elif path == other_path and self._could_replace(node, other):
@@ -372,12 +367,6 @@ def _start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
 
 def _operation(node: Node, frame: Frame) -> Hashable:
     return (frame.number, _opcode(node), origin(node))
-
-
-def _same_origin(node: Node, other: Node) -> bool:
-    """Return whether two nodes have the same opcode and framework op, whatever their shape."""
-    message = origin(node)
-    return bool(message) and message == origin(other) and _opcode(node) == _opcode(other)
 
 
 def _moves_for(node: Node, other: Node) -> bool:

@@ -79,6 +79,13 @@ def are_other_fills(node: Node, other: Node) -> bool:
     return bool(origin(node) and origin(other)) and origin(node) != origin(other)
 
 
+def has_same_origin(node: Node, other: Node) -> bool:
+    """Return whether two nodes have the same opcode and framework op, whatever their shape."""
+    message = origin(node)
+    same = node.instruction.opcode == other.instruction.opcode
+    return same and bool(message) and message == origin(other)
+
+
 def origin(node: Node) -> str:
     """Return the framework op; in an inlined call, joined with the prefix from the call."""
     message = node.instruction.metadata.op_name

@@ -1,0 +1,87 @@
+"""A rule for work that the SPMD partitioner divides: its operands come through new collectives.
+
+A device gathers, exchanges or slices the shares of its operands, so that the operation is neither
+the user of their counterparts nor of the same shape.
+"""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free, node_after, origin
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.knowledge.grades import Grade
+
+_PASSING = REARRANGEMENTS | {"dynamic-slice"}
+_FARTHEST = 8
+"""Collectives, slices and moves in a row that are looked behind."""
+_MOST_ALIKE = 64
+"""Operations of one framework op and opcode that are compared with each other."""
+_NO_WORK = frozenset({"get-tuple-element", "parameter", "tuple"})
+
+
+def shared_work(search: Search) -> None:
+    """Pair operations with the only one of their framework op that has the same operands."""
+    if not search.divided:
+        return
+    after = group_by_key((_operation(node), node) for node in search.after.open())
+    for key, ours in group_by_key(
+        (_operation(node), node) for node in search.before.open()
+    ).items():
+        theirs = after.get(key, ())
+        if key is None or not 0 < len(ours) * len(theirs) <= _MOST_ALIKE**2:
+            continue
+        for node in ours:
+            fits = [other for other in theirs if _is_share(search, node, other)]
+            if len(fits) == 1 and not _is_claimed(search, node, fits[0], ours):
+                reason = "the same operation, with operands behind collectives or slices"
+                search.link(node, fits[0], Grade.MATCHED, reason)
+
+
+def _operation(node: Node) -> Hashable:
+    opcode, message = node.instruction.opcode, origin(node)
+    if not message or opcode in _NO_WORK or not node.instruction.operands:
+        return None
+    return opcode, message
+
+
+def _is_claimed(search: Search, node: Node, other: Node, alike: list[Node]) -> bool:
+    """Return whether a new operation may be the share of another old one too."""
+    return any(_is_share(search, rival, other) for rival in alike if rival is not node)
+
+
+def _is_share(search: Search, node: Node, other: Node) -> bool:
+    """Return whether two operations read the same values, and one may be a share of the other."""
+    if not (is_free(node) and is_free(other)) or not _may_be_share(node, other):
+        return False
+    ours, theirs = search.before.graph.operands(node), search.after.graph.operands(other)
+    if len(ours) != len(theirs):
+        return False
+    places = list(zip(ours, theirs, strict=True))
+    known = [(node_after(search, operand), read) for (operand, _), read in places]
+    paired = [(partner, read) for partner, read in known if partner is not None]
+    return bool(paired) and all(
+        any(source is partner for source in _sources(search.after, read))
+        for partner, read in paired
+    )
+
+
+def _may_be_share(node: Node, other: Node) -> bool:
+    whole, part = node.instruction.shape, other.instruction.shape
+    return whole.element_type == part.element_type and is_part(whole, part)
+
+
+def _sources(side: Side, read: NodeElement) -> Iterator[Node]:
+    """Yield an operand, then what is behind new collectives, slices and moves in a row."""
+    node = read[0]
+    for _ in range(_FARTHEST):
+        yield node
+        operands = side.graph.operands(node)
+        passes = node.instruction.opcode in _PASSING or family_of(node.instruction) == "collective"
+        if not is_free(node) or not passes or not operands:
+            return
+        node = operands[0][0]

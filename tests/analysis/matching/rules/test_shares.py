@@ -1,0 +1,124 @@
+"""Work that is divided among devices, with operands behind collectives, slices and masks."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules import frames, shares, spreading
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.search_start import start
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_BEFORE = """
+HloModule step
+ENTRY %main (a: f32[64,32], b: f32[64,32]) -> f32[64,32] {
+  %a = f32[64,32]{1,0} parameter(0)
+  %b = f32[64,32]{1,0} parameter(1)
+  %exp = f32[64,32]{1,0} exponential(%a), metadata={op_name="jit(f)/exp"}
+  %add.1 = f32[64,32]{1,0} add(%exp, %b), metadata={op_name="jit(f)/add"}
+  %add.2 = f32[64,32]{1,0} add(%add.1, %a), metadata={op_name="jit(f)/add"}
+  %copy.1 = f32[64,32]{1,0} copy(%add.2), metadata={op_name="jit(f)/constraint"}
+  ROOT %log = f32[64,32]{1,0} log(%copy.1), metadata={op_name="jit(f)/log"}
+}
+"""
+_AFTER = """
+HloModule step
+ENTRY %main_spmd (a: f32[32,16], b: f32[32,32]) -> f32[32,16] {
+  %a.0 = f32[32,16]{1,0} parameter(0)
+  %b.0 = f32[32,32]{1,0} parameter(1)
+  %exp.0 = f32[32,16]{1,0} exponential(%a.0), metadata={op_name="jit(f)/exp"}
+  %all-gather.1 = f32[32,32]{1,0} all-gather(%exp.0), dimensions={1}
+  %add.7 = f32[32,32]{1,0} add(%all-gather.1, %b.0), metadata={op_name="jit(f)/add"}
+  %all-gather.2 = f32[32,32]{1,0} all-gather(%a.0), dimensions={1}
+  %add.9 = f32[32,32]{1,0} add(%add.7, %all-gather.2), metadata={op_name="jit(f)/add"}
+  %copy.9 = f32[32,32]{1,0} copy(%add.9), metadata={op_name="jit(f)/constraint"}
+  %zero = s32[] constant(0)
+  %device = u32[] partition-id()
+  %offset = s32[] convert(%device)
+  %part = f32[32,16]{1,0} dynamic-slice(%copy.9, %zero, %offset), dynamic_slice_sizes={32,16}
+  ROOT %log.9 = f32[32,16]{1,0} log(%part), metadata={op_name="jit(f)/log"}
+}
+"""
+
+
+def test_an_operation_continues_as_its_share_behind_collectives_and_slices(read: Read) -> None:
+    matching = match(read(_BEFORE), read(_AFTER))
+    partners = {
+        name: matching.partner_after(Place("main", name))
+        for name in ("add.1", "add.2", "copy.1", "log")
+    }
+    assert partners == {
+        "add.1": Place("main_spmd", "add.7"),
+        "add.2": Place("main_spmd", "add.9"),
+        "copy.1": Place("main_spmd", "copy.9"),
+        "log": Place("main_spmd", "log.9"),
+    }
+
+
+def test_an_operation_on_other_values_is_no_share(read: Read) -> None:
+    assert _pairs(read, _AFTER)["add.1"] == "add.7"
+    after = _AFTER.replace("add(%all-gather.1, %b.0)", "add(%a.0, %a.0)")
+    assert _pairs(read, after)["add.1"] is None
+
+
+def _pairs(read: Read, after: str) -> dict[str, str | None]:
+    """Return the partners after the arguments and their users were paired, and this rule ran."""
+    search = start(read(_BEFORE), read(after))
+    for rule in (frames.entry_arguments, spreading.neighbours, shares.shared_work):
+        rule(search)
+    return {
+        node.instruction.name: node.partner.instruction.name if node.partner else None
+        for node in search.before.nodes
+    }
+
+
+_MASKED = (
+    """
+HloModule step
+ENTRY %main (a: f32[64], i: s32[8,1], u: f32[8]) -> f32[64] {
+  %a = f32[64]{0} parameter(0)
+  %i = s32[8,1]{1,0} parameter(1)
+  %u = f32[8]{0} parameter(2)
+  %c = f32[] constant(1)
+  %fill = f32[64]{0} broadcast(%c), dimensions={}
+  %scatter.1 = f32[64]{0} scatter(%fill, %i, %u), to_apply=%sum, metadata={op_name="jit(f)/s"}
+  ROOT %add.1 = f32[64]{0} add(%scatter.1, %a), metadata={op_name="jit(f)/add"}
+}
+""",
+    """
+HloModule step
+ENTRY %main_spmd (a: f32[64], i: s32[4,1], u: f32[4]) -> f32[64] {
+  %a.0 = f32[64]{0} parameter(0)
+  %i.0 = s32[4,1]{1,0} parameter(1)
+  %u.0 = f32[4]{0} parameter(2)
+  %c.0 = f32[] constant(1)
+  %fill.0 = f32[64]{0} broadcast(%c.0), dimensions={}
+  %z.0 = f32[] constant(0)
+  %zeros = f32[64]{0} broadcast(%z.0), dimensions={}
+  %device = u32[] partition-id()
+  %first = u32[] constant(0)
+  %other = pred[] compare(%device, %first), direction=NE
+  %others = pred[64]{0} broadcast(%other), dimensions={}
+  %select.1 = f32[64]{0} select(%others, %zeros, %fill.0)
+  %scatter.9 = f32[64]{0} scatter(%select.1, %i.0, %u.0), to_apply=%sum, \
+metadata={op_name="jit(f)/s"}
+  %all-reduce.1 = f32[64]{0} all-reduce(%scatter.9), to_apply=%sum
+  ROOT %add.9 = f32[64]{0} add(%all-reduce.1, %a.0), metadata={op_name="jit(f)/add"}
+}
+""",
+)
+_SUM = """
+HloModule step
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+"""
+
+
+def test_a_masked_fill_continues_as_the_fill_and_not_as_its_mask(read: Read) -> None:
+    before, after = (read(_SUM + text.replace("HloModule step\n", "")) for text in _MASKED)
+    matching = match(before, after)
+    assert matching.partner_after(Place("main", "fill")) == Place("main_spmd", "fill.0")
