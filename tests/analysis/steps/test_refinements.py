@@ -72,8 +72,6 @@ def test_parts_of_a_tuple_have_no_type_of_their_own(read: Read) -> None:
     assert with_partial_types(matching, [row]) == [row]
 
 
-Read = Callable[[str], HloModule]
-
 _TWO_TUPLES = """
 %first (p: (f32[8])) -> f32[8] {
   %p = (f32[8]{0}) parameter(0)
@@ -132,8 +130,6 @@ def test_an_element_is_merged_into_what_was_put_in_and_takes_its_name(read: Read
     assert {row.kind for row in change.removed if "%t" not in str(row.before)} == {Kind.MERGED}
 
 
-Read = Callable[[str], HloModule]
-
 _SUM = """
 %{name} (p{name}: f32[], q{name}: f32[]) -> f32[] {{
   %p{name} = f32[] parameter(0)
@@ -186,8 +182,6 @@ def test_cloned_computations_are_counted_and_each_has_its_own_reason(read: Read)
         ("one", "three"): {"%three is a copy of %one"},
     }
 
-
-Read = Callable[[str], HloModule]
 
 _CALLED = """
 %body (p: f32[8]) -> f32[8] {
@@ -284,3 +278,35 @@ def test_a_fusion_whose_computation_was_abandoned_goes_on_in_others(read: Read) 
     account = " ".join((change.headline, *change.account))
     assert "`%shared` in `main` was merged into `%f` and `%g`" in account
     assert "inlined" not in account
+
+
+_OF_CLONE = """
+HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+%sum.clone (x.1: f32[], y.1: f32[]) -> f32[] {
+  %x.1 = f32[] parameter(0)
+  %y.1 = f32[] parameter(1)
+  ROOT %s.1 = f32[] add(%x.1, %y.1)
+}
+
+ENTRY %main (a: f32[8,8], z: f32[]) -> f32[8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %z = f32[] parameter(1)
+  ROOT %r = f32[8]{0} reduce(%a, %z), dimensions={0}, to_apply=%sum.clone
+}
+"""
+
+
+def test_a_computation_that_lost_its_caller_to_its_clone_was_cloned(read: Read) -> None:
+    clone = _OF_CLONE[_OF_CLONE.index("%sum.clone") : _OF_CLONE.index("ENTRY")]
+    before = _OF_CLONE.replace(clone, "").replace("=%sum.clone", "=%sum")
+    change = step(read(before), read(_OF_CLONE))
+    account = " ".join((change.headline, *change.account))
+    assert "loned 1 computation of 3 instructions: `%sum` was cloned to `%sum.clone`" in account
+    assert "without live callers" not in account
+    assert len(change.added) - len(change.removed) == 3

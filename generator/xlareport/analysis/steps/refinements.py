@@ -181,11 +181,43 @@ def count_uncalled(matching: Matching, changes: Iterable[Change]) -> UncalledCom
 
 
 def with_leftovers(matching: Matching, changes: Iterable[Change]) -> list[Change]:
-    """Return the changes; what was added to computations without live callers is a leftover."""
+    """Return the changes; what was added to computations without live callers is a leftover.
+
+    A computation that stayed and lost its callers to a clone was cloned; nothing was added to it.
+    """
     live = live_computations(matching.after)
     if len(live) == len(matching.after.computations):
         return list(changes)
-    return [_leftover(change) if _is_leftover(change, live) else change for change in changes]
+    return [
+        _of_clone(matching, change) or _leftover(change) if _is_leftover(change, live) else change
+        for change in changes
+    ]
+
+
+def _of_clone(matching: Matching, change: Change) -> Change | None:
+    """Return the cloning of a line whose computation is left, and continues as its clone."""
+    place = change.after
+    partner = None if place is None else matching.partner_after(place)
+    if place is None or partner is None or partner.computation == place.computation:
+        return None
+    before, after = matching.before.find(*place), matching.after.find(*place)
+    if before is None or after is None or before.opcode != after.opcode:
+        return None
+    if matching.computations.get(place.computation) != partner.computation:
+        return None
+    return replace(
+        change,
+        kind=Kind.COPIED,
+        kinds=(Kind.COPIED, Kind.CLONED),
+        before=place,
+        after=partner,
+        grade=Grade.MATCHED,
+        reason=f"%{partner.computation} is called instead of %{place.computation}",
+        opcodes=(after.opcode, after.opcode),
+        details=("", ""),
+        numbering=False,
+        members=(),
+    )
 
 
 def _is_leftover(change: Change, live: Collection[str]) -> bool:
