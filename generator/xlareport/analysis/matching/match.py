@@ -131,6 +131,7 @@ _RULES = (
     frames.parameters,
     frames.holders,
     identity.same_leaf_read,
+    ordered_values.same_constants_called,
 )
 _PARTS = (
     collectives.halves,

@@ -1,5 +1,7 @@
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.hlo.model import HloModule
@@ -421,3 +423,36 @@ ENTRY %main (a: f32[4,8]) -> (f32[8,4], f32[8,4]) {
     same = match(read(before), read(text.replace('"convert"', '"einsum"'))).pairing_after(at("u"))
     assert same is not None
     assert same.relation is Relation.CLONED
+
+
+_MASK = """
+HloModule step
+ENTRY %main (a: f32[4,4], b: f32[4,4]) -> (f32[4,4], f32[4,4]) {
+  %a = f32[4,4]{1,0} parameter(0)
+  %b = f32[4,4]{1,0} parameter(1)
+  %rows = s32[4,4]{1,0} iota(), iota_dimension=0, metadata={op_name="jit(f)/eye"}
+  %columns = s32[4,4]{1,0} iota(), iota_dimension=1, metadata={op_name="jit(f)/eye"}
+  %eq.1 = pred[4,4]{1,0} compare(%rows, %columns), direction=EQ, metadata={op_name="jit(f)/eye"}
+  %first = f32[4,4]{1,0} select(%eq.1, %a, %b), metadata={op_name="jit(f)/one"}
+  %second = f32[4,4]{1,0} select(%eq.1, %b, %a), metadata={op_name="jit(f)/two"}
+  ROOT %r = (f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(%first, %second)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("op_name", "relation"), [("jit(f)/eye", Relation.CLONED), ("jit(f)/tri", Relation.ADDED)]
+)
+def test_an_equal_constant_of_one_framework_op_is_a_copy(
+    read: Read, op_name: str, relation: Relation
+) -> None:
+    copy = (
+        "  %eq.2 = pred[4,4]{1,0} compare(%rows, %columns), direction=EQ, "
+        f'metadata={{op_name="{op_name}"}}\n'
+        "  %both = pred[4,4]{1,0} and(%eq.2, %eq.1)\n"
+        "  %third = f32[4,4]{1,0} select(%both, %a, %b)\n  ROOT"
+    )
+    after = _MASK.replace("  ROOT", copy).replace("tuple(%first", "tuple(%third")
+    pairing = match(read(_MASK), read(after)).pairing_after(Place("main", "eq.2"))
+    assert pairing is not None
+    assert pairing.relation is relation

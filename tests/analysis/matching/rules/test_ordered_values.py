@@ -75,3 +75,49 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 """
     matching = match(read(text), read(after))
     assert matching.partner_after(Place("held", "p")) != Place("held", "p.1")
+
+
+def _body(name: str, first: str, second: str, work: str) -> str:
+    order = ("%sine", "%index.1"), ("%work", "%index.2")
+    one, two = (", ".join(read if name[0] == "m" else read[::-1]) for read in order)
+    return f"""
+%{name} (p: f32[8]) -> f32[8] {{
+  %p = f32[8]{{0}} parameter(0)
+  %id.{first} = u32[] partition-id()
+  %index.{first} = s32[] convert(%id.{first})
+  %id.{second} = u32[] partition-id()
+  %index.{second} = s32[] convert(%id.{second})
+  %sine = f32[8]{{0}} sine(%p)
+  %work = f32[8]{{0}} {work}(%sine)
+  %n.1 = f32[8]{{0}} custom-call({one}), custom_call_target="one"
+  %n.2 = f32[8]{{0}} custom-call({two}), custom_call_target="two"
+  ROOT %sum = f32[8]{{0}} add(%n.1, %n.2)
+}}
+"""
+
+
+def _calling(name: str, first: str, second: str) -> str:
+    """Return a module that calls two computations, whose names say nothing."""
+    works = ("cosine", "tanh") if name == "manual" else ("exponential", "log")
+    bodies = "".join(
+        _body(f"{name}.{number}", first, second, work) for number, work in enumerate(works)
+    )
+    return f"""
+HloModule step
+{bodies}
+ENTRY %main (a: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %{name}.call = f32[8]{{0}} call(%a), to_apply=%{name}.0, metadata={{op_name="first"}}
+  ROOT %{name}.last = f32[8]{{0}} call(%{name}.call), to_apply=%{name}.1, metadata={{op_name="b"}}
+}}
+"""
+
+
+def test_equal_constants_of_what_is_called_alike_go_with_their_users(read: Read) -> None:
+    matching = match(read(_calling("manual", "1", "2")), read(_calling("inlinable", "2", "1")))
+    for number in range(2):
+        partners = {
+            name: matching.partner_after(Place(f"manual.{number}", name))
+            for name in ("id.1", "id.2", "index.1", "index.2")
+        }
+        assert partners == {name: Place(f"inlinable.{number}", name) for name in partners}

@@ -156,20 +156,24 @@ class Additions:
         """Return the instruction before that computes the same."""
         if node.instruction.opcode in _NO_CLONES and not _is_fused_copy(node):
             return None
-        search = self._search
-        if node.constant:
+        search, known = self._search, self._known_equal(node)
+        if node.constant and not _is_of_one_operation(node, known):
             return self._read_by_copies(node)  # that another is equal does not make it a copy
-        link = search.by_token.get(node.token)
-        if link is not None:
-            return link.before
-        kept = search.after.values.kept_twin(node)
-        if kept is not None:
-            return search.itself_before(kept)
+        if known is not None:
+            return known
         link = self._linked_repeats.get(search.after.own_values.get(node))
         if link is None:
             return None
         self._doubts[node] = weakest((link.grade, Grade.MATCHED))
         return link.before
+
+    def _known_equal(self, node: Node) -> Node | None:
+        """Return the instruction before that was linked for its value, or stands as it did."""
+        link = self._search.by_token.get(node.token)
+        if link is not None:
+            return link.before
+        kept = self._search.after.values.kept_twin(node)
+        return None if kept is None else self._search.itself_before(kept)
 
     @cached_property
     def _linked_repeats(self) -> Mapping[Hashable, NodePair]:
@@ -338,6 +342,13 @@ def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
                 others = len({user.name for user in users[line.name]}) - 1
                 more = f" and {units.plural(others, 'other user')}" if others else ""
                 yield Grade.MATCHED, f"a copy of %{source} for the start of %{loop.name}{more}"
+
+
+def _is_of_one_operation(node: Node, known: Node | None) -> bool:
+    """Return whether a new value of constants is of the framework op of an equal old one."""
+    if known is None or node.instruction.opcode == "constant":
+        return False
+    return bool(origin(node)) and origin(node) == origin(known)
 
 
 def _is_padded_copy(original: Node, node: Node) -> bool:

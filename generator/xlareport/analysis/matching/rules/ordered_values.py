@@ -12,7 +12,8 @@ from xlareport.analysis.matching.search.nodes import (
     same_shape,
 )
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Frame, Node
+from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
 
@@ -44,6 +45,40 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
                 continue
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
+
+
+def same_constants_called(search: Search) -> None:
+    """Pair equal constant values in opened computations that paired instructions call.
+
+    Those whose users are paired go first: an equal value is not always read by the same loop.
+    """
+    search.evaluate()
+    for link in list(search.links):
+        frame = link.before.frame.callees.get(link.before.instruction.name)
+        other = link.after.frame.callees.get(link.after.instruction.name)
+        if frame is None or other is None or frame.number == other.number:
+            continue
+        new = group_by_key((node.token, node) for node in _open_constants(other))
+        for read_alike in (True, False):
+            for node in _open_constants(frame):
+                equal = [now for now in new.get(node.token, ()) if is_free(now)]
+                if read_alike:
+                    equal = [now for now in equal if _are_read_alike(search, node, now)]
+                if equal:
+                    reason = "the same constant value, in what is called alike"
+                    search.link(node, equal[0], Grade.MATCHED, reason)
+
+
+def _open_constants(frame: Frame) -> list[Node]:
+    """Return the unpaired nodes of a frame that are made of constants alone, users first."""
+    nodes = (frame.nodes.get(line.name) for line in reversed(frame.computation.instructions))
+    return [node for node in nodes if node is not None and node.constant and is_free(node)]
+
+
+def _are_read_alike(search: Search, node: Node, other: Node) -> bool:
+    """Return whether a user of a new node continues a user of an old one."""
+    readers = {user.partner for user, _ in search.before.users.get(node, ())}
+    return any(user in readers for user, _ in search.after.users.get(other, ()))
 
 
 def _are_given_others(search: Search, node: Node, other: Node) -> bool:
