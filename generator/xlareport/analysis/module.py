@@ -190,12 +190,13 @@ def analyze_module(
     )
     parts = _AnalysisParts(module, options, faults, summary, cost, figures, boundaries, snapshots)
     code, tpu, shardings = parts.code(), parts.tpu(), parts.shardings()
-    kernels = parts.kernels(code)
+    kernels, collectives = parts.kernels(code), parts.collectives()
+    more = _device_findings(tpu.module, kernels, figures)
     analysis = replace(
         analysis,
         read=(*module.read, *code.contents, *tpu.read),
-        cost=parts.cost_report(_device_findings(tpu.module, kernels, figures), shardings),
-        collectives=parts.collectives(),
+        cost=parts.cost_report(more, shardings, collectives),
+        collectives=collectives,
         code=code.summary,
         kernels=kernels,
         overview=_overview(module, boundaries, steps, counts),
@@ -277,14 +278,20 @@ class _AnalysisParts(Struct, frozen=True):
         )
 
     def cost_report(
-        self, more: Sequence[Finding], shardings: ShardingReport | None
+        self,
+        more: Sequence[Finding],
+        shardings: ShardingReport | None,
+        collectives: CollectivesReport | None,
     ) -> CostReport | None:
         return self.faults.attempt(
-            "What it costs", lambda: self._report_cost(more, shardings), None
+            "What it costs", lambda: self._report_cost(more, shardings, collectives), None
         )
 
     def _report_cost(
-        self, more: Sequence[Finding], shardings: ShardingReport | None
+        self,
+        more: Sequence[Finding],
+        shardings: ShardingReport | None,
+        collectives: CollectivesReport | None,
     ) -> CostReport | None:
         cost, options = self.cost_of_module, self.options.cost_options
         if cost is None:
@@ -294,6 +301,7 @@ class _AnalysisParts(Struct, frozen=True):
             *(self.module, cost, self._backend, options, lines),
             shardings=shardings,
             snapshots=self.snapshots,
+            collectives=collectives.rows if collectives else (),
         )
         if not more:
             return report

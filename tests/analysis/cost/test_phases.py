@@ -238,3 +238,27 @@ def test_an_update_that_a_fusion_shares_with_its_gradient_is_the_optimizer(
   q = f32[4] negate(o), metadata={op_name="jit(step)/transpose(jvp(layer_1))/neg"}""",
     )
     assert phases(module_of(text))["n"] == "optimizer"
+
+
+def test_what_a_kernel_of_a_gradient_computes_again_is_backward(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    text = """both {
+  p = f32[4] parameter(0)
+  again = f32[4] tanh(p), metadata={op_name="jit(step)/jvp(layer_1)/tanh"}
+  ROOT d = f32[4] multiply(again, p), metadata={op_name="jit(step)/transpose(jvp(layer_1))/mul"}
+}
+
+alone {
+  q = f32[4] parameter(0)
+  ROOT once = f32[4] tanh(q), metadata={op_name="jit(step)/jvp(layer_1)/tanh"}
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] fusion(x), kind=kLoop, calls=alone
+  ROOT g = f32[4] fusion(y), kind=kLoop, calls=both
+}"""
+    found = phases(module_of(text))
+    assert found["once"] == "forward"
+    assert found["again"] == found["d"] == "backward"

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
+from xlareport.analysis.collectives.origin import CauseKind
+from xlareport.analysis.collectives.rows import CollectiveOrigin
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.gathered_once import gathered_once
 
@@ -116,3 +119,17 @@ def test_an_upcast_that_was_fused_away_is_that_of_the_program(
     assert "upcast from bf16" in finding(case_of(final, before)).suggestion
     another = before.replace("layer/all_gather", "other/all_gather")
     assert "upcast" not in finding(case_of(final, another)).suggestion
+
+
+def test_a_reshape_that_merges_a_sharded_dimension_is_what_to_change(
+    case_of: Callable[..., Case],
+) -> None:
+    case = case_of(module(DOT, PARTITIONED))
+    (figures,) = case.collectives
+    origin = CollectiveOrigin(
+        *("step", None, "spmd-partitioning", None, CauseKind.RESHARDING, None),
+        *("Gathers `g`.", (), "exact", None),
+        merging_reshape="reshape.293",
+    )
+    flattened = replace(case, origins={figures.collective.key: origin})
+    assert finding(flattened).suggestion.startswith("`reshape.293` of the program merges")

@@ -286,6 +286,7 @@ def test_scores_of_attention_between_two_products_are_a_finding_with_its_saving(
     [
         (("16x8", "16x8", "8x16"), "the tile 16x8 (1 the transpose 8x16)"),
         (("16x8", "16x8", "16x8"), "the tile 16x8;"),
+        (("1x1x16x8", "1x16x8", "1x8x16"), "the tile 16x8 (1 the transpose 8x16)"),
         (("16x8", "16x8", "32x8"), None),
     ],
 )
@@ -294,8 +295,8 @@ def test_a_tile_and_its_transpose_are_one(
 ) -> None:
     body = "  a = f32[4096,4096] parameter(0)\n"
     for number, tile in enumerate(tiles, 1):
-        rows, columns = tile.split("x")
-        config = f'{{"output_tiles":[{{"sizes":["{rows}","{columns}"]}}]}}'
+        sizes = '","'.join(tile.split("x"))
+        config = f'{{"output_tiles":[{{"sizes":["{sizes}"]}}]}}'
         body += (
             f"  b{number} = f32[4096,{number * 1024}] parameter({number})\n"
             f"  p{number} = f32[4096,{number * 1024}] dot(a, b{number}), "

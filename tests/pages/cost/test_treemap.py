@@ -121,3 +121,15 @@ def test_scopes_in_scans_and_recomputed_ones_are_groups() -> None:
     assert treemap_words(parts).endswith(
         "largest: moe backward 44%, moe recomputed 33%, attn forward 22%"
     )
+
+
+def test_a_scope_with_a_slash_is_one_level() -> None:
+    parts = [
+        part(f"jit(step)/jvp(stage0/block{number})/{op}", 1.0)
+        for number in range(2)
+        for op in ("bn", "relu")
+    ]
+    drawn = treemap(parts, "cost.html?k=t")
+    assert "jvp(stage0/block0)/bn" in drawn
+    assert "stage0/block0 forward" in drawn
+    assert "q=%2Fjvp%28stage0%2Fblock0%29%20%2Fbn" in drawn

@@ -24,7 +24,11 @@ from xlareport.analysis.collectives.partitioning import (
     chain_back,
     consumer_of,
 )
-from xlareport.analysis.collectives.reshard_words import describe_move, describe_resharding
+from xlareport.analysis.collectives.reshard_words import (
+    describe_move,
+    describe_resharding,
+    find_merging_reshape,
+)
 from xlareport.analysis.collectives.selections import find_repeated_reduce, find_selection
 from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.collectives.sharding_pair import (
@@ -87,6 +91,8 @@ class CollectiveCause(Struct, frozen=True):
     grade: Grade
     sharding_reason: str = ""
     """Why there is no sharding pair; empty if there is one."""
+    merging_reshape: str = ""
+    """The reshape of the value that merges a sharded dimension; empty if there is none."""
 
 
 def explain_cause(
@@ -384,4 +390,8 @@ def _resharding(
     kind = moved.body.opcode.removesuffix("-start")
     detail = describe_resharding(step, pair, wanting, kind)
     grade = Grade.EXACT if pair.grade is Grade.EXACT and pair.to else Grade.MATCHED
-    return CollectiveCause(CauseKind.RESHARDING, detail, operands, pair, grade)
+    reshape = find_merging_reshape(step, pair, wanting)
+    name = reshape.name if reshape is not None else ""
+    return CollectiveCause(
+        CauseKind.RESHARDING, detail, operands, pair, grade, merging_reshape=name
+    )

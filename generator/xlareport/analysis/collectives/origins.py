@@ -169,7 +169,9 @@ class Origins:
         self, number: int, cause: CollectiveCause, trail: Trail
     ) -> CollectiveOrigin:
         grade = self._grade(number, cause, trail)
-        return _known(self._appearance(number), cause.kind, cause.detail, grade, cause.operands)
+        first = self._appearance(number)
+        origin = _known(first, cause.kind, cause.detail, grade, cause.operands)
+        return replace(origin, merging_reshape=cause.merging_reshape)
 
     def _grade(self, number: int, cause: CollectiveCause, trail: Trail) -> Grade:
         """Return how sure an origin is.

@@ -63,7 +63,7 @@ def describe_resharding(
         return f"{verb} {value}{way}."
     op = wanting.instruction
     if op.name != pair.value:
-        reshape = find_merging_reshape(step, wanting.home, pair.value, op)
+        reshape = find_merging_reshape(step, pair, wanting)
         merged = f" `{reshape.name}` between them merges a sharded dimension." if reshape else ""
         return f"{verb} {value}{way}{_for_op(wanting)}.{merged}"
     users = wanting.home.users.get(pair.value, ())
@@ -94,18 +94,21 @@ def _for_op(wanting: Counterpart | None) -> str:
 
 
 def find_merging_reshape(
-    step: PartitioningStep, home: Computation, value: str, op: Instruction
+    step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None
 ) -> Instruction | None:
     """Return the reshape between a value and an op that merges a sharded dimension of the value.
 
     All before partitioning. The result of such a reshape cannot have the same shards, unless the
     dimension is the first of those that are merged. None where there is none.
     """
-    line = home.by_name.get(value)
+    if wanting is None or wanting.instruction.name == pair.value:
+        return None
+    home, op = wanting.home, wanting.instruction
+    line = home.by_name.get(pair.value)
     tiles = tiles_of(step.sharding(line)) if line is not None else None
     if line is None or tiles is None:
         return None
-    for user in home.users.get(value, ()):
+    for user in home.users.get(pair.value, ()):
         reads = user is op or op in home.users.get(user.name, ())
         if user.opcode == "reshape" and reads and merges(line, user, tiles):
             return user

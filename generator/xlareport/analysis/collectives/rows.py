@@ -27,6 +27,8 @@ class CollectiveOrigin(Struct, frozen=True):
     """Operands of the op that needs it, with their shardings before partitioning."""
     grade: str | None
     grade_reason: str | None
+    merging_reshape: str = ""
+    """The reshape of the value that merges a sharded dimension; empty if there is none."""
 
 
 class CollectiveMember(Struct, frozen=True):

@@ -26,7 +26,7 @@ from xlareport.analysis.source.scopes import (
     split_path,
     without_control_flow,
 )
-from xlareport.hlo.graph import callees_first
+from xlareport.hlo.graph import called_computations, callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.knowledge.opcodes import is_collective
@@ -85,6 +85,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
     evaluations = _evaluations(names)
+    recomputing = _fused_with_gradients(module, gradients)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
         if "/" not in op_name:
@@ -92,7 +93,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
         if _is_backward(op_name):
             return BACKWARD
         if _FORWARD.search(op_name):
-            return FORWARD
+            return BACKWARD if computation.name in recomputing else FORWARD
         if is_partly_marked:
             return UNMARKED
         if marked and is_collective(instruction.opcode):
@@ -103,6 +104,20 @@ def key_by_phase(module: HloModule) -> OpKey | None:
         return UPDATE if is_update and not is_other else unmarked
 
     return key
+
+
+def _fused_with_gradients(module: HloModule, gradients: set[str]) -> frozenset[str]:
+    """Return the computations of fusions that compute gradients.
+
+    What such a kernel computes of the forward pass, it computes again, in the backward pass.
+    """
+    kernels = (
+        instruction
+        for computation in module.computations
+        for instruction in computation.instructions
+        if instruction.opcode == "fusion" and _calls(instruction, gradients)
+    )
+    return frozenset(called_computations(module, kernels))
 
 
 def _has_unmarked_products_only(names: AbstractSet[str]) -> bool:

@@ -1,8 +1,11 @@
 """The content of a module's cost pages: work, memory, source lines, findings."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from xlareport import reader_table
+from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.breakdown import (
     CostPart,
     break_down,
@@ -107,11 +110,12 @@ def report_cost(
     *,
     shardings: ShardingReport | None = None,
     snapshots: SnapshotSequence | None = None,
+    collectives: Sequence[CollectiveRow] = (),
 ) -> CostReport:
     """Return the cost report of the final snapshot.
 
     `read` returns source texts, if given. From `snapshots`, matmuls and collectives that lost their
-    op_name get that of their history.
+    op_name get that of their history. `collectives` are those of the final snapshot.
     """
     written = module.final.hlo if module.final else HloModule("", "", ())
     hlo, restored = _restored(written, snapshots)
@@ -127,7 +131,7 @@ def report_cost(
     shares = share_fusions(hlo, cost, device)
     phase, served = key_by_phase(hlo), serve_ops(hlo)
     rematerializations = shardings.rematerializations if shardings is not None else ()
-    case = make_case(module, cost, device, rematerializations or ())
+    case = make_case(module, cost, device, rematerializations or (), collectives)
     findings = find_findings(case) if case else ()
     operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sync_step
+from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case
@@ -32,6 +33,7 @@ def make_case(
     cost: ModuleCost,
     device: Device,
     rematerializations: Sequence[Rematerialization] = (),
+    collectives: Sequence[CollectiveRow] = (),
 ) -> Case | None:
     """Return the case of a module; None for a piece of another one that was tuned by itself."""
     final = module.final
@@ -55,6 +57,7 @@ def make_case(
         flags=module.flags,
         memory_files=memory,
         rematerializations=rematerializations,
+        origins={row.collective.key: row.origin for row in collectives},
         scheduler_step=find_scheduler_step(module.snapshots),
         sync_step=find_sync_step(module.snapshots),
         is_optimised=finished,

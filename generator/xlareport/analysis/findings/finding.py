@@ -11,6 +11,7 @@ from xlareport.analysis.collectives.figures import (
     measure_collectives,
     sum_hideable,
 )
+from xlareport.analysis.collectives.rows import CollectiveOrigin
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
@@ -104,6 +105,8 @@ class Case(Struct, frozen=True, dict=True):
     """Buffer assignment and live ranges, of which the use of memory at the peak is worked out."""
     rematerializations: Sequence[Rematerialization] = ()
     """Values that the SPMD partitioner gathers whole and cuts in another way."""
+    origins: Mapping[InstructionKey, CollectiveOrigin] = field(default_factory=dict)
+    """Why the collectives are there, as far as it is known."""
     scheduler_step: str | None = None
     """The number of the latency-hiding scheduler's step: see `find_scheduler_step`."""
     sync_step: str = ""

@@ -53,6 +53,11 @@ _BY_PROGRAM: Mapping[str, str] = {
         "consumer reads, or let the consumer work on one shard at a time."
     ),
 }
+_FLATTENED = (
+    "`{reshape}` of the program merges a sharded dimension of the operand, and its result cannot "
+    "keep the shards. Compute on the operand without the reshape: a sum or dot over all dimensions "
+    "in place of one over a flattened array, such as jnp.vdot or jnp.ravel makes."
+)
 _SPATIAL = re.compile("[0-9]")
 _LONGEST_WAY = 20
 _REARRANGED = REARRANGEMENTS | {"copy-done", "copy-start"}
@@ -60,6 +65,9 @@ _REARRANGED = REARRANGEMENTS | {"copy-done", "copy-start"}
 
 def advise_gather(case: Case, gather: Collective, kind: str, way: tuple[str, ...]) -> str:
     """Return what to try; `kind` is the result of `consumer_kind` for the same way."""
+    origin = case.origins.get(gather.key)
+    if origin is not None and origin.merging_reshape:
+        return _FLATTENED.format(reshape=origin.merging_reshape)
     is_written = _is_written(_body(case.module, gather))
     remedies = _BY_PROGRAM if is_written else _BY_SHARDING
     advice = remedies.get(kind, remedies[""])

@@ -75,5 +75,8 @@ def find_tile(text: str) -> str:
     """Return the tile in a backend config, `16x8`; empty where it has none."""
     match = _TILE.search(text)
     if match is not None:
-        return match[1].replace('"', "").replace(",", "x").removeprefix("1x")
+        sizes = match[1].replace('"', "").split(",")
+        while len(sizes) > _FLAT and sizes[0] == "1":  # dimensions of a batch, one at a time
+            del sizes[0]
+        return "x".join(sizes)
     return "x".join(size for _, size in sorted(set(_BLOCK.findall(text))))

@@ -87,7 +87,7 @@ def treemap_words(parts: Sequence[CostPart]) -> str:
 
 def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     """Return scopes grouped by the first level in which they differ, most expensive first."""
-    timed = [(tuple(part.name.split("/")), part.seconds) for part in parts if part.seconds > 0]
+    timed = [(tuple(split_path(part.name)), part.seconds) for part in parts if part.seconds > 0]
     whole = sum(seconds for _, seconds in timed)
     common = _common([levels for levels, _ in timed if len(levels) > 1])
     result: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -200,7 +200,7 @@ def _linked(drawn: str, path: str, page: str) -> str:
 
     Without a page it stays as it is.
     """
-    levels = [f"/{level}" for level in path.split("/") if level]
+    levels = [f"/{level}" for level in split_path(path) if level]
     if not page or not drawn or path.startswith((_NO_SCOPE, _MADE)):
         return drawn
     wanted = quote(" ".join(levels), safe="")
