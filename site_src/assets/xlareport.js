@@ -6658,10 +6658,10 @@ var xlareport = (() => {
       return !seen.has(href) && seen.add(href);
     });
   }
-  var lastFirst = (matches2) => [
-    ...matches2.filter((match) => !match.gone),
-    ...matches2.filter((match) => match.gone)
-  ];
+  var nearestFirst = (matches2) => {
+    const nearest = [...matches2].sort((left, right) => (left.size ?? 0) - (right.size ?? 0));
+    return [...nearest.filter((match) => !match.gone), ...nearest.filter((match) => match.gone)];
+  };
   var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
   var OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
   var backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : void 0);
@@ -6780,7 +6780,8 @@ var xlareport = (() => {
         const quality = ranked(lower[place]);
         const known4 = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
         const gone = NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
-        if (known4 >= 0) yield { rank: known4, gone, hit: () => this.hit(kind, place) };
+        const size = lower[place].length;
+        if (known4 >= 0) yield { rank: known4, gone, size, hit: () => this.hit(kind, place) };
       }
     }
     /** @returns {string[][]} the forms of op_names without transformations, in lower case */
@@ -7143,8 +7144,13 @@ var xlareport = (() => {
       );
       for (const match of matches2) ranks2[match.rank].push(match);
       const best = ranks2.findIndex((rank2) => rank2.length);
-      const [same, ...like] = ranks2;
-      const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
+      const [same, ...others] = ranks2;
+      const like = others.flatMap(nearestFirst);
+      const sorted = [
+        ...nearestFirst(same),
+        ...like.filter((match) => !match.gone),
+        ...like.filter((match) => match.gone)
+      ];
       const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
       return { kind, title: title2, matches: all, count: all.length, best };
     }

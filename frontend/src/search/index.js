@@ -14,7 +14,7 @@ const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
-/** @typedef {{rank: number, gone?: boolean, hit: () => Hit}} Found `gone` if the last snapshot lacks the name */
+/** @typedef {{rank: number, gone?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, which has `size` letters */
 
 /**
  * @param {string} value in lower case
@@ -137,7 +137,8 @@ export class ModuleIndex {
       const quality = ranked(lower[place]);
       const known = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
       const gone = NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last;
-      if (known >= 0) yield { rank: known, gone, hit: () => this.hit(kind, place) };
+      const size = lower[place].length;
+      if (known >= 0) yield { rank: known, gone, size, hit: () => this.hit(kind, place) };
     }
   }
 

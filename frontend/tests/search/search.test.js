@@ -131,3 +131,8 @@ test("names of the last snapshot come before those that are gone, after the same
   const found = ask(await opened(), "tanh");
   assert.deepEqual(found["Instructions 4"], ["%tanh", "%tanh.2", "%my_tanh", "%tanh.1"]);
 });
+
+test("of names that contain what was typed, short ones come first", async () => {
+  const found = ask(await opened(), "op/");
+  assert.deepEqual(found["op_names 3"] ?? found["op_names 2"], ["jit(f)/loop/cond/lt", "jit(f)/loop/body/add"]);
+});

@@ -25,7 +25,7 @@ def main_figures(
     of_one = f"per device, {devices:,} partitions; " if devices > 1 else ""
     if final.flops is not None:
         least = least_of(final)
-        note = f"{of_one}{least}per execution, loops multiplied by trip count"
+        note = f"{of_one}{least}per execution, loops times trip count"
         figures.append(Figure("FLOPs", units.quantity(final.flops, "FLOP"), note))
     if final.bytes_accessed is not None:
         note = f"{of_one}{least_of(final)}read and written per execution"
