@@ -71,3 +71,11 @@ def test_the_panel_of_a_collective_says_why_it_is_there(visitor: Any, site: Path
     assert axe_violations(page) == []
     facts.get_by_role("link", name="Reason").click()
     expect(page.locator("#origins")).to_be_in_viewport()
+
+
+def test_the_overview_is_under_two_screens(visitor: Any, site: Path) -> None:
+    page = visitor.open(f"{site.as_uri()}/m/module_0001.jit_fsdp_step.html")
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.locator(".xr-history, #ask").first.wait_for(state="attached")
+    assert page.evaluate("document.documentElement.scrollHeight") < 2 * 900
+    assert page.locator(".xr-tabs-name").is_visible()
