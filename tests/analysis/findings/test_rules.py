@@ -1016,8 +1016,8 @@ def test_an_argument_that_could_be_donated_as_a_whole_is_named(case_of: MakeCase
     names = "  c = f32[1024,1024] add(a, b)\n  d = f32[1024,1024] negate(a)\n"
     text = entry("\n".join(lines) + f"\n{names}  ROOT r = {pair} tuple(c, d)")
     (finding,) = undonated_inputs(case_of(text))
-    assert finding.subject == "all of m (argument 0)"
-    assert "layout: all of `m` (argument 0). Neither" in finding.evidence
+    assert finding.subject == "all arrays of m (argument 0)"
+    assert "layout: all arrays of `m` (argument 0). Neither" in finding.evidence
 
 
 def test_donations_are_judged_after_the_compiler_has_assigned_them(case_of: MakeCase) -> None:

@@ -36,8 +36,9 @@ def arguments(*names: str) -> tuple[NamedArgument, ...]:
 def test_arguments_are_named_where_all_their_arrays_are_meant() -> None:
     known = arguments("p['w']", "p['b']", "m['w']", "m['b']", "x")
     assert [argument.name for argument in known] == ["p", "m", "x"]
-    assert list(name_parameters(known, [2, 3])) == ["all of `m` (argument 1)"]
-    assert list(name_parameters(known, [0, 2, 3, 4])) == ["all of `m` (argument 1)", "0", "4"]
+    assert list(name_parameters(known, [2, 3])) == ["all arrays of `m` (argument 1)"]
+    mixed = ["all arrays of `m` (argument 1)", "`x` (argument 2)", "0"]
+    assert list(name_parameters(known, [0, 2, 3, 4])) == mixed
 
 
 def test_most_of_an_argument_is_named_with_its_count() -> None:

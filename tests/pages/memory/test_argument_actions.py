@@ -15,7 +15,7 @@ def test_an_argument_of_which_all_arrays_are_meant_is_named() -> None:
     memory = replace(EMPTY, donations=rows, arguments=(NamedArgument("m", 1, (2, 3)),))
     [(size, words)] = donation_action(memory)
     assert size == 2 << 20
-    assert words.startswith("2.0 MiB at most: donate all of `m` (argument 1), 2 arrays, with don")
+    assert words.startswith("2.0 MiB at most: donate all arrays of `m` (argument 1) with don")
     [(_, words)] = donation_action(replace(memory, arguments=()))
     assert words.startswith("2.0 MiB at most: donate 2 arguments (2, 3) with donate_argnums")
 

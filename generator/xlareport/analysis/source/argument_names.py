@@ -50,18 +50,20 @@ def list_arguments(module: HloModule) -> tuple[NamedArgument, ...]:
 
 
 def name_parameters(arguments: Iterable[NamedArgument], numbers: Iterable[int]) -> Iterator[str]:
-    """Yield names for entry parameters: ``all of `m` (argument 1)`` where these are all of one.
+    """Yield names for entry parameters: ``all arrays of `m` (argument 1)`` if these are all of one.
 
-    Or ``7 of the 8 arrays of `m` (argument 1)``; of fewer than half, the number of each.
+    Or ``7 of the 8 arrays of `m` (argument 1)``; of fewer than half, the number of each. An
+    argument that is one array has no count.
     """
     left = list(numbers)
     for argument in arguments:
         every = len(argument.parameters)
         count = len(set(argument.parameters) & set(left))
-        if count > 1 and _MANY * count >= every:
+        if count and (every == 1 or (count > 1 and _MANY * count >= every)):
             left = [number for number in left if number not in argument.parameters]
-            share = "all" if count == every else f"{count} of the {every} arrays"
-            yield f"{share} of `{argument.name}` (argument {argument.number})"
+            share = "all arrays of " if count == every else f"{count} of the {every} arrays of "
+            share = "" if every == 1 else share
+            yield f"{share}`{argument.name}` (argument {argument.number})"
     yield from map(str, left)
 
 

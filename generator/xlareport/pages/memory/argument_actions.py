@@ -19,10 +19,12 @@ def donation_action(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     numbers = [row.parameter for row in could]
     names = list(name_parameters(memory.arguments, numbers))
     count = units.plural(len(could), "argument")
-    if not all(name.isdecimal() for name in names):
-        what = f"{first_few(names, _NAMED)}, {units.plural(len(could), 'array')},"
-    else:
+    if all(name.isdecimal() for name in names):
         what = f"{count} ({first_few(names, _NAMED)})"
+    elif len(names) == 1:
+        what = names[0]
+    else:
+        what = f"{first_few(names, _NAMED)}, {units.plural(len(could), 'array')},"
     yield (
         size,
         (
