@@ -102,6 +102,12 @@ def test_a_quoted_note(module_of: ReadModule) -> None:
         ("compare(i, n), direction=LT", "is-finite(i)", "not a comparison"),
         ("direction=LT", "direction=GT", "does not run towards"),
         ("body=body", "body=elsewhere", "not in this module"),
+        (
+            "ROOT less = pred[] compare(i, n), direction=LT",
+            "less = pred[] compare(i, n), direction=LT\n  f = f32[4] get-tuple-element(s), index=1\n"
+            "  finite = pred[] is-finite(f)\n  ROOT both = pred[] and(finite, less)",
+            "At most 7: the condition also tests",
+        ),
     ],
 )
 def test_what_cannot_be_told_says_why(

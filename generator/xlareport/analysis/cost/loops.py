@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from xlareport.analysis.cost.symbolic import (
     Affine,
     CallFrame,
+    Conjunction,
     Evaluator,
     IntegerComparison,
     Value,
@@ -59,12 +60,28 @@ class Loops(Struct, frozen=True, dict=True):
         if condition is None or body is None:
             return _unknown("The condition or the body is not in this module.")
         compared = condition.root()
+        if isinstance(compared, Conjunction):
+            return self._limited(place, loop, body, compared)
         if not isinstance(compared, IntegerComparison):
             return _unknown("The condition is not a comparison of two integers.")
+        return self._compared(place, loop, body, compared)
+
+    def _compared(
+        self, place: Computation, loop: Instruction, body: CallFrame, compared: IntegerComparison
+    ) -> TripCount:
         for test in (compared, _mirror(compared)):
             if test.left.path is not None and test.right.path is None:
                 return self._progress(body, test, self._start(place, loop, test.left.path))
         return _unknown("The bound in the condition is not a constant.")
+
+    def _limited(
+        self, place: Computation, loop: Instruction, body: CallFrame, tests: Conjunction
+    ) -> TripCount:
+        """Return the limit of a loop that ends earlier if another test says so."""
+        known = (self._compared(place, loop, body, test) for test in tests.comparisons)
+        counts = [trips.count for trips in known if trips.count is not None]
+        limit = f"At most {min(counts):,}: t" if counts else "T"
+        return _unknown(f"{limit}he condition also tests what is not a loop counter.")
 
     def _progress(self, body: CallFrame, test: IntegerComparison, start: int | None) -> TripCount:
         path, bound = test.left.path or (), test.right.offset

@@ -1,6 +1,7 @@
 """Integers of a loop, followed through copies, tuples, fusions and calls without running them."""
 
 from collections.abc import Mapping
+from itertools import chain
 
 from msgspec import Struct, field
 
@@ -30,6 +31,12 @@ class IntegerComparison(Struct, frozen=True):
     right: Affine
 
 
+class Conjunction(Struct, frozen=True):
+    """Comparisons of which all have to be true, among other tests."""
+
+    comparisons: tuple[IntegerComparison, ...]
+
+
 class Tuple(Struct, frozen=True):
     """A tuple whose elements are evaluated on access."""
 
@@ -37,7 +44,7 @@ class Tuple(Struct, frozen=True):
     operands: tuple[str, ...]
 
 
-Value = Affine | IntegerComparison | Tuple | None
+Value = Affine | IntegerComparison | Conjunction | Tuple | None
 """A symbolic value; None if it is unknown."""
 
 
@@ -141,7 +148,17 @@ def element(value: Value, path: tuple[int, ...]) -> Value:
     return value
 
 
+def _conjunction(*values: Value) -> Conjunction | None:
+    """Return the comparisons of a logical and; None if it has none."""
+    tests = [value for value in values if isinstance(value, IntegerComparison)]
+    inner = [value.comparisons for value in values if isinstance(value, Conjunction)]
+    comparisons = (*tests, *chain.from_iterable(inner))
+    return Conjunction(comparisons) if comparisons else None
+
+
 def _combined(instruction: Instruction, left: Value, right: Value) -> Value:
+    if instruction.opcode == "and":
+        return _conjunction(left, right)
     if not isinstance(left, Affine) or not isinstance(right, Affine):
         return None
     if instruction.opcode == "compare":
