@@ -625,6 +625,7 @@ var xlareport = (() => {
   var SHOWN = 3e5;
   var COLORED = 4e4;
   var ORDER = "(order)";
+  var THUNKS = 100;
   var title = (unit) => unit.name || unit.computation;
   var address = (name) => `#unit=${encodeURIComponent(name)}`;
   function colored(text) {
@@ -877,8 +878,16 @@ var xlareport = (() => {
         "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one."
       );
       const head2 = ["#", "Kind", "Details", "Instruction", "Depends on", "Successors"];
-      const rows2 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
-      yield scrolledTable("Thunks", head2, element("tbody", null, ...rows2));
+      const body = element("tbody");
+      const pager = element("p.xr-muted");
+      const turn = (first) => {
+        const all = this.index.thunks;
+        body.replaceChildren(...all.slice(first, first + THUNKS).map((thunk) => this.thunkRow(thunk)));
+        pager.replaceChildren(...pages(first, all.length, turn));
+      };
+      turn(0);
+      if (this.index.thunks.length > THUNKS) yield pager;
+      yield scrolledTable("Thunks", head2, body);
       const gone = this.decisions(this.index.gone, "Fusion decisions about removed instructions");
       if (gone) yield gone;
     }
@@ -899,6 +908,15 @@ var xlareport = (() => {
       );
     }
   };
+  function pages(first, count, turn) {
+    const last = Math.min(first + THUNKS, count);
+    const button = (words2, start) => element("button.xr-button", { type: "button", onclick: () => turn(start) }, words2);
+    return [
+      `Thunks ${format.count(first + 1)} to ${format.count(last)} of ${format.count(count)} `,
+      ...first > 0 ? [button("Earlier", Math.max(0, first - THUNKS)), " "] : [],
+      ...last < count ? [button("Later", first + THUNKS)] : []
+    ];
+  }
   async function drawCode(host, key) {
     host.setAttribute("aria-busy", "true");
     new Code(host, await /** @type {Promise<Payload<"m/x/code">>} */
@@ -4613,12 +4631,12 @@ var xlareport = (() => {
      * @param {Cell[][]} first
      * @param {import("../../types/payloads").Pages} [pages] none where the first are all
      */
-    constructor(key, first, pages) {
+    constructor(key, first, pages2) {
       this.key = key;
-      this.size = pages?.size ?? Math.max(1, first.length);
+      this.size = pages2?.size ?? Math.max(1, first.length);
       this.rows = first;
-      this.missing = new Set(pages ? [...Array(Math.ceil(pages.rows / pages.size)).keys()].slice(1) : []);
-      this.rows.length = pages?.rows ?? first.length;
+      this.missing = new Set(pages2 ? [...Array(Math.ceil(pages2.rows / pages2.size)).keys()].slice(1) : []);
+      this.rows.length = pages2?.rows ?? first.length;
     }
     get complete() {
       return !this.missing.size;
@@ -7169,9 +7187,9 @@ var xlareport = (() => {
     }
     /** @param {string} kind @returns {Iterable<[string, () => Hit]>} what the small index has of a kind */
     few(kind) {
-      const { front: front2, words: words2, files, pages } = this.small;
+      const { front: front2, words: words2, files, pages: pages2 } = this.small;
       if (kind === "word") return ofBackends(explained2(words2), front2?.backends ?? [], this.input.value);
-      if (kind === "page") return pages.map(({ search, hit }) => [search, () => hit(this.input.value)]);
+      if (kind === "page") return pages2.map(({ search, hit }) => [search, () => hit(this.input.value)]);
       if (kind === "topic") return topics(front2?.topics ?? []);
       if (kind === "file") {
         return (files ?? []).map(([name, note2]) => [name, () => ({ text: name, note: note2, href: listedFile(name) })]);

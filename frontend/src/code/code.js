@@ -15,6 +15,8 @@ import { coloredLine, visible } from "../texts/syntax.js";
 const SHOWN = 300_000;
 const COLORED = 40_000;
 const ORDER = "(order)";
+/** Rows of the list of thunks that are drawn at once. */
+const THUNKS = 100;
 
 /** @typedef {import("../../types/payloads").CodeFile} CodeFile */
 /** @typedef {import("../../types/payloads").Unit} Unit */
@@ -300,8 +302,16 @@ class Code {
       "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.",
     );
     const head = ["#", "Kind", "Details", "Instruction", "Depends on", "Successors"];
-    const rows = this.index.thunks.map((thunk) => this.thunkRow(thunk));
-    yield scrolledTable("Thunks", head, element("tbody", null, ...rows));
+    const body = element("tbody");
+    const pager = element("p.xr-muted");
+    const turn = (/** @type {number} */ first) => {
+      const all = this.index.thunks;
+      body.replaceChildren(...all.slice(first, first + THUNKS).map((thunk) => this.thunkRow(thunk)));
+      pager.replaceChildren(...pages(first, all.length, turn));
+    };
+    turn(0);
+    if (this.index.thunks.length > THUNKS) yield pager;
+    yield scrolledTable("Thunks", head, body);
     const gone = this.decisions(this.index.gone, "Fusion decisions about removed instructions");
     if (gone) yield gone;
   }
@@ -322,6 +332,23 @@ class Code {
       element("td", null, link(after)),
     );
   }
+}
+
+/**
+ * Returns which rows are shown, with buttons for those before and after them.
+ * @param {number} first
+ * @param {number} count of all rows
+ * @param {(first: number) => void} turn shows the rows from one on
+ */
+function pages(first, count, turn) {
+  const last = Math.min(first + THUNKS, count);
+  const button = (/** @type {string} */ words, /** @type {number} */ start) =>
+    element("button.xr-button", { type: "button", onclick: () => turn(start) }, words);
+  return [
+    `Thunks ${format.count(first + 1)} to ${format.count(last)} of ${format.count(count)} `,
+    ...(first > 0 ? [button("Earlier", Math.max(0, first - THUNKS)), " "] : []),
+    ...(last < count ? [button("Later", first + THUNKS)] : []),
+  ];
 }
 
 /**

@@ -84,3 +84,17 @@ test("a text that is missing says so in its place", async () => {
   const host = await drawn("code7", "#unit=fusion.1", { units, texts: "m/code/texts", thunks: [] });
   assert.match(panel(host), /Cannot show this text\. a\.ll is not among the texts of the module\./);
 });
+
+test("of many thunks a part is drawn, and the others can be turned to", async () => {
+  const thunks = Array.from({ length: 250 }, (_, id) => [id, "kKernel", "", null, null, "", 0, null, []]);
+  const host = await drawn("code8", "", { thunks });
+  const rows = () => [...host.querySelectorAll("tbody tr")].map((row) => row.firstChild.textContent);
+  const press = (words) => [...host.querySelectorAll("button")].find((button) => button.textContent === words).click();
+  assert.deepEqual([rows().length, rows()[0]], [100, "0"]);
+  press("Later");
+  press("Later");
+  assert.deepEqual([rows().length, rows()[0]], [50, "200"]);
+  assert.match(panel(host), /Thunks 201 to 250 of 250/);
+  press("Earlier");
+  assert.deepEqual([rows().length, rows()[0]], [100, "100"]);
+});

@@ -38,7 +38,7 @@ def fusion_estimate(fused: float, apart: float) -> str:
 
 def _microseconds(time: float) -> str:
     if time < _MICROSECONDS:
-        return f"{time:,.3g} µs"
+        return units.seconds(time / _MICROSECONDS)
     return f"{time / _MICROSECONDS:,.0f} s"
 
 

@@ -104,8 +104,11 @@ def test_a_quoted_note(module_of: ReadModule) -> None:
         ("body=body", "body=elsewhere", "not in this module"),
         (
             "ROOT less = pred[] compare(i, n), direction=LT",
-            "less = pred[] compare(i, n), direction=LT\n  f = f32[4] get-tuple-element(s), index=1\n"
-            "  finite = pred[] is-finite(f)\n  ROOT both = pred[] and(finite, less)",
+            (
+                "less = pred[] compare(i, n), direction=LT\n"
+                "  f = f32[4] get-tuple-element(s), index=1\n"
+                "  finite = pred[] is-finite(f)\n  ROOT both = pred[] and(finite, less)"
+            ),
             "At most 7: the condition also tests",
         ),
     ],
