@@ -264,3 +264,58 @@ def test_operands_beyond_the_first_four_are_counted(read: Read) -> None:
     read_last = text.replace("ALL", ", ".join(names[1:]))
     [change] = step(read(read_first), read(read_last)).modified
     assert str(change.details[0]).endswith("%p.4 instead of %p.3, and 2 more")
+
+
+_TWO_CALLS = """
+%double (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %twice = f32[8]{0} add(%p, %p)
+  ROOT %square = f32[8]{0} multiply(%twice, %twice)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %call.1 = f32[8]{0} call(%a), to_apply=%double
+  %call.2 = f32[8]{0} call(%b), to_apply=%double
+  %sine = f32[8]{0} sine(%call.1)
+  %cosine = f32[8]{0} cosine(%call.2)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%sine, %cosine)
+}
+"""
+
+
+def test_each_copy_of_an_inlined_call_is_the_value_of_its_call(read: Read) -> None:
+    entry = _TWO_CALLS[_TWO_CALLS.index("ENTRY") :]
+    for number, name in ((1, "a"), (2, "b")):
+        lines = (
+            f"%twice.{number} = f32[8]{{0}} add(%{name}, %{name})\n"
+            f"  %square.{number} = f32[8]{{0}} multiply(%twice.{number}, %twice.{number})"
+        )
+        entry = entry.replace(
+            f"%call.{number} = f32[8]{{0}} call(%{name}), to_apply=%double", lines
+        )
+    entry = entry.replace("%call.", "%square.")
+    for name in ("sine", "cosine"):
+        assert kinds(read, _TWO_CALLS, entry, name) == [Kind.REWIRED]
+
+
+def test_a_copy_in_another_layout_says_which(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[4,8]) -> (f32[4,8], f32[4,8]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %c = f32[] constant(2)
+  %wide = f32[4,8]{1,0} broadcast(%c), dimensions={}
+  %moved = f32[4,8]{0,1} copy(%wide)
+  %add = f32[4,8]{1,0} add(%a, %wide)
+  %sine = f32[4,8]{0,1} sine(%moved)
+  ROOT %out = (f32[4,8]{1,0}, f32[4,8]{0,1}) tuple(%add, %sine)
+}
+"""
+    after = before.replace(
+        "%moved = f32[4,8]{0,1} copy(%wide)", "%m = f32[4,8]{0,1} broadcast(%c), dimensions={}"
+    )
+    change = step(read(before), read(after.replace("%moved", "%m")))
+    assert "`%wide` in `main` was cloned to `%m` in the layout `{0,1}`" in " ".join(
+        (change.headline, *change.account)
+    )

@@ -94,7 +94,11 @@ def test_a_time_that_cannot_be_compared_is_neither_better_nor_worse(
 ) -> None:
     figures = (Quantity(ESTIMATE, 100, 50, -0.5), Quantity("bytes_accessed", 100, 50, -0.5))
     main: Any = SimpleNamespace(
-        figures=figures, precisions=(), device_memory="HBM", memory_spaces=()
+        figures=figures,
+        collectives=(),
+        precisions=(),
+        device_memory="HBM",
+        memory_spaces=(),
     )
     judged = SimpleNamespace(obstacle=obstacle, direction="")
     verdict = SimpleNamespace(time=judged, memory=SimpleNamespace(obstacle=""), work=None)

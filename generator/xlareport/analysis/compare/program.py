@@ -1,5 +1,6 @@
 """The program that the compiler was given, as far as comparisons ask: arguments, ops, types."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -12,12 +13,14 @@ from xlareport.analysis.compare.products import TypedProduct, list_typed_product
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import Phase
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, NO_CODE
 from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.hlo.shardings.shardy import partition_spec
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST = 10_000
+_SDY_SHARDING = re.compile(r'xla\.sdy\.sharding="((?:[^"\\]|\\.){1,10000})"')
 
 
 class Given(Struct, frozen=True):
@@ -28,6 +31,7 @@ class Given(Struct, frozen=True):
     dimensions: tuple[int | None, ...]
     donated: bool
     sharding: str
+    """As JAX writes it, `P('x', None)`, where the snapshot has it; else as HLO writes it."""
     bytes: int | None
     """Of one device, as the final snapshot has it; of the whole array where none has."""
 
@@ -109,13 +113,19 @@ def _arguments(module: HloModule, signature: Signature, final: HloModule | None)
     held = read_signature(final).arguments if final else ()
     if len(held) != len(signature.arguments):
         held = signature.arguments
-    shapes = [parameter.shape for parameter in module.entry.parameters] if module.entry else []
-    for argument, shape, here in zip(signature.arguments, shapes, held, strict=False):
+    parameters = module.entry.parameters if module.entry else ()
+    for argument, parameter, here in zip(signature.arguments, parameters, held, strict=False):
         yield Given(
             argument.label,
-            shape.element_type,
-            shape.dimensions,
+            parameter.shape.element_type,
+            parameter.shape.dimensions,
             argument.donated,
-            argument.sharding,
+            _spec(parameter) or argument.sharding,
             here.bytes,
         )
+
+
+def _spec(parameter: Instruction) -> str:
+    """Return the `PartitionSpec` of an argument; empty where the snapshot does not have it."""
+    match = _SDY_SHARDING.search(parameter.attributes.get("frontend_attributes", ""))
+    return partition_spec(match[1]) if match else ""

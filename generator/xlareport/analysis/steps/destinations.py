@@ -61,7 +61,7 @@ def _caller(matching: Matching, place: Place) -> str:
 def detail_of_copy(
     matching: Matching, before: Place, after: Place, opcode: str, reason: Reason
 ) -> Difference:
-    """Return what a copy has of its own: its loop or branch, what it stands past, its shape."""
+    """Return what a copy has of its own: its loop or branch, what it stands past, its shape or layout."""
     if isinstance(reason, FirstIteration):
         return "before the loop"
     if isinstance(reason, InBranch):
@@ -71,8 +71,12 @@ def detail_of_copy(
     old, new = matching.before.find(*before), matching.after.find(*after)
     if old is None or new is None or old.opcode != new.opcode or new.shape.elements:
         return where
-    shape = compare_shapes(old.shape, new.shape).get(Kind.SHAPE)
-    return CopyPlace(where, shape.after) if isinstance(shape, ShapeChange) else where
+    differences = compare_shapes(old.shape, new.shape)
+    for kind in (Kind.SHAPE, Kind.LAYOUT):
+        difference = differences.get(kind)
+        if isinstance(difference, ShapeChange):
+            return CopyPlace(where, difference.after, kind is Kind.LAYOUT)
+    return where
 
 
 def _loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) -> str:

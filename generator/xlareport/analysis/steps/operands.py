@@ -1,6 +1,6 @@
 """Compares the operands of an instruction before and after a step."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -232,10 +232,19 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
     continued = {
         continuing
         for operand in old
-        if (partner := matching.partner_after(operand.place)) is not None
+        for partner in _partners(matching, operand.place)
         for continuing in _continuing(matching, operand, partner)
     }
     return not continued.isdisjoint(new) or _is_part(matching, was.place, now)
+
+
+def _partners(matching: Matching, place: Place) -> Sequence[Place]:
+    """Return what continues an instruction: its partner, and further copies of it."""
+    pairing = matching.pairing_before(place)
+    if pairing is not None and pairing.relation is Relation.CLONED:
+        return pairing.after
+    partner = matching.partner_after(place)
+    return () if partner is None else (partner,)
 
 
 def _is_passed(matching: Matching, was: Place, now: Place) -> bool:
@@ -245,14 +254,17 @@ def _is_passed(matching: Matching, was: Place, now: Place) -> bool:
         return False
     if not isinstance(pairing.reason, Past):
         return False
-    return matching.partner_after(Place(was.computation, pairing.reason.instruction)) == now
+    return now in _partners(matching, Place(was.computation, pairing.reason.instruction))
+
+
+_WITH_COPIES = frozenset({Relation.CLONED, Relation.REPLACED, Relation.SWAPPED})
+"""Relations whose further places after are copies of the one before."""
 
 
 def _is_copy(matching: Matching, was: Place, now: Place) -> bool:
     """Return whether what is read now is a further copy of what was read before."""
     pairing = matching.pairing_after(now)
-    copies = pairing is not None and pairing.relation is Relation.CLONED
-    return pairing is not None and copies and was in pairing.before
+    return pairing is not None and pairing.relation in _WITH_COPIES and was in pairing.before
 
 
 def _continuing(matching: Matching, was: Operand, partner: Place) -> tuple[Operand, ...]:

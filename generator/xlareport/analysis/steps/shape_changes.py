@@ -38,11 +38,13 @@ class ShapeChange(Struct, frozen=True):
 
 
 class CopyPlace(Struct, frozen=True):
-    """Where a copy is, and that it has another shape."""
+    """Where a copy is, and that it has another shape or layout."""
 
     where: str
     """`into the loop %while.1`, `past %dot.2`; '' beside the original."""
     shape: str
+    """The shape; of one that differs in the layout, the layout."""
+    is_layout: bool = False
 
     def __str__(self) -> str:
         """Return it as plain text."""
@@ -50,7 +52,8 @@ class CopyPlace(Struct, frozen=True):
 
     def written(self, coded: Callable[[str], str], code: Callable[[str], str]) -> str:
         """Return it with the names in it as `coded` and the shape as `code` sets them."""
-        return f"{coded(self.where)} in the shape {code(self.shape)}".lstrip()
+        form = "layout" if self.is_layout else "shape"
+        return f"{coded(self.where)} in the {form} {code(self.shape)}".lstrip()
 
 
 Difference = str | ShapeChange | CopyPlace

@@ -59,6 +59,23 @@ def parse_sdy_sharding(text: str, meshes: Mapping[str, Mesh]) -> Sharding | None
     return make_named(mesh, dimensions, AxisWords.of(lists))
 
 
+def partition_spec(text: str) -> str:
+    """Return a sharding as JAX writes it, `P(None, 'x')`; empty if it says more, or is unreadable.
+
+    Axes that shardings do not use, and dimensions that propagation may cut further, are left out.
+    """
+    match = _SHARDING.fullmatch(unquote(text.strip()))
+    words = quoting.split_at_commas(_PRIORITY.sub("}", match[3])) if match else []
+    dimensions = read_dimensions(words[0].strip()) if len(words) == 1 else None
+    if dimensions is None or any(axis.size for cut in dimensions for axis in cut.axes):
+        return ""
+    entries = [[repr(axis.name) for axis in cut.axes] for cut in dimensions]
+    written = [
+        f"({', '.join(names)})" if len(names) > 1 else (names or ["None"])[0] for names in entries
+    ]
+    return f"P({', '.join(written)})"
+
+
 def parse_sdy_shardings(text: str, meshes: Mapping[str, Mesh]) -> tuple[Sharding | None, ...]:
     """Parse `#sdy.sharding_per_value<[<@mesh, [...]>, ...]>`: one for each result of an op."""
     match = _PER_VALUE.fullmatch(unquote(text.strip()))

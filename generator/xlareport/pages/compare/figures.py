@@ -63,6 +63,8 @@ def _figures(compared: ComparedRecord) -> Iterator[FigureRow]:
             yield _figure(known[name], f"{label} ({memory})" if memory else label)
         if name == _OF_DEVICE_MEMORY[-1]:
             yield from map(_space, compared.memory_spaces)
+        if name == "collectives":
+            yield from map(_collective, compared.collectives)
 
 
 def _figure(quantity: Quantity, label: str) -> FigureRow:
@@ -102,6 +104,13 @@ def _space(change: SpaceChange) -> FigureRow:
     quantity = compare_figure("bytes", change.base, change.head)
     label = "Peak memory" if change.figure == "peak" else "Memory allocated"
     return FigureRow(f"{label} ({change.name})", *_both(quantity), _change(quantity), "")
+
+
+def _collective(count: tuple[str, int, int]) -> FigureRow:
+    """Return the row of one kind of collective: which ones were added matters, not how many."""
+    opcode, base, head = count
+    change = _change(Quantity(opcode, base, head, (head - base) / base if base else None))
+    return FigureRow(f"Collectives: {opcode}", f"{base:,}", f"{head:,}", change, "")
 
 
 def _precision(precision: tuple[str, int, int]) -> FigureRow:

@@ -154,6 +154,9 @@ def _row(
     figures = ""
     if quantity is not None and quantity.base is not None and quantity.head is not None:
         figures = " to ".join(written(quantity.base, quantity.head))
+        if judgement.direction is Direction.SAME:  # more digits would say that they differ
+            values = (written(side, side)[0] for side in (quantity.base, quantity.head))
+            figures = " to ".join(dict.fromkeys(values))
         if judgement.direction in _LOOKS and quantity.change is not None:
             words = _changed(quantity.change, words)
     if judgement.floor:

@@ -24,6 +24,7 @@ _MOST_MOVES = 4
 _MOST_PAIRS = 100
 _AGAIN = "a further copy, on moved data"
 _RESHAPED = "a further copy, in another shape"
+_LAID_OUT = "a further copy, in another layout"
 _SAME = "the same operation on the same value, on the other side of a move"
 
 
@@ -124,7 +125,15 @@ def _follow(search: Search, source: Node, other: Node, move: Node) -> None:
         elif is_free(node) and search.link(node, copy, Grade.MATCHED, _SAME):
             pass_chains(search, node, copy)
         else:
-            search.copies[copy] = node, _AGAIN
+            search.copies[copy] = node, _again(node, copy)
+
+
+def _again(node: Node, copy: Node) -> str:
+    """Return what a copy has of its own; what is made of constants reads no moved data."""
+    if not node.constant:
+        return _AGAIN
+    alike = node.instruction.shape.dimensions == copy.instruction.shape.dimensions
+    return _LAID_OUT if alike else _RESHAPED
 
 
 def _read_as_data(side: Side, nodes: list[Node]) -> set[Node]:
