@@ -61,7 +61,7 @@ def _caller(matching: Matching, place: Place) -> str:
 def detail_of_copy(
     matching: Matching, before: Place, after: Place, opcode: str, reason: Reason
 ) -> Difference:
-    """Return what a copy has of its own: its loop or branch, what it stands past, its shape or layout."""
+    """Return what a copy has of its own: loop or branch, what it stands past, shape or layout."""
     if isinstance(reason, FirstIteration):
         return "before the loop"
     if isinstance(reason, InBranch):

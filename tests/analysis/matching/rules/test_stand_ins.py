@@ -3,7 +3,10 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules.stand_ins import are_of_reordered
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.search_start import start
+from xlareport.analysis.matching.sides.graph import element_taken
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -283,3 +286,36 @@ def test_a_reshape_that_its_source_made_needless_does_not_become_a_new_transpose
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "exp.1")) == Place("main", "exp.2")
     assert matching.partner_before(Place("main", "transpose.9")) is None
+
+
+_CARRIED = """
+HloModule step
+ENTRY %main (p: (s32[], f32[8], f32[8])) -> f32[8] {
+  %p = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %key = f32[8]{0} get-tuple-element(%p), index=1
+  %wide = f32[8]{0} broadcast(%i), dimensions={}
+  ROOT %add = f32[8]{0} add(%key, %wide)
+}
+"""
+
+
+def test_numbers_of_elements_say_nothing_where_a_tuple_was_reordered(read: Read) -> None:
+    turned = _CARRIED.replace("(s32[], f32[8]{0}, f32[8]{0})", "(f32[8]{0}, s32[], f32[8]{0})")
+    turned = turned.replace("%add = f32[8]{0} add", "%add = f32[8]{0} subtract")
+    assert _of_reordered(read, turned, "key")
+    assert not _of_reordered(read, turned, "i")
+    same = _CARRIED.replace("%add = f32[8]{0} add", "%add = f32[8]{0} subtract")
+    assert not _of_reordered(read, same.replace("index=1", "index=2"), "key")
+
+
+def _of_reordered(read: Read, after: str, name: str) -> bool:
+    search = start(read(_CARRIED), read(after))
+    taken = []
+    for side in (search.before, search.after):
+        (frame,) = side.graph.frames
+        node = frame.node(frame.computation.by_name[name])
+        node.element = element_taken(node.instruction)
+        taken.append(node)
+    operands = search.before.graph.operands(taken[0]), search.after.graph.operands(taken[1])
+    return are_of_reordered(*taken, *operands)

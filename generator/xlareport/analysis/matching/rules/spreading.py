@@ -15,6 +15,7 @@ from xlareport.analysis.matching.rules.sources import (
 )
 from xlareport.analysis.matching.rules.stand_ins import (
     PASSING,
+    are_of_reordered,
     became_needless,
     could_do_its_work,
     is_masked_part,
@@ -208,6 +209,7 @@ class _Spread:
         A pass that swaps the operands of one dot makes it look like another user.
         """
         others = only_gathers(node, other) or are_other_fills(node, other)
+        others = others or are_of_reordered(node, other, *self._operands(node, other))
         if others or self._goes_by_name(node, other) or self._reads_another_element(node, other):
             return False
         if not origin(other) and self._is_left_elsewhere(node, other):

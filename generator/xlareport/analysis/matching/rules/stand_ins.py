@@ -1,12 +1,14 @@
 """Whether an instruction that replaced another as operand can be its continuation."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.matching.search.nodes import origin, same_count, same_type, target_of
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
@@ -130,3 +132,18 @@ def keep_places(node: Node, other: Node) -> bool:
         element.element_type == now.element_type and len(element.dimensions) == len(now.dimensions)
         for element, now in zip(elements, others, strict=True)
     )
+
+
+def are_of_reordered(
+    node: Node, other: Node, read: Sequence[NodeElement], now: Sequence[NodeElement]
+) -> bool:
+    """Return whether two nodes take elements of a tuple that was reordered, and of no kind alone.
+
+    Their numbers say nothing then; what reads them does. `read` and `now` are their operands.
+    """
+    if not node.element or not other.element or not read or not now:
+        return False
+    old, new = (kinds_of(operands[0][0].instruction.shape) for operands in (read, now))
+    shape = node.instruction.shape
+    is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
+    return old != new and Counter(old) == Counter(new) and not is_alone
