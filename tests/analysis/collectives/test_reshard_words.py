@@ -89,7 +89,9 @@ def test_a_reshape_that_merges_a_sharded_dimension_is_found(
     assert module.entry is not None
     step = PartitioningStep(Partitioning(module, module), match(module, module))
     assert module.entry.root is not None
-    found = find_merging_reshape(step, module.entry, "a", module.entry.root)
+    wanting = Counterpart(module.entry, module.entry.root, Grade.MATCHED)
+    pair = make_pair("a", "", "", "resharding", Grade.MATCHED)
+    found = find_merging_reshape(step, pair, wanting)
     assert (found.name if found else None) == reshape
 
 

@@ -310,3 +310,24 @@ def test_a_computation_that_lost_its_caller_to_its_clone_was_cloned(read: Read) 
     assert "loned 1 computation of 3 instructions: `%sum` was cloned to `%sum.clone`" in account
     assert "without live callers" not in account
     assert len(change.added) - len(change.removed) == 3
+
+
+def test_an_element_that_takes_the_name_of_its_duplicate_says_so(read: Read) -> None:
+    before = """
+ENTRY %main (p: (f32[8], f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %p = (f32[8]{0}, f32[8]{0}, f32[8]{0}) parameter(0)
+  %x = f32[8]{0} get-tuple-element(%p), index=1, metadata={op_name="w"}
+  %y = f32[8]{0} get-tuple-element(%p), index=2, metadata={op_name="w"}
+  %t = (f32[8]{0}, f32[8]{0}) tuple(%x, %y)
+  %e = f32[8]{0} get-tuple-element(%t), index=0
+  %f = f32[8]{0} get-tuple-element(%t), index=1
+  %sine = f32[8]{0} sine(%e)
+  %cosine = f32[8]{0} cosine(%f)
+  ROOT %r = (f32[8]{0}, f32[8]{0}) tuple(%sine, %cosine)
+}
+"""
+    lines = before.splitlines(keepends=True)
+    after = "".join(line for line in lines if "(%t), index" not in line and "tuple(%x" not in line)
+    after = after.replace("%x = ", "%e = ").replace("%y = ", "%f = ")
+    reasons = {str(row.reason) for row in step(read(before), read(after)).removed}
+    assert "a duplicate of %x, which has the name %e now" in reasons

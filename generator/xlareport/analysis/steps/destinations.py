@@ -30,13 +30,13 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
             return {Kind.HOISTED: f"moved out of the loop %{loops[-1]}"}
         if _enters_loop(matching, before, after, holders[0]):
             return {Kind.SUNK: f"moved into the loop %{holders[1][after.computation].name}"}
-    home = matching.computation_before(after.computation)
-    if matching.same_program and home == _caller(matching, before):
+    new = holders[1].get(after.computation)
+    is_fused = new is not None and new.opcode == "fusion"
+    if matching.same_program and _is_inlined(matching, before) and not is_fused:
         return {Kind.MOVED: f"inlined into %{after.computation}"}
     left = left or _fusions_left(matching, before, after)
     if left:
         return {Kind.MOVED: f"moved out of %{left[-1].name}"}
-    new = holders[1].get(after.computation)
     return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
 
@@ -50,12 +50,12 @@ def departure(matching: Matching, before: Place | None, after: Place | None) -> 
     return tuple(destination(matching, before, after, moved.opcode).values())
 
 
-def _caller(matching: Matching, place: Place) -> str:
-    """Return the computation that first calls that of an instruction, if it is gone; else ''."""
+def _is_inlined(matching: Matching, place: Place) -> bool:
+    """Return whether the computation of an instruction is gone, and was what a call called."""
     if place.computation in matching.computations or place.computation in matching.after.by_name:
-        return ""
+        return False
     call = holders_of(matching.before).get(place.computation)
-    return homes_of(matching.before)[place.computation] if call and call.opcode == "call" else ""
+    return call is not None and call.opcode == "call"
 
 
 def detail_of_copy(

@@ -44,12 +44,26 @@ _DEEPEST = 8
 
 def with_removed_duplicates(matching: Matching, changes: Iterable[Change]) -> list[Change]:
     """Return the changes; the removal of a duplicate is its merging into what was kept."""
-    return [
-        change
-        if change.kind is not Kind.REMOVED or change.before is None
-        else _merged(change, kept_duplicate(matching, change.before))
-        for change in changes
-    ]
+    return [_with_name_kept(matching, _with_duplicate(matching, change)) for change in changes]
+
+
+def _with_duplicate(matching: Matching, change: Change) -> Change:
+    if change.kind is not Kind.REMOVED or change.before is None:
+        return change
+    return _merged(change, kept_duplicate(matching, change.before))
+
+
+def _with_name_kept(matching: Matching, change: Change) -> Change:
+    """Return a merging; one into what has the name of the duplicate now says what that was."""
+    if change.kind is not Kind.MERGED or change.before is None or change.before != change.after:
+        return change
+    former = matching.partner_before(change.before)
+    if former is None or former == change.before:
+        return change
+    name = change.before.instruction
+    return replace(
+        change, reason=f"a duplicate of %{former.instruction}, which has the name %{name} now"
+    )
 
 
 def kept_duplicate(matching: Matching, place: Place, depth: int = 0) -> Place | None:

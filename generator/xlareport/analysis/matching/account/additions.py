@@ -10,6 +10,7 @@ from xlareport.analysis.matching.search.nodes import (
     node_after,
     origin,
     read_at,
+    reader_beside,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
@@ -294,7 +295,7 @@ class Additions:
         for _ in range(_MOST_STEPS):
             known = next((other for other, _ in users.get(user, ()) if other.partner), None)
             if known is not None:
-                return f", which leads to %{_reader_beside(user, known).instruction.name}"
+                return f", which leads to %{reader_beside(user, known).instruction.name}"
             following = next((other for other, _ in users.get(user, ()) if not other.kept), None)
             if following is None:
                 break
@@ -314,7 +315,7 @@ class Additions:
 
     def _put_in(self, node: Node, user: Node, position: int) -> str:
         """Return text on how a node came between a known user and the operand it read before."""
-        reader = _reader_beside(node, user)
+        reader = reader_beside(node, user)
         name = reader.instruction.name
         if not is_written_operand(reader, node):
             return f"its value is used by %{name}"
@@ -378,16 +379,6 @@ def _is_fused_copy(node: Node) -> bool:
     caller = node.frame.caller
     fused = caller is not None and caller.instruction.opcode == "fusion"
     return fused and node.instruction.opcode == "copy"
-
-
-def _reader_beside(node: Node, user: Node) -> Node:
-    """Return the user in the node's own computation: a call, if a callee is the reader."""
-    reader = user
-    while reader.frame is not node.frame:
-        if reader.frame.caller is None:
-            return user
-        reader = reader.frame.caller
-    return reader
 
 
 def _element_taken(node: Node, reader: Node) -> int | None:

@@ -276,3 +276,13 @@ def equal_element_read(node: Node) -> Node | None:
         if now is not None and now.token == node.token:
             return now
     return None
+
+
+def reader_beside(node: Node, user: Node) -> Node:
+    """Return the user in the node's own computation: a call, if a callee is the reader."""
+    reader = user
+    while reader.frame is not node.frame:
+        if reader.frame.caller is None:
+            return user
+        reader = reader.frame.caller
+    return reader
