@@ -1,4 +1,4 @@
-"""What values are for: parts of a sum, operands of a collective in a row, numbers that are drawn."""
+"""Values of known purpose: parts of a sum, operands of a collective in a row, random numbers."""
 
 import pytest
 from tests.modules import parse_module
