@@ -14,8 +14,8 @@ from xlareport.analysis.history.events import (
     expanded_into,
     is_constant_of_expansion,
     removal,
+    retyped_products,
 )
-from xlareport.analysis.history.operand_types import retyped_products
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
