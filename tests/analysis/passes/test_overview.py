@@ -10,7 +10,7 @@ from tests.analysis.small_modules import modules
 from xlareport.analysis.modules.summary import StepSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.overview import (
-    Again,
+    RepeatedState,
     bytes_share,
     find_idle_passes,
     find_oscillations,
@@ -36,7 +36,7 @@ def test_a_snapshot_that_is_back_is_seen_and_one_that_stays_is_not() -> None:
     back = "  ROOT %r = f32[8,4]{1,0} subtract(%x, %x)"
     first, second = modules(there, back)
     assert find_oscillations([first, first, second]) == ()
-    assert find_oscillations([first, first, second, second, first]) == (Again(4, 1, None),)
+    assert find_oscillations([first, first, second, second, first]) == (RepeatedState(4, 1, None),)
 
 
 def test_annotations_that_come_and_go_are_no_change() -> None:
@@ -61,7 +61,7 @@ def test_a_computation_that_is_back_in_another_module_is_seen() -> None:
         read = reader.read(text.encode(), "m.txt")
         assert read is not None
         found.append(read)
-    assert find_oscillations(found) == (Again(2, 0, "g"),)
+    assert find_oscillations(found) == (RepeatedState(2, 0, "g"),)
 
 
 def _done(added: int, removed: int, modified: int, weight: float) -> StepSummary:

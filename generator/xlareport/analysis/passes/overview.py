@@ -43,7 +43,7 @@ _LEAST_INSTRUCTIONS = 3
 """Instructions of a computation that is worth a word."""
 
 
-class Again(Struct, frozen=True):
+class RepeatedState(Struct, frozen=True):
     """A state that an earlier snapshot had, but not every snapshot in between."""
 
     number: int
@@ -54,7 +54,7 @@ class Again(Struct, frozen=True):
     """None for the module as a whole."""
 
 
-def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
+def find_oscillations(modules: Sequence[HloModule]) -> tuple[RepeatedState, ...]:
     """Return repeated states: whole snapshots, else computations, by their text.
 
     Annotations alone, such as the shardings that a partitioner writes and removes, are no change.
@@ -69,7 +69,7 @@ def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
     return tuple(sorted(agains, key=lambda again: again.number))
 
 
-def _is_changed_between(modules: Sequence[HloModule], again: Again) -> bool:
+def _is_changed_between(modules: Sequence[HloModule], again: RepeatedState) -> bool:
     now = modules[again.number]
     known = now.by_name if again.computation is None else (again.computation,)
     between = modules[again.before + 1 : again.number]
@@ -92,22 +92,22 @@ def _content(line: Instruction) -> tuple[object, ...]:
     return line.name, line.opcode, line.shape.text, line.operands, line.argument, kept
 
 
-def _modules(modules: Sequence[HloModule]) -> Iterator[Again]:
+def _modules(modules: Sequence[HloModule]) -> Iterator[RepeatedState]:
     last: dict[tuple[Computation, ...], int] = {}
     for stage, module in enumerate(modules):
         key = module.computations
         if key in last and last[key] < stage - 1:
-            yield Again(stage, last[key], None)
+            yield RepeatedState(stage, last[key], None)
         last[key] = stage
 
 
-def _computations(modules: Sequence[HloModule]) -> Iterator[Again]:
+def _computations(modules: Sequence[HloModule]) -> Iterator[RepeatedState]:
     last: dict[Computation, int] = {}
     for stage, module in enumerate(modules):
         for computation in module.computations:
             before = last.get(computation, stage)
             if before < stage - 1 and len(computation.instructions) >= _LEAST_INSTRUCTIONS:
-                yield Again(stage, before, computation.name)
+                yield RepeatedState(stage, before, computation.name)
             last[computation] = stage
 
 
@@ -218,7 +218,7 @@ class Overview(Struct, frozen=True):
     numbers: tuple[tuple[int, NumbersChanged], ...]
     """By the index of the snapshot after the step."""
     busiest: tuple[Busy, ...]
-    again: tuple[Again, ...]
+    again: tuple[RepeatedState, ...]
     idle: Idle
     passes: tuple[PassTime, ...]
     """The longest first; empty where the compiler wrote no metadata."""
