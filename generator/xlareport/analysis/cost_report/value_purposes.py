@@ -115,7 +115,7 @@ def _slices(
             result.append(user)
             continue
         if user.opcode in _RENAMES:
-            if user.opcode == "get-tuple-element" and user.attributes.get("index") == "0":
+            if user.opcode == "get-tuple-element" and user.taken_element == 0:
                 continue  # the state, not the numbers
             further = _slices(module, computation, user, depth + 1)
         elif user.opcode == "fusion" and user.called:
