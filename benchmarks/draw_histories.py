@@ -32,7 +32,7 @@ from xlareport import api
 from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.history.trace import Standing, Trace, trace_subject
+from xlareport.analysis.history.trace import InstructionState, Trace, trace_subject
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
@@ -157,7 +157,7 @@ def _device(dump: Path) -> str:
     return next((device for part, device in names.items() if part in dump.name), "cpu")
 
 
-def _listed(standings: Sequence[Standing]) -> str:
+def _listed(standings: Sequence[InstructionState]) -> str:
     return _places([standing.place for standing in standings]) or "nothing known"
 
 

@@ -27,7 +27,7 @@ from xlareport import api
 from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.history.trace import Standing, Trace, trace_subject
+from xlareport.analysis.history.trace import InstructionState, Trace, trace_subject
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
@@ -260,7 +260,7 @@ class Drawing:
         return f"{known} ({event.confidence}: {event.reason})"
 
     def reading(
-        self, trace: Trace, events: Sequence[HistoryEvent], ends: Sequence[Standing]
+        self, trace: Trace, events: Sequence[HistoryEvent], ends: Sequence[InstructionState]
     ) -> Iterator[str]:
         """Yield events with the lines that they speak of, then what the ends hold beside them."""
         yield f"  ENDS: {_standing(ends)}"
@@ -302,7 +302,7 @@ def _users(module: HloModule, place: Place) -> Iterator[str]:
         yield from (_shown(user) for user in users[:3])
 
 
-def _standing(ends: Sequence[Standing]) -> str:
+def _standing(ends: Sequence[InstructionState]) -> str:
     return (
         ", ".join(str(end.place) for end in ends[:5])
         + (f" +{len(ends) - 5}" if len(ends) > 5 else "")

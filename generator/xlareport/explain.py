@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from xlareport.dump.filename import DumpName, parse
 from xlareport.dump.instruction_names import explain_instruction
-from xlareport.dump.jax_names import find_jax_name, jax_release
-from xlareport.dump.module_names import ModuleNameParts, explain_module
+from xlareport.dump.module_names import ModuleNameParts, explain_module, find_jax_name, jax_release
 from xlareport.dump.tokens import Token, table
 from xlareport.hlo.shape import Shape, ShapeError, parse_shape
 from xlareport.knowledge import (

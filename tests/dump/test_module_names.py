@@ -1,6 +1,12 @@
 import pytest
 
-from xlareport.dump.module_names import LONGEST, explain_module
+from xlareport.dump.module_names import (
+    LONGEST,
+    explain_module,
+    find_jax_name,
+    jax_names,
+    jax_release,
+)
 from xlareport.dump.tokens import joined
 
 NEW_TF = (
@@ -122,3 +128,23 @@ def test_names_without_a_form_stay_whole(name: str) -> None:
 
     assert parts.frontend is None
     assert joined(parts.tokens) == name
+
+
+def test_the_table_is_of_one_release() -> None:
+    assert jax_release().startswith("jax 0.")
+    assert len(jax_names()) > 600
+
+
+def test_a_function_goes_before_a_primitive_of_its_name() -> None:
+    for name, kind in (("cond", "function"), ("scan", "primitive"), ("_uniform", "function")):
+        known = find_jax_name(name)
+        assert known is not None
+        assert known.kind == kind
+
+
+def test_a_numbered_function_of_old_releases_is_known() -> None:
+    known = find_jax_name("_var__1")
+    assert known is not None
+    assert known.where.endswith("._var")
+    assert find_jax_name("_var__x") is None
+    assert find_jax_name("train_step") is None

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from xlareport.dump import remote
-from xlareport.dump.fetched_files import files_here
+from xlareport.dump.modules import files_here
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits

@@ -1,6 +1,11 @@
 from tests.modules import parse_module
 
-from xlareport.hlo.graph import called_computations, control_predecessors, readers_behind
+from xlareport.hlo.graph import (
+    called_computations,
+    control_predecessors,
+    find_only_loops,
+    readers_behind,
+)
 from xlareport.hlo.model import HloModule
 
 TEXT = """HloModule m
@@ -43,3 +48,30 @@ def test_readers_stand_behind_what_is_passed() -> None:
     assert names == ["r", "d"]
     assert [reader.name for reader in readers_behind(entry, "b", {"fusion", "add"})] == ["r", "d"]
     assert [reader.name for reader in readers_behind(entry, "b", ())] == ["c", "d"]
+
+
+def test_the_loop_of_a_body_is_known_where_it_is_the_only_one() -> None:
+    text = """HloModule m
+
+go {
+  ROOT p = s32[] parameter(0)
+}
+
+other {
+  ROOT p = s32[] parameter(0)
+}
+
+is {
+  p = s32[] parameter(0)
+  ROOT c = pred[] constant(false)
+}
+
+ENTRY e {
+  a = s32[] parameter(0)
+  w = s32[] while(a), condition=is, body=go
+  x = s32[] while(w), condition=is, body=other
+  ROOT y = s32[] while(x), condition=is, body=other
+}"""
+    looped = module(text)
+    assert looped.entry is not None
+    assert find_only_loops(looped) == {"go": (looped.entry, looped.entry.by_name["w"])}

@@ -1,5 +1,8 @@
+from xlareport.hlo.line import LineError
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.reading import problem_at, unreadable_line
 from xlareport.hlo.text import TextReader
+from xlareport.runtime.errors import Problem
 
 TWICE = """\
 HloModule m
@@ -49,3 +52,12 @@ def test_what_is_shared_remains_shared() -> None:
     second = read(reader, TWICE.replace("call(), to_apply=%f", "constant(5)"))
     assert first.computations[:2] == second.computations[:2]
     assert first.computations[2] is not second.computations[2]
+
+
+def test_the_text_about_a_place_stands_beside_the_message() -> None:
+    problem = problem_at(4, "ROOT %a =\n  f32[2,x] add(%b)", 18, "expected a dimension")
+    assert problem == Problem("", 5, "expected a dimension", 9, "  f32[2,x] add(%b)\n        ^")
+    error = LineError("expected a dimension", 6)
+    assert unreadable_line("f32[2,x] add(%b)", error) == Problem(
+        "", None, "expected a dimension", excerpt="f32[2,x] add(%b)\n      ^"
+    )

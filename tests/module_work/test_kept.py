@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.module import AnalysisOptions
+from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source
@@ -149,6 +149,17 @@ def test_files_that_change_meanwhile_are_not_kept(
     def process(files: ModuleFiles, *others: object) -> ModuleResult:
         change_a_byte(dump)
         return process_module(files, *others)
+
+    monkeypatch.setattr(kept, "process_module", process)
+    assert modules.process(first_module(dump), OPTIONS, "changed").kept_as == ""
+    assert not modules.store.folder.exists()
+
+
+def test_a_result_with_a_fault_is_not_kept(
+    dump: Path, modules: KeptModules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def process(files: ModuleFiles, *_: object) -> ModuleResult:
+        return ModuleResult(unreadable_module(files, "no memory"))
 
     monkeypatch.setattr(kept, "process_module", process)
     assert modules.process(first_module(dump), OPTIONS, "changed").kept_as == ""

@@ -23,6 +23,7 @@ def test_a_part_that_raises_gives_its_default_and_is_listed() -> None:
     assert (problem.path, problem.line) == ("dump", None)
     assert problem.message.startswith("The sum could not be made: a fault of xlareport (Zero")
     assert "in test_faults.py:" in problem.message
+    assert problem.is_fault
 
 
 def test_what_goes_well_is_returned() -> None:

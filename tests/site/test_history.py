@@ -10,7 +10,7 @@ from tests.modules import parse_module
 from tests.report_files import payload_files
 
 from xlareport.pages.history.stored import chunk_columns, index_columns
-from xlareport.pages.pictures.graph import Seen, columns, flat
+from xlareport.pages.pictures.graph import ShownInstruction, columns, flat
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pictures.shade import NO_COLOR_DATA
 from xlareport.site.builder import build_site
@@ -50,7 +50,10 @@ def final_values(hostile: str) -> Iterator[tuple[str, Any]]:
     graph = {"label": "last", "text": None, "piece": 1000, "complete": True, "calls": {}}
     graph |= {"computations": [["main", 3, ""]], "inside": [[[False, []]], [0]], "roots": [2]}
     graph |= {"operands": flat([[], [1, 1], [1]]), "controls": {}}
-    yield "m/x/graph", graph | dict(columns([Seen(line, module) for line in lines], NO_COLOR_DATA))
+    yield (
+        "m/x/graph",
+        graph | dict(columns([ShownInstruction(line, module) for line in lines], NO_COLOR_DATA)),
+    )
     figures = {"pieces": 1, "flops": [0, 4, 4], "bytes": [None, 32, 32], "share": [0, 0.25, 0.75]}
     paths = ["", "jit(f)/while/body/neg", "jit(f)/while/body/call/pos", CALLED[0]]
     scopes = {"scope": [3, 2, 1], "scopes": paths}

@@ -5,7 +5,7 @@ import pytest
 
 from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError
-from xlareport.site.writer import is_inside, write_sources
+from xlareport.site.writer import is_inside, write_sources, written_paths
 from xlareport.storage.payloads import SiteFile
 
 
@@ -154,3 +154,23 @@ def test_what_a_checkout_generated_does_not_travel(
 def test_what_is_written_by_hand_can_be_written() -> None:
     origin = find_resource("site_src")
     assert all(is_inside(path.relative_to(origin).as_posix()) for path in origin.rglob("*.js"))
+
+
+def test_paths_of_two_builds(tmp_path: Path) -> None:
+    with written_paths(tmp_path / "aside", ["m/b.md", "m/a.md", "m/a.md"]) as paths:
+        for path in ("index.md", "m/b.md", "m/\u00e9.md"):
+            assert not paths.is_fresh(path)
+            paths.add(path)
+            assert paths.is_fresh(path)
+        assert paths.is_former("m/b.md")
+        assert not paths.is_former("index.md")
+        assert list(paths.fresh()) == ["index.md", "m/b.md", "m/\u00e9.md"]
+        assert list(paths.stale()) == ["m/a.md"]
+        assert list(paths.every()) == ["index.md", "m/a.md", "m/b.md", "m/\u00e9.md"]
+
+
+def test_a_table_that_cannot_be_written_is_an_error_of_the_disk(tmp_path: Path) -> None:
+    (tmp_path / "aside").mkdir()
+    (tmp_path / "aside/paths").mkdir()
+    with pytest.raises(OSError, match="paths"), written_paths(tmp_path / "aside", []):
+        pass

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.slowest_instructions import find_makers
+from xlareport.analysis.history.slowest_instructions import find_creations
 from xlareport.analysis.profile.measured import (
     Measured,
     estimate_least_times,
@@ -108,7 +108,7 @@ def _with_makers(
     """Add the step that made each of the slowest instructions."""
     passes = {boundary.number: _pass_of(boundary) for boundary in boundaries}
     result: dict[str, tuple[str | None, str]] = {}
-    for maker in find_makers(snapshots, profile.rows):
+    for maker in find_creations(snapshots, profile.rows):
         grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
         key = module.snapshots[maker.number].stage.key if maker.number else None
         result[maker.instruction] = key, f"{passes.get(maker.number, _INPUT)}{grade}"

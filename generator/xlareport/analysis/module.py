@@ -138,7 +138,8 @@ def module_path(files: ModuleFiles) -> str:
 
 def unreadable_module(files: ModuleFiles, reason: str) -> ModuleAnalysis:
     """Return the analysis of a module that could not be read."""
-    problem = Problem(module_path(files), None, f"{files.key} could not be analyzed: {reason}.")
+    message = f"{files.key} could not be analyzed: {reason}."
+    problem = Problem(module_path(files), None, message, is_fault=True)
     return ModuleAnalysis(summarize_module(unread(files, problem), [], None))
 
 
@@ -350,7 +351,7 @@ def _faulty_steps(module: ParsedModule, seen: Sequence[SeenStep[T]]) -> Iterator
     for snapshot, step in zip(module.snapshots, seen, strict=True):
         if step.fault:
             message = f"Not compared with the snapshot before: {step.fault}."
-            yield Problem(snapshot.read_from.path, None, message)
+            yield Problem(snapshot.read_from.path, None, message, is_fault=True)
 
 
 def _join_snapshots(

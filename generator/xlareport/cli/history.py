@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xlareport.analysis.history.events import HistoryEvent
     from xlareport.analysis.history.instruction import SnapshotSequence
     from xlareport.analysis.history.subjects import Subject
-    from xlareport.analysis.history.trace import Standing, Trace
+    from xlareport.analysis.history.trace import InstructionState, Trace
     from xlareport.dump.modules import SnapshotFiles
     from xlareport.pages.history.stored import StoredStandings
     from xlareport.program import ParsedModule
@@ -255,7 +255,7 @@ def _names(names: Sequence[str]) -> str:
     return first_few([name if " " in name else f"%{name}" for name in names], _NAMES_SHOWN)
 
 
-def _standings(words: str, snapshot: str, standings: "Sequence[Standing]") -> Iterator[str]:
+def _standings(words: str, snapshot: str, standings: "Sequence[InstructionState]") -> Iterator[str]:
     lines = [
         "  ".join(filter(None, (f"  {standing.place}", standing.op_name, standing.source)))
         for standing in standings

@@ -45,8 +45,8 @@ def print_problems(problems: Sequence[Problem], where_all: str) -> None:
     """Print the first problems, and where all of them are listed."""
     for problem in problems[:_PROBLEMS_SHOWN]:
         place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
-        message = "\n  ".join(problem.message.splitlines())
-        say(f"Could not read {printable(place)}: {message}", err=True)
+        lines = "\n  ".join((problem.message, *problem.excerpt.splitlines()))
+        say(f"Could not read {printable(place)}: {lines}", err=True)
     if len(problems) > _PROBLEMS_SHOWN:
         say(f"... and {len(problems) - _PROBLEMS_SHOWN} more; {where_all}.", err=True)
 

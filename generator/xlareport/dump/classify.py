@@ -28,7 +28,7 @@ _Key = tuple[str, int | None]
 """A module's name ('' where there is none) and its timestamp."""
 
 
-class Homes:
+class ModulesOfId:
     """The modules of one folder and id, each represented by its snapshots."""
 
     def __init__(self, snapshots: Iterable[DumpName]) -> None:
@@ -204,20 +204,20 @@ def _settle_prefixes(paths: Sequence[str], names: list[DumpName], places: Sequen
         names[place] = _at_home(names[place], homes.of(names[place], paths[place]))
 
 
-def _homes(paths: Sequence[str], names: Sequence[DumpName], places: Sequence[int]) -> Homes:
+def _homes(paths: Sequence[str], names: Sequence[DumpName], places: Sequence[int]) -> ModulesOfId:
     """Return the modules of which there are snapshots, with their prefixes.
 
     A snapshot that lost its name for its length makes no module of its own.
     """
     snapshots = [place for place in places if names[place].kind in SNAPSHOTS]
     telling = [place for place in snapshots if names[place].stage and names[place].module_prefix]
-    named = Homes(names[place] for place in telling if names[place].module_name)
+    named = ModulesOfId(names[place] for place in telling if names[place].module_name)
     bare = [place for place in telling if not names[place].module_name]
     own = [place for place in bare if not named.may_have_lost(names[place], paths[place])]
     if not own:
         return named
     kept = {*own, *(place for place in telling if names[place].module_name)}
-    return Homes(names[place] for place in kept)
+    return ModulesOfId(names[place] for place in kept)
 
 
 def _at_home(name: DumpName, prefixes: frozenset[str]) -> DumpName:

@@ -6,13 +6,13 @@ the original are lost: `jit(<lambda>)` becomes `jit__lambda_`, `f[a=1,b=2]` beco
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.dump.grammar import GrammarForm, meaning, module_forms, one_token, pieces, sign
-from xlareport.dump.jax_names import find_jax_name
 from xlareport.dump.tokens import Token, table
 
 LONGEST = 512
@@ -145,3 +145,47 @@ def _fingerprint(text: str) -> str | None:
     if len(text) >= 15 and text.isdecimal():
         return "A fingerprint of the value, which would be too long to write out."
     return None
+
+
+class JaxName(Struct, frozen=True):
+    """A function that JAX wraps in jax.jit, or a primitive."""
+
+    name: str
+    kind: str
+    """`function` or `primitive`."""
+    where: str
+    """Where it is in JAX; `-` where it is no attribute of a module."""
+
+    @property
+    def words(self) -> str:
+        """Return the meaning of a module with this name, unless it is a user's function."""
+        which = "" if self.where == "-" else f" {self.where}"
+        kind = "The primitive" if which else "A primitive"
+        what = self.where if self.kind == "function" else f"{kind}{which}"
+        return f"{what} of JAX, which compiles it as a module of its own when it runs outside jit."
+
+
+@cache
+def jax_names() -> Mapping[str, JaxName]:
+    """Return the table by name; a function goes before a primitive of its name."""
+    rows = _text().splitlines()[1:]
+    names = [JaxName(*row.split("\t")) for row in rows]
+    return {name.name: name for name in reversed(names)}
+
+
+@cache
+def jax_release() -> str:
+    """Return the release that the table was read from, as in `jax 0.10.2`."""
+    return _text().partition(":")[0].removeprefix("# ")
+
+
+@cache
+def _text() -> str:
+    return files(__package__).joinpath("tables", "jax_names.tsv").read_text("utf-8")
+
+
+def find_jax_name(name: str) -> JaxName | None:
+    """Return JAX's function with this name; JAX of 2022 numbered recompilations, `_var__1`."""
+    known = jax_names()
+    base, _, number = name.rpartition("__")
+    return known.get(name) or (known.get(base) if number.isdecimal() else None)

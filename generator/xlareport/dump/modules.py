@@ -1,19 +1,26 @@
-"""A module of a dump by its files, and its snapshots in order; `grouping` makes them."""
+"""A module of a dump by its files, and its snapshots in order; `grouping` makes them.
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+Files of another machine can be copied to this one for as long as they are read.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.dump import order
-from xlareport.dump.fetched_files import files_here
 from xlareport.dump.filename import DumpName
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.source import Entry
 from xlareport.runtime.errors import Problem, UnknownNameError
 
+_FETCHES = 8
+"""Files that are fetched at once."""
 HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
 """Kinds that can be read into the model, the best first."""
 
@@ -236,3 +243,32 @@ def find_module(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> Modul
     how_many = f"{len(same)} modules" if same else "no module"
     near = [module.key for module in same or modules]
     raise UnknownNameError(f"{dump} holds {how_many} {wanted!r}", near)
+
+
+@contextmanager
+def files_here(entries: Iterable[Entry]) -> Iterator[Mapping[str, Entry]]:
+    """Yield the entries by their paths, copied to this machine.
+
+    What cannot be fetched, or has no room here, stays where it is.
+    """
+    listed = list(entries)
+    with ExitStack() as stack:
+        try:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="xlareport-")))
+        except OSError:  # a disk on which there is no room for a folder either
+            yield {entry.path: entry for entry in listed}
+            return
+        pool = stack.enter_context(ThreadPoolExecutor(_FETCHES))
+        numbered = [(folder / f"{number:06d}", entry) for number, entry in enumerate(listed)]
+        yield {entry.path: entry for entry in pool.map(_copied_here, numbered)}
+
+
+def _copied_here(pair: tuple[Path, Entry]) -> Entry:
+    location, entry = pair
+    if entry.stored is None:
+        return entry
+    try:
+        location.write_bytes(entry.read())
+    except OSError:
+        return entry
+    return replace(entry, place=location, is_below=False, stored=None)

@@ -19,7 +19,7 @@ from xlareport.hlo.handwritten import (
 from xlareport.hlo.header import ComputationPool, computation_name, thread_name
 from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, Instruction
-from xlareport.hlo.reading import trouble
+from xlareport.hlo.reading import problem_at
 from xlareport.runtime.errors import Problem
 
 _BLANK = re.compile(r"\s*+(?:#.*+)?+\Z")
@@ -216,7 +216,7 @@ class LineByLine:
         self._by_name |= {computation.name: computation for computation in computations}
 
     def _complain(self, line: int, text: str, place: int, message: str) -> None:
-        self.problems.append(trouble(line, text, place, message))
+        self.problems.append(problem_at(line, text, place, message))
 
 
 def _ends_all(line: str) -> bool:

@@ -26,7 +26,7 @@ from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.protos.attributes import call_attributes
 from xlareport.hlo.quoting import escape
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, trouble
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, unreadable_line
 from xlareport.hlo.shape import UNKNOWN
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.graphs import postorder
@@ -174,6 +174,5 @@ class DotReader(SnapshotReader):
             try:
                 instructions.append(self._lines[line])
             except LineError as error:
-                drawn = trouble(1, line, error.place, error.message).message
-                problems.append(Problem("", None, drawn))
+                problems.append(unreadable_line(line, error))
         return self._computations.get(header(cluster, is_entry=is_entry), tuple(instructions))

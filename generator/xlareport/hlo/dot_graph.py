@@ -8,7 +8,7 @@ from importlib.resources import files
 from msgspec import Struct, field
 
 from xlareport.hlo import quoting
-from xlareport.hlo.reading import trouble
+from xlareport.hlo.reading import problem_at
 from xlareport.hlo.shape import UNKNOWN, ShapeError, parse_shape
 from xlareport.runtime.errors import Problem
 
@@ -200,7 +200,7 @@ class DotGraph:
     def _add(self, statement: Statement) -> None:
         text = statement.text
         if not statement.is_closed:
-            self.problems.append(trouble(statement.line, text, 0, "the drawing ends here"))
+            self.problems.append(problem_at(statement.line, text, 0, "the drawing ends here"))
         elif text.startswith("label = <"):
             self._title(self._open[-1], text[len("label = <") : text.rfind(">")])
         elif text.startswith("subgraph "):

@@ -27,7 +27,10 @@ CONTROL_FLOW = frozenset({"call", "conditional", "while"})
 RUNNERS = CONTROL_FLOW | {"async-start"}
 """Opcodes that run other computations whose instructions access memory individually."""
 
-MATRIX_PRODUCTS = frozenset({"convolution", "dot", "ragged-dot", "scaled-dot"})
+DENSE_PRODUCTS = frozenset({"convolution", "dot"})
+"""Matrix products and convolutions of whole arrays, without groups of rows or scales."""
+
+MATRIX_PRODUCTS = DENSE_PRODUCTS | {"ragged-dot", "scaled-dot"}
 """Matrix products and convolutions."""
 
 REDUCING_COLLECTIVES = frozenset({"all-reduce", "reduce-scatter"})

@@ -22,7 +22,7 @@ from xlareport.hlo.protos.header import module_attributes, stack_frames
 from xlareport.hlo.protos.printer import Printer
 from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, trouble
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, unreadable_line
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.packed import decompress_bytes
 
@@ -61,14 +61,9 @@ class ProtoReader(SnapshotReader):
             try:
                 instructions.append(self._lines[line])
             except LineError as error:
-                problems.append(_unreadable(line, error))
+                problems.append(unreadable_line(line, error))
         thread = text(computation.execution_thread) or "main"
         return self._computations.get(printer.header(computation), tuple(instructions), thread)
-
-
-def _unreadable(line: str, error: LineError) -> Problem:
-    problem = trouble(1, line, error.place, error.message)
-    return Problem("", None, problem.message)
 
 
 def _module(data: bytes) -> Message | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport.hlo.line import LineError
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.garbage_collection import no_collections
@@ -78,7 +79,7 @@ _BEFORE, _AFTER = 50, 30
 """How many characters a drawing shows on each side of the place."""
 
 
-def trouble(line: int, text: str, place: int, message: str) -> Problem:
+def problem_at(line: int, text: str, place: int, message: str) -> Problem:
     """Return a problem without a path; `place` counts characters of `text` from 0.
 
     `text` may go on over several lines; the problem points to the line that holds the place.
@@ -87,8 +88,14 @@ def trouble(line: int, text: str, place: int, message: str) -> Problem:
     start = text.rfind("\n", 0, place) + 1
     end = text.find("\n", place)
     shown = text[start : end if end >= 0 else len(text)]
-    drawn = f"{message}\n{draw(shown, place - start)}"
-    return Problem("", line + text.count("\n", 0, place), drawn, place - start + 1)
+    column = place - start
+    number = line + text.count("\n", 0, place)
+    return Problem("", number, message, column + 1, draw(shown, column))
+
+
+def unreadable_line(line: str, error: LineError) -> Problem:
+    """Return the problem of an instruction that was put into a line, which no file has."""
+    return replace(problem_at(1, line, error.place, error.message), line=None, column=None)
 
 
 def draw(text: str, place: int) -> str:
@@ -159,5 +166,7 @@ def first_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     if len(problems) <= MAX_PROBLEMS:
         return tuple(problems)
     more = len(problems) - MAX_PROBLEMS + 1
-    last = replace(problems[MAX_PROBLEMS - 1], message=f"{more} more problems from here on")
+    last = replace(
+        problems[MAX_PROBLEMS - 1], message=f"{more} more problems from here on", excerpt=""
+    )
     return (*problems[: MAX_PROBLEMS - 1], last)

@@ -13,7 +13,7 @@ from xlareport.hlo import quoting
 from xlareport.hlo.chunks import ChunkReader
 from xlareport.hlo.header import ModuleHeader, find_first_computation, find_module
 from xlareport.hlo.model import HloModule, StackFrame
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, trouble
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, problem_at
 from xlareport.runtime.errors import Problem
 
 _ENTRY = re.compile(rf"\s*+(\d{{1,18}})\s++(?:({quoting.STRING})|\{{([^{{}}]*+)\}})\s*+", re.DOTALL)
@@ -91,7 +91,7 @@ class TextReader(SnapshotReader):
         line = 1 + data.count(b"\n", 0, first)
         computations, broken = self._chunks.read(data[first:], line)
         line = 1 + data.count(b"\n", 0, header.end)
-        problems += [trouble(line + n, text, 0, "unknown text") for n, text in tables.unknown]
+        problems += [problem_at(line + n, text, 0, "unknown text") for n, text in tables.unknown]
         problems += broken
         if not any(computation.is_entry for computation in computations):
             problems.append(Problem("", None, "no computation is marked ENTRY: a part of a text?"))
@@ -109,4 +109,4 @@ class TextReader(SnapshotReader):
 def _open_header(data: bytes, header: ModuleHeader) -> Problem:
     line = data[header.start : header.end].decode("utf-8", "replace")
     number = 1 + data.count(b"\n", 0, header.start)
-    return trouble(number, line, len(line), "the brackets of the header are not closed")
+    return problem_at(number, line, len(line), "the brackets of the header are not closed")

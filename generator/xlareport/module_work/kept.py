@@ -22,7 +22,6 @@ from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.module_work.process import ModuleResult, process_module
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.program import SideFileValues
-from xlareport.runtime.faults import FAULT
 from xlareport.runtime.program_digest import digest_program
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import TextFile, payload_path
@@ -120,7 +119,7 @@ def _can_be_kept(options: AnalysisOptions, pictures: PictureChoice) -> bool:
 
 
 def _has_fault(result: ModuleResult) -> bool:
-    return any(FAULT in problem.message for problem in result.analysis.summary.problems)
+    return any(problem.is_fault for problem in result.analysis.summary.problems)
 
 
 def _listed(result: ModuleResult, files: ModuleFiles) -> bytes:

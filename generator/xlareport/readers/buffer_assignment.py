@@ -13,7 +13,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 from msgspec import Struct
 
-from xlareport.readers.lines import Troubles, decoded_lines, numbers_in
+from xlareport.readers.lines import FileProblems, decoded_lines, numbers_in
 from xlareport.readers.table_protos import message_class
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.packed import decompress_bytes
@@ -93,24 +93,24 @@ class BufferAssignment(Struct, frozen=True):
 
 def read_buffer_assignment(data: bytes, path: str) -> tuple[BufferAssignment, list[Problem]]:
     """Read the text; what cannot be read is a problem and costs no more than its line."""
-    reader = _Reader(Troubles(path))
-    return reader.read(data), reader.troubles.problems()
+    reader = _Reader(FileProblems(path))
+    return reader.read(data), reader.problems.all()
 
 
 class _Reader:
     """Reads line by line: an allocation, then its values."""
 
-    def __init__(self, troubles: Troubles) -> None:
-        self.troubles = troubles
+    def __init__(self, problems: FileProblems) -> None:
+        self.problems = problems
         self._done: list[Allocation] = []
         self._head: re.Match[str] | None = None
         self._values: list[BufferValue] = []
         self._open_value: re.Match[str] | None = None
 
     def read(self, data: bytes) -> BufferAssignment:
-        lines = decoded_lines(data, self.troubles)
+        lines = decoded_lines(data, self.problems)
         if not lines[0].startswith("BufferAssignment:"):
-            self.troubles.add(1, "expected `BufferAssignment:`")
+            self.problems.add(1, "expected `BufferAssignment:`")
         for number, line in enumerate(lines[1:], 2):
             if line.startswith(_END):
                 break
@@ -126,13 +126,13 @@ class _Reader:
         elif line.startswith(" ["):
             self._old_place(number, line)
         elif line and not line.startswith((" ", "Total bytes used:")):
-            self.troubles.add(number, f"neither an allocation nor a value: {line[:80]}")
+            self.problems.add(number, f"neither an allocation nor a value: {line[:80]}")
 
     def _allocation(self, number: int, line: str) -> None:
         self._finish()
         self._head = _ALLOCATION.fullmatch(line)
         if self._head is None:
-            self.troubles.add(number, f"an allocation without a size: {line[:80]}")
+            self.problems.add(number, f"an allocation without a size: {line[:80]}")
 
     def _value(self, number: int, line: str) -> None:
         match = _VALUE.fullmatch(line)
@@ -141,7 +141,7 @@ class _Reader:
             return
         match = _OLD_VALUE.fullmatch(line)
         if match is None:
-            self.troubles.add(number, f"a value that cannot be read: {line.strip()[:80]}")
+            self.problems.add(number, f"a value that cannot be read: {line.strip()[:80]}")
         elif match["place"]:
             self._placed(number, match, match["place"], match["shape"])
         else:
@@ -152,13 +152,13 @@ class _Reader:
         if match and self._open_value:
             self._placed(number, self._open_value, match["place"], match["shape"])
         else:
-            self.troubles.add(number, "a place without a value")
+            self.problems.add(number, "a place without a value")
         self._open_value = None
 
     def _placed(self, number: int, match: re.Match[str], place: str, shape: str) -> None:
         numbers = numbers_in(place)
         if len(numbers) != 2:
-            self.troubles.add(number, f"expected [offset,size]: {place[:40]}")
+            self.problems.add(number, f"expected [offset,size]: {place[:40]}")
             return
         value = _value(match, *numbers)
         value.shape = shape

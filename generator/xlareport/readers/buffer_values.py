@@ -9,7 +9,7 @@ import re
 
 from msgspec import Struct, field
 
-from xlareport.readers.lines import Troubles, decoded_lines, numbers_in
+from xlareport.readers.lines import FileProblems, decoded_lines, numbers_in
 from xlareport.runtime.errors import Problem
 
 _HEAD = re.compile(
@@ -43,21 +43,21 @@ class UsedValue(Struct):
 
 def read_buffer_values(data: bytes, path: str) -> tuple[tuple[UsedValue, ...], list[Problem]]:
     """Read the values; empty where the text has none, which an old file need not."""
-    reader = _Reader(Troubles(path))
-    lines = decoded_lines(data, reader.troubles)
+    reader = _Reader(FileProblems(path))
+    lines = decoded_lines(data, reader.problems)
     begin = next((n for n, line in enumerate(lines) if line.startswith(_BEGIN)), len(lines))
     for number, line in enumerate(lines[begin + 1 :], begin + 2):
         if line.startswith(_END):
             break
         reader.line(number, line)
-    return tuple(reader.values), reader.troubles.problems()
+    return tuple(reader.values), reader.problems.all()
 
 
 class _Reader:
     """Reads line by line: a value, its positions, its uses."""
 
-    def __init__(self, troubles: Troubles) -> None:
-        self.troubles = troubles
+    def __init__(self, problems: FileProblems) -> None:
+        self.problems = problems
         self.values: list[UsedValue] = []
         self._section = ""
 
@@ -71,7 +71,7 @@ class _Reader:
         elif line.startswith("  ") and self._section and self.values:
             self._entry(number, line)
         elif self._section and line.strip():
-            self.troubles.add(number, f"neither a value nor a use: {line.strip()[:80]}")
+            self.problems.add(number, f"neither a value nor a use: {line.strip()[:80]}")
 
     def _head(self, number: int, line: str) -> None:
         match = _HEAD.fullmatch(line.rstrip().rpartition("<")[2])
@@ -79,7 +79,7 @@ class _Reader:
             index = numbers_in(match["index"] or "")
             self.values.append(UsedValue(int(match["id"]), match["name"], index))
         elif line.startswith("<"):
-            self.troubles.add(number, f"a value that cannot be read: {line[:80]}")
+            self.problems.add(number, f"a value that cannot be read: {line[:80]}")
 
     def _entry(self, number: int, line: str) -> None:
         value, place, use = self.values[-1], _POSITION.fullmatch(line), _USE.fullmatch(line)
@@ -88,4 +88,4 @@ class _Reader:
         elif self._section == "uses" and use:
             value.uses.append(Use(use["name"], int(use["operand"])))
         elif line.strip() != "(none)":
-            self.troubles.add(number, f"not understood under {self._section}: {line.strip()[:80]}")
+            self.problems.add(number, f"not understood under {self._section}: {line.strip()[:80]}")

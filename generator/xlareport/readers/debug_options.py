@@ -8,7 +8,7 @@ import re
 
 from msgspec import Struct
 
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import FileProblems, decoded_lines
 from xlareport.runtime.errors import Problem
 
 _FIELD = re.compile(r"([A-Za-z_]\w*+): ?+(.*)", re.ASCII)
@@ -30,32 +30,32 @@ class FlagValue(Struct, frozen=True):
 
 def read_debug_options(data: bytes, path: str) -> tuple[tuple[FlagValue, ...], list[Problem]]:
     """Read `name: value` lines, as in `*.debug_options` and `*.tpu_comp_env.txt`."""
-    troubles = Troubles(path)
-    reader = _Fields(troubles)
-    for number, line in enumerate(decoded_lines(data, troubles), 1):
+    problems = FileProblems(path)
+    reader = _Fields(problems)
+    for number, line in enumerate(decoded_lines(data, problems), 1):
         reader.line(number, line.strip())
-    return reader.result(), troubles.problems()
+    return reader.result(), problems.all()
 
 
 def read_flagfile(data: bytes, path: str) -> tuple[tuple[FlagValue, ...], list[Problem]]:
     """Read `--name=value` lines; a flag without a value is `true`."""
-    troubles = Troubles(path)
+    problems = FileProblems(path)
     settings = []
-    for number, line in enumerate(decoded_lines(data, troubles), 1):
+    for number, line in enumerate(decoded_lines(data, problems), 1):
         match = _FLAG.fullmatch(line.strip())
         if match:
             value = "true" if match[2] is None else match[2]
             settings.append(FlagValue(match[1], value, number))
         elif line.strip() and not line.startswith("#"):
-            troubles.add(number, f"expected `--name=value`: {line[:80]}")
-    return tuple(settings), troubles.problems()
+            problems.add(number, f"expected `--name=value`: {line[:80]}")
+    return tuple(settings), problems.all()
 
 
 class _Fields:
     """Reads fields at the top; what is in braces belongs to the field that opened them."""
 
-    def __init__(self, troubles: Troubles) -> None:
-        self._troubles = troubles
+    def __init__(self, problems: FileProblems) -> None:
+        self._troubles = problems
         self._settings: list[FlagValue] = []
         self._open: list[str] = []
         self._depth = 0

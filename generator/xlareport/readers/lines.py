@@ -12,7 +12,7 @@ MOST_PROBLEMS = 20
 """Limit on listed problems of one file; another problem has the number of the rest."""
 
 
-class Troubles(Struct):
+class FileProblems(Struct):
     """The problems of one file; only the first ones are kept."""
 
     path: str
@@ -25,7 +25,7 @@ class Troubles(Struct):
         if self.count <= MOST_PROBLEMS:
             self.listed.append(Problem(self.path, line, message))
 
-    def problems(self) -> list[Problem]:
+    def all(self) -> list[Problem]:
         """Return the problems, and the number of the rest."""
         more = self.count - len(self.listed)
         if not more:
@@ -39,11 +39,11 @@ def numbers_in(text: str) -> tuple[int, ...]:
     return tuple(int(item) for item in _NUMBER.findall(text))
 
 
-def decoded_lines(data: bytes, troubles: Troubles) -> list[str]:
+def decoded_lines(data: bytes, problems: FileProblems) -> list[str]:
     """Return the lines of a UTF-8 text; what is not UTF-8 is replaced and noted."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        troubles.add(data.count(b"\n", 0, error.start) + 1, "not UTF-8 text")
+        problems.add(data.count(b"\n", 0, error.start) + 1, "not UTF-8 text")
         text = data.decode("utf-8", "replace")
     return text.split("\n")

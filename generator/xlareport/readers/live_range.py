@@ -8,7 +8,7 @@ import re
 
 from msgspec import Struct, field
 
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import FileProblems, decoded_lines
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -66,21 +66,21 @@ class LiveRanges(Struct):
 
 def read_live_range(data: bytes, path: str) -> tuple[LiveRanges | None, list[Problem]]:
     """Read the text; None where it holds no live ranges, which an older file need not."""
-    troubles = Troubles(path)
-    lines = decoded_lines(data, troubles)
+    problems = FileProblems(path)
+    lines = decoded_lines(data, problems)
     first = next((n for n, line in enumerate(lines) if line.startswith("HloLiveRange")), None)
     if first is None or _START.fullmatch(lines[first].rstrip()) is None:
         if first is not None and not lines[first].startswith(_NONE):
-            troubles.add(first + 1, f"live ranges without a length: {lines[first][:80]}")
-        return None, troubles.problems()
-    reader = _Reader(troubles, last_position=len(lines))
+            problems.add(first + 1, f"live ranges without a length: {lines[first][:80]}")
+        return None, problems.all()
+    reader = _Reader(problems, last_position=len(lines))
     for number, line in enumerate(lines[first + 1 :], first + 2):
         reader.line(number, line)
-    return reader.result(), troubles.problems()
+    return reader.result(), problems.all()
 
 
 class _Reader(Struct):
-    troubles: Troubles
+    problems: FileProblems
     last_position: int
     """No schedule has more positions than its file has lines."""
     section: str = ""
@@ -97,7 +97,7 @@ class _Reader(Struct):
         if not line.startswith("    "):
             self._heading(number, line)
         elif not self._entry(line):
-            self.troubles.add(number, f"not understood under {self.section or 'no heading'}")
+            self.problems.add(number, f"not understood under {self.section or 'no heading'}")
 
     def _heading(self, number: int, line: str) -> None:
         peak, breakdown = _PEAK.fullmatch(line), _BREAKDOWN.fullmatch(line)
@@ -109,7 +109,7 @@ class _Reader(Struct):
             self.section = line.strip().rstrip(":")
         else:
             self.section = ""
-            self.troubles.add(number, f"an unknown heading: {line.strip()[:80]}")
+            self.problems.add(number, f"an unknown heading: {line.strip()[:80]}")
 
     def _entry(self, line: str) -> bool:
         match self.section:
@@ -157,7 +157,7 @@ class _Reader(Struct):
     def result(self) -> LiveRanges:
         listed = self.live_bytes if self.peak is not None else None
         if listed is not None and self.stated_peak not in (None, listed):
-            self.troubles.add(None, f"the peak is stated as {self.stated_peak}, listed as {listed}")
+            self.problems.add(None, f"the peak is stated as {self.stated_peak}, listed as {listed}")
         return LiveRanges(
             schedule=tuple(self.schedule),
             ranges=tuple(self.ranges),

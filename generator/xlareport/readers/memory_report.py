@@ -10,7 +10,7 @@ import zlib
 from google.protobuf.message import DecodeError
 from msgspec import Struct
 
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import FileProblems, decoded_lines
 from xlareport.readers.table_protos import message_class
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.packed import decompress_bytes
@@ -31,25 +31,25 @@ class SpaceUsage(Struct, frozen=True):
 
 def read_memory_report(data: bytes, path: str) -> tuple[tuple[SpaceUsage, ...], list[Problem]]:
     """Read the report; empty where it states no total."""
-    reader = _Reader(Troubles(path))
-    return reader.read(data), reader.troubles.problems()
+    reader = _Reader(FileProblems(path))
+    return reader.read(data), reader.problems.all()
 
 
 class _Reader:
     """Reads line by line; `_space` is the memory space under way."""
 
-    def __init__(self, troubles: Troubles) -> None:
-        self.troubles = troubles
+    def __init__(self, problems: FileProblems) -> None:
+        self.problems = problems
         self._done: list[SpaceUsage] = []
         self._space: tuple[str, int] = (_DEFAULT_SPACE, 0)
         self._total: int | None = None
 
     def read(self, data: bytes) -> tuple[SpaceUsage, ...]:
-        for number, line in enumerate(decoded_lines(data, self.troubles), 1):
+        for number, line in enumerate(decoded_lines(data, self.problems), 1):
             self.line(number, line)
         self._finish()
         if not self._done:
-            self.troubles.add(None, "no total in this memory usage report")
+            self.problems.add(None, "no total in this memory usage report")
         return tuple(self._done)
 
     def line(self, number: int, line: str) -> None:
@@ -60,7 +60,7 @@ class _Reader:
         elif total:
             self._total = int(total[1])
         elif line.startswith("Memory Space"):
-            self.troubles.add(number, f"a memory space that cannot be read: {line[:80]}")
+            self.problems.add(number, f"a memory space that cannot be read: {line[:80]}")
 
     def _finish(self) -> None:
         if self._total is not None:

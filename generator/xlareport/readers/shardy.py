@@ -11,7 +11,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import FileProblems, decoded_lines
 from xlareport.runtime.errors import Problem
 
 _MESH = re.compile(r"\s{0,99}sdy\.mesh @(\"[^\"]{1,200}\"|[\w.\-$]{1,200}) = (?=<)")
@@ -58,32 +58,32 @@ class ShardyText(Struct, frozen=True):
 
 def read_shardy(data: bytes, path: str) -> tuple[ShardyText, list[Problem]]:
     """Return the meshes and the sharded values of a text, and what could not be read."""
-    troubles = Troubles(path)
+    problems = FileProblems(path)
     meshes: list[tuple[str, str]] = []
     values: list[ShardyValue] = []
     axes: list[str] = []
     opened: dict[int, tuple[str, str]] = {}
-    for number, line in enumerate(decoded_lines(data, troubles), 1):
+    for number, line in enumerate(decoded_lines(data, problems), 1):
         mesh = _MESH.match(line)
         if mesh is not None:
             text = _bracketed(line, mesh.end())
             if text:
                 meshes.append((mesh[1].strip('"'), text))
             else:
-                troubles.add(number, "A mesh without an end.")
+                problems.add(number, "A mesh without an end.")
             continue
         axes += _AXES.findall(line)
         room = _MOST_VALUES - len(values)
-        values += islice(_values(line, number, troubles, opened), room)
-    return ShardyText(path, tuple(meshes), tuple(values), tuple(axes)), troubles.problems()
+        values += islice(_values(line, number, problems, opened), room)
+    return ShardyText(path, tuple(meshes), tuple(values), tuple(axes)), problems.all()
 
 
 def _values(
-    line: str, number: int, troubles: Troubles, opened: dict[int, tuple[str, str]]
+    line: str, number: int, problems: FileProblems, opened: dict[int, tuple[str, str]]
 ) -> Iterator[ShardyValue]:
     """Yield the values of a line; `opened` has the operations with regions, by indentation."""
     if line.lstrip().startswith("func.func"):
-        yield from _of_function(line, number, troubles)
+        yield from _of_function(line, number, problems)
         return
     operation = _OPERATION.match(line)
     indentation = len(line) - len(line.lstrip())
@@ -109,10 +109,10 @@ def _values(
         if text:
             yield ShardyValue(name, opcode, kind, text[:_LONGEST_SHARDING], number)
         else:
-            troubles.add(number, "A sharding without an end.")
+            problems.add(number, "A sharding without an end.")
 
 
-def _of_function(line: str, number: int, troubles: Troubles) -> Iterator[ShardyValue]:
+def _of_function(line: str, number: int, problems: FileProblems) -> Iterator[ShardyValue]:
     """Yield the arguments and the results of a function that have shardings."""
     start = line.find("(")
     arguments = _bracketed(line, start) if start >= 0 else ""
@@ -125,7 +125,7 @@ def _of_function(line: str, number: int, troubles: Troubles) -> Iterator[ShardyV
             place = bisect(starts, match.start()) - 1
             sharding = _attribute(text, match.end())
             if not sharding or place < 0:
-                troubles.add(number, "A sharding without an end, or of no type.")
+                problems.add(number, "A sharding without an end, or of no type.")
                 continue
             is_named = operation == "argument" and place < len(names)
             name = names[place] if is_named else f"{operation} {place}"

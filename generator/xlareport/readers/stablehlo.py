@@ -10,7 +10,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import FileProblems, decoded_lines
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.graphs import reachable
 
@@ -39,8 +39,8 @@ class StablehloOperation(Struct, frozen=True):
 
 def read_stablehlo(data: bytes, path: str) -> tuple[tuple[StablehloOperation, ...], list[Problem]]:
     """Read the operations in order; other text is left out."""
-    troubles = Troubles(path)
-    lines = decoded_lines(data, troubles)
+    problems = FileProblems(path)
+    lines = decoded_lines(data, problems)
     stacks = _Stacks(dict(_definitions(lines)))
     operations = []
     for number, line in enumerate(lines, 1):
@@ -49,7 +49,7 @@ def read_stablehlo(data: bytes, path: str) -> tuple[tuple[StablehloOperation, ..
         if located and not written.startswith(("#", "}")) and _is_operation(written):
             text = written[: -len(located[0])].rstrip()[:_LONGEST_OPERATION]
             operations.append(StablehloOperation(text, number, stacks.frames(located[1])))
-    return tuple(operations), troubles.problems()
+    return tuple(operations), problems.all()
 
 
 def _is_operation(line: str) -> bool:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from xlareport.readers.debug_options import unquoted
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import FileProblems, decoded_lines
 from xlareport.runtime.errors import Problem
 
 _OPENS = re.compile(r"([A-Za-z_]\w*+):?\s*+\{", re.ASCII)
@@ -47,8 +47,8 @@ FieldValue: TypeAlias = str | Message
 
 def read_textproto(data: bytes, path: str) -> tuple[Message, list[Problem]]:
     """Read the whole text; a line that is neither a field nor a brace is a problem."""
-    troubles, stack = Troubles(path), [Message()]
-    for number, raw in enumerate(decoded_lines(data, troubles), 1):
+    problems, stack = FileProblems(path), [Message()]
+    for number, raw in enumerate(decoded_lines(data, problems), 1):
         line = raw.strip()
         opened, match = _OPENS.fullmatch(line), _FIELD.fullmatch(line)
         if opened and len(stack) < _MOST_NESTED:
@@ -60,7 +60,7 @@ def read_textproto(data: bytes, path: str) -> tuple[Message, list[Problem]]:
         elif match and not opened:
             stack[-1].fields.setdefault(match[1], []).append(unquoted(match[2]))
         elif line and not line.startswith("#"):
-            troubles.add(number, f"neither a field nor a brace: {line[:80]}")
+            problems.add(number, f"neither a field nor a brace: {line[:80]}")
     if len(stack) > 1:
-        troubles.add(None, "the text ends inside a message")
-    return stack[0], troubles.problems()
+        problems.add(None, "the text ends inside a message")
+    return stack[0], problems.all()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import FileProblems, decoded_lines
 from xlareport.readers.textproto import read_textproto
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -69,8 +69,8 @@ class ThunkNote(Struct, frozen=True):
 
 def read_thunk_sequence(data: bytes, path: str) -> tuple[tuple[Thunk, ...], list[Problem]]:
     """Read a sequence of any era; of a `thunk_schedule`, its order and its dependencies."""
-    troubles, thunks, part = Troubles(path), [], ""
-    lines = decoded_lines(data, troubles)
+    problems, thunks, part = FileProblems(path), [], ""
+    lines = decoded_lines(data, problems)
     end = next(
         (at for at, line in enumerate(lines) if line.startswith("Dependencies:")), len(lines)
     )
@@ -82,13 +82,15 @@ def read_thunk_sequence(data: bytes, path: str) -> tuple[tuple[Thunk, ...], list
         elif heading:
             part = heading[1]
         elif line.strip() and not line.startswith(("Total order:", "No thunks")):
-            troubles.add(number, f"no thunk: {line.strip()[:80]}")
-    needed = _dependencies(lines[end + 1 :], end + 2, troubles)
+            problems.add(number, f"no thunk: {line.strip()[:80]}")
+    needed = _dependencies(lines[end + 1 :], end + 2, problems)
     waiting = (replace(thunk, waits_for=tuple(needed.get(thunk.name, ()))) for thunk in thunks)
-    return tuple(waiting), troubles.problems()
+    return tuple(waiting), problems.all()
 
 
-def _dependencies(lines: Sequence[str], first: int, troubles: Troubles) -> Mapping[str, list[str]]:
+def _dependencies(
+    lines: Sequence[str], first: int, problems: FileProblems
+) -> Mapping[str, list[str]]:
     """Return for each instruction those that its thunk waits for: lines `A depends on B`."""
     dependencies: dict[str, list[str]] = defaultdict(list)
     for number, line in enumerate(lines, first):
@@ -96,7 +98,7 @@ def _dependencies(lines: Sequence[str], first: int, troubles: Troubles) -> Mappi
         if words:
             dependencies[waiting.lstrip("%")].append(needed.lstrip("%"))
         elif line.strip():
-            troubles.add(number, f"no dependency: {line.strip()[:80]}")
+            problems.add(number, f"no dependency: {line.strip()[:80]}")
     return dependencies
 
 

@@ -16,11 +16,15 @@ class Problem(Struct, frozen=True, order=True):
     message: str
     column: int | None = None
     """From 1; None where it is not one place."""
+    excerpt: str = ""
+    """The text about the place and, below it, a mark that points at it; empty where unknown."""
+    is_fault: bool = False
+    """Whether it is a defect of xlareport, or lack of memory: another build may lack it."""
 
     def __str__(self) -> str:
-        """Return `path:line:column: message`, leaving out what is not known."""
+        """Return `path:line:column: message` and the excerpt, leaving out what is not known."""
         place = [self.path, *(str(n) for n in (self.line, self.column) if n is not None)]
-        return f"{':'.join(place)}: {self.message}"
+        return "\n".join(filter(None, (f"{':'.join(place)}: {self.message}", self.excerpt)))
 
 
 class XlareportError(Exception):

@@ -12,9 +12,6 @@ from xlareport.runtime.errors import Problem
 T = TypeVar("T")
 U = TypeVar("U")
 
-FAULT = "a fault of xlareport"
-"""Marks a problem as a defect of this program, or as lack of memory."""
-
 
 class Faults(Struct):
     """Runs the parts of the work on one module or report, and lists those that failed."""
@@ -29,7 +26,7 @@ class Faults(Struct):
             return part()
         except Exception as error:  # noqa: BLE001 - any defect is listed and ends its part only
             message = f"{what} could not be made: {describe_fault(error)}."
-            self.problems.append(Problem(self.path, None, message))
+            self.problems.append(Problem(self.path, None, message, is_fault=True))
             return default
 
     def attempt_all(self, what: str, part: Callable[[], Iterable[T]]) -> tuple[T, ...]:
@@ -50,4 +47,4 @@ def describe_fault(error: Exception) -> str:
     """Return type, place and message of an error that is a defect of xlareport."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(frame.filename).name}:{frame.lineno}"
-    return f"{FAULT} ({type(error).__name__} in {where}: {error})"
+    return f"a fault of xlareport ({type(error).__name__} in {where}: {error})"

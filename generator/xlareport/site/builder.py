@@ -172,7 +172,7 @@ def _run_mkdocs(
         raise MissingPluginError(folder.out)
     for mkdocs_end in finished:
         if mkdocs_end.code != 0:
-            raise SiteBuildError(_trouble(mkdocs_end.output))
+            raise SiteBuildError(_failure_message(mkdocs_end.output))
     for place in places[1:]:
         _join(place, fresh)
     return "".join(
@@ -202,6 +202,6 @@ def _warnings(text: str) -> list[str]:
     return [item for item in _RECORD.split(text) if not item.startswith("INFO")]
 
 
-def _trouble(text: str) -> str:
+def _failure_message(text: str) -> str:
     """Return the messages of a failed MkDocs; an exception is in the very last line."""
     return "".join(_warnings(text)).strip() or text.strip().rpartition("\n")[2]

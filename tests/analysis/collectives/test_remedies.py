@@ -1,5 +1,7 @@
 """What the report advises fits the cause and the reason."""
 
+import re
+
 import msgspec
 import pytest
 from tests.analysis.collectives.overlaps import overlap
@@ -7,13 +9,20 @@ from tests.fixtures.dumps import Unpack
 
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.remedies import (
+    TPU_LIMITS,
+    TPU_OPTIONS,
+    advise_async,
+    advise_options,
     advise_scheduling,
     find_remedy,
     find_sync_step,
 )
 from xlareport.analysis.collectives.schedule import WaitReason
+from xlareport.knowledge.tpu_defaults import all_releases
 from xlareport.report import BuildOptions, read_one_module
 
+REDUCE, FUSE = TPU_OPTIONS["all-reduce"]
+PERMUTES = TPU_LIMITS["collective-permute"]
 QUEUED = msgspec.structs.replace(overlap(WaitReason.SCHEDULER), queued=("other",))
 COMBINED = msgspec.structs.replace(overlap(WaitReason.SCHEDULER), early=2, last="product")
 
@@ -145,3 +154,47 @@ def test_a_collective_matmul_is_in_pieces_already(backend: str | None, words: st
     assert "Compare with windowed einsums off" in said
     assert words in said
     assert "into pieces" not in said
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({}, f"Check that this kind may run asynchronously (--{REDUCE}, --{FUSE})."),
+        (
+            {REDUCE: "'false'", FUSE: "true"},
+            f"Let this kind run asynchronously: --{REDUCE} (false) is off in this dump.",
+        ),
+        (
+            {REDUCE: "DISABLED", FUSE: "false"},
+            (
+                f"Let this kind run asynchronously: --{REDUCE} (DISABLED) and --{FUSE} (false) are "
+                "off in this dump."
+            ),
+        ),
+        (
+            {REDUCE: "auto", FUSE: "true"},
+            (
+                f"This kind may run asynchronously (--{REDUCE}=auto, --{FUSE}=true in this dump), "
+                "but these do not. Set what is auto to true, to compare."
+            ),
+        ),
+    ],
+)
+def test_advice_has_the_values_of_the_dump(flags: dict[str, str], words: str) -> None:
+    assert advise_options("all-reduce", flags) == words
+
+
+def test_what_is_asynchronous_is_not_to_be_made_so() -> None:
+    free = overlap(WaitReason.SCHEDULER)
+    said = advise_async("collective-permute", "0205", [free], {})
+    assert said.startswith("It is asynchronous. The latency-hiding scheduler ran (step 0205)")
+    queued = msgspec.structs.replace(free, queued=("other",))
+    said = advise_async("collective-permute", "0205", [free, queued], {PERMUTES: "5"})
+    assert said == f"Raise --{PERMUTES} (5 in this dump): 1 of 2 waits for others in flight."
+
+
+def test_the_options_of_a_tpu_exist() -> None:
+    known = {name for release in all_releases() for name in release.values}
+    assert {name for names in TPU_OPTIONS.values() for name in names} <= known
+    assert set(TPU_LIMITS.values()) <= known
+    assert all(re.fullmatch(r"xla_\w+", name) for name in known)

@@ -4,7 +4,7 @@ from xlareport.analysis.collectives.sharding_effect import (
     cuts_along,
     exchange,
     gather,
-    hand_on,
+    permute_sharding,
     tiles_of,
 )
 
@@ -29,8 +29,8 @@ def test_a_gather_that_does_not_fit_says_nothing() -> None:
 
 def test_a_permute_hands_parts_on() -> None:
     turned = [(device, (device + 1) % 8) for device in range(8)]
-    assert hand_on("{devices=[8]<=[8]}", 1, turned, 8) == "{devices=[8]1,2,3,4,5,6,7,0}"
-    assert hand_on("{devices=[8]<=[8]}", 1, turned[:3], 8) == ""
+    assert permute_sharding("{devices=[8]<=[8]}", 1, turned, 8) == "{devices=[8]1,2,3,4,5,6,7,0}"
+    assert permute_sharding("{devices=[8]<=[8]}", 1, turned[:3], 8) == ""
 
 
 def test_an_exchange_joins_along_a_dimension_and_cuts_another() -> None:

@@ -18,7 +18,7 @@ from xlareport.analysis.compare.operations import (
     key_of,
     list_operations,
 )
-from xlareport.analysis.compare.program import NO_PROGRAM, Given
+from xlareport.analysis.compare.program import NO_PROGRAM, GivenArgument
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.source.scopes import Phase, phase_of
@@ -174,7 +174,7 @@ ENTRY %main (k: f32[1024,1024], x: f32[8]) -> f32[1024,1024] {
         module = parse_module(text)
         cost, device = count_cost(module), nominal_device("gpu")
         operations, _ = list_operations(module, cost, share_fusions(module, cost, device))
-        given = (Given("cache['k']", "f32", (1024, 1024), donated, "", None),)
+        given = (GivenArgument("cache['k']", "f32", (1024, 1024), donated, "", None),)
         program = replace(NO_PROGRAM, arguments=given)
         sides.append(SimpleNamespace(facts=Facts(program=program, operations=operations)))
     seconds = {operation.key.op: operation.seconds for operation in sides[1].facts.operations}

@@ -8,12 +8,15 @@ from tests.analysis.passes.three_steps import metadata, stages
 from tests.analysis.small_modules import modules
 
 from xlareport.analysis.modules.summary import StepSummary
+from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.overview import (
-    Again,
+    RepeatedState,
+    bytes_share,
     find_idle_passes,
     find_oscillations,
     rank_busiest,
     summarize_passes,
+    weigh_steps,
 )
 from xlareport.analysis.passes.times import (
     find_pipelines,
@@ -25,13 +28,15 @@ from xlareport.hlo.text import TextReader
 from xlareport.readers.pass_metadata import ModuleMetadata
 from xlareport.report import BuildOptions, read_one_module
 
+STEP = StepSummary(changed=True, added=1, removed=0, modified=0, headline="", weight=7.0)
+
 
 def test_a_snapshot_that_is_back_is_seen_and_one_that_stays_is_not() -> None:
     there = "  %n = f32[8,4]{1,0} negate(%x)\n  ROOT %r = f32[8,4]{1,0} add(%x, %n)"
     back = "  ROOT %r = f32[8,4]{1,0} subtract(%x, %x)"
     first, second = modules(there, back)
     assert find_oscillations([first, first, second]) == ()
-    assert find_oscillations([first, first, second, second, first]) == (Again(4, 1, None),)
+    assert find_oscillations([first, first, second, second, first]) == (RepeatedState(4, 1, None),)
 
 
 def test_annotations_that_come_and_go_are_no_change() -> None:
@@ -56,7 +61,7 @@ def test_a_computation_that_is_back_in_another_module_is_seen() -> None:
         read = reader.read(text.encode(), "m.txt")
         assert read is not None
         found.append(read)
-    assert find_oscillations(found) == (Again(2, 0, "g"),)
+    assert find_oscillations(found) == (RepeatedState(2, 0, "g"),)
 
 
 def _done(added: int, removed: int, modified: int, weight: float) -> StepSummary:
@@ -111,3 +116,35 @@ def test_a_real_module_at_a_glance(unpacked: Unpack) -> None:
     assert None not in [one.flops for one in found.growth]
     assert (found.passes, found.span) == ((), None)
     assert "no record" in found.idle.proof
+
+
+def growth(accessed: int | None, partitions: int = 1) -> Growth:
+    return Growth(9, 1, 0, 1, accessed, partitions)
+
+
+def test_bytes_that_other_devices_access_are_no_change() -> None:
+    assert bytes_share(growth(1000), growth(250, 4)) == 0
+    assert bytes_share(growth(None), growth(250)) == 0
+    assert bytes_share(growth(100_000), growth(100_001)) == 0
+
+
+def test_partitioning_weighs_as_much_as_twice_the_bytes() -> None:
+    sides = [growth(1000), growth(250, 4), growth(500, 4), growth(5000, 4)]
+    assert weigh_steps([None, STEP, STEP, STEP], sides) == (0.0, 100_007.0, 100_007.0, 100_007.0)
+
+
+def test_bytes_that_the_next_step_takes_back_count_once() -> None:
+    """Copies that copy insertion adds first, and mostly removes."""
+    sides = [growth(1000), growth(5000), growth(5000), growth(1200)]
+    assert weigh_steps([None, STEP, STEP, STEP], sides) == (0.0, 20_007.0, 7.0, 7.0)
+    later = [growth(1020), *sides, growth(1100)]
+    assert weigh_steps([None, *[STEP] * 4, STEP], later)[2:5] == (20_007.0, 7.0, 7.0)
+    less = [growth(1000), growth(5000), growth(5000), growth(900)]
+    assert weigh_steps([None, STEP, STEP, STEP], less) == (0.0, 7.0, 7.0, 10_007.0)
+
+
+def test_steps_without_figures_and_without_change_weigh_what_they_touch() -> None:
+    same = StepSummary(changed=False, added=0, removed=0, modified=0, headline="")
+    assert weigh_steps([None, STEP], ()) == (0.0, 7.0)
+    assert weigh_steps((), ()) == ()
+    assert weigh_steps([None, same], [growth(1), growth(2)]) == (0.0, 0.0)

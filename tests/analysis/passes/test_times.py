@@ -21,10 +21,13 @@ def test_the_time_of_a_step_is_that_of_its_passes_or_lies_between_its_files() ->
     own = sum(timed.self_time or 0 for timed in metadata().timed())
     assert sum(step_time.seconds for step_time in measured if step_time) <= own / 1e6
     dated = [
-        replace(one, artifacts=(replace(one.artifacts[0], entry=Entry("x", 9, float(at), Path())),))
+        replace(one, artifacts=(replace(one.artifacts[0], entry=Entry("x", 9, at, Path())),))
         for at, one in zip((3, 3, 5), stages(), strict=True)
     ]
-    assert estimate_step_times(dated, None) == (None, None, StepTime(2.0, measured=False))
+    *_, last = estimate_step_times(dated, None)
+    assert last == StepTime(2.0, measured=False)
+    assert isinstance(last.seconds, float)
+    assert estimate_step_times(dated, None) == (None, None, last)
     assert estimate_step_times([], None) == ()
 
 

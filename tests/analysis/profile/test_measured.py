@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from tests.modules import parse_module
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.slowest_instructions import find_makers
+from xlareport.analysis.history.slowest_instructions import find_creations
 from xlareport.analysis.profile.measured import Cut, find_cut, join_profile
 from xlareport.analysis.profile.times import sum_times
 from xlareport.knowledge.grades import Grade
@@ -37,7 +37,7 @@ def test_the_slowest_say_where_they_were_made() -> None:
     found = join_profile(sum_times(events)["m"], left, {})
     made = {
         maker.instruction: maker
-        for maker in find_makers(SnapshotSequence([given, given, left]), found.rows)
+        for maker in find_creations(SnapshotSequence([given, given, left]), found.rows)
     }
     assert (made["d"].number, made["d"].grade) == (0, Grade.EXACT)
     assert made["s"].number == 2

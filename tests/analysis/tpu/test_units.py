@@ -1,6 +1,11 @@
-from xlareport.analysis.tpu.matrix_work import count_cores, with_waste
 from xlareport.analysis.tpu.program_record import MatrixWork
-from xlareport.analysis.tpu.units import LATENCY, find_bottleneck, unit_uses
+from xlareport.analysis.tpu.units import (
+    LATENCY,
+    count_cores,
+    find_bottleneck,
+    unit_uses,
+    with_waste,
+)
 from xlareport.knowledge.tpu_cores import cores_like, tpu_cores
 from xlareport.readers.llo.utilization import Utilization
 

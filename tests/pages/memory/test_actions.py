@@ -10,11 +10,10 @@ from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.donation_rows import DonationRow
-from xlareport.analysis.cost_report.joined_operands import JoinedOperand
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.result_gradients import ResultGradient
-from xlareport.analysis.cost_report.value_purposes import ValuePurposes
+from xlareport.analysis.cost_report.value_purposes import JoinedOperand, ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.findings import split_products
 from xlareport.pages.memory.actions import list_actions

@@ -119,7 +119,7 @@ def list_results(
         taking = tuple(
             user.name
             for user in computation.users.get(instruction.name, ())
-            if user.opcode == "get-tuple-element" and user.attributes.get("index") == str(number)
+            if user.opcode == "get-tuple-element" and user.taken_element == number
         )
         if number < len(instruction.shape.elements):
             yield WeighedResult(decisions, taking, instruction.shape.elements[number])

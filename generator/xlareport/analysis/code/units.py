@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
-from xlareport.analysis.code.equal_fusions import link_equal_fusions
 from xlareport.analysis.code.files import CodeFile, CodeLink, group_by_place, link_files
 from xlareport.analysis.code.links import (
     CodeOrigin,
@@ -17,6 +17,7 @@ from xlareport.analysis.code.links import (
 )
 from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.hlo.backend_config import read_backend_config
+from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.knowledge.grades import doubt
@@ -24,6 +25,8 @@ from xlareport.program import CodeNotes
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.readers.thunks import Thunk
 
+_WITHOUT_EFFECT = frozenset({"sharding", "frontend_attributes"})
+"""Attributes that do not affect kernels, in addition to those outside of digests."""
 _CHOICES = (
     "triton_gemm_config",
     "block_level_fusion_config",
@@ -116,7 +119,7 @@ def join_code(
     `kernels` are links that exist already: those of Mosaic kernels, see `link_mosaic`.
     """
     index = KernelIndex(module, noted_kernels(notes.thunks, notes.notes))
-    links = (*link_equal_fusions(link_files(files, index), module), *kernels)
+    links = (*_link_equal_fusions(link_files(files, index), module), *kernels)
     thunks = tuple(_run_thunks(index, notes))
     decisions, gone = group_decisions(notes.decisions, module)
     units = _units(module, links, thunks, decisions)
@@ -212,3 +215,52 @@ def _least_certain(
     ]
     unknown = CodeOrigin("", *place, "guessed", missing)
     return max(here, key=lambda origin: doubt(origin.grade), default=unknown)
+
+
+def _link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[CodeLink, ...]:
+    """Return the links, with the fusions that have no file and are equal to one that has.
+
+    XLA keeps kernels by a fingerprint of the fused computation and names no file after the fusions
+    that come later: EmitFusionKernelThunk in xla/service/cpu/thunk_emitter.cc, KernelReuseCache on
+    GPUs.
+    """
+    linked = group_by_place(links)
+    if not linked:
+        return tuple(links)
+    digests = HloDigests(without=_WITHOUT_EFFECT)
+    known = digests.of_computations(module)
+    equal: dict[bytes, list[InstructionKey]] = defaultdict(list)
+    for place, fusion in _fusions(module):
+        equal[digests.of_call(fusion, known)].append(place)
+    more: dict[InstructionKey, list[CodeOrigin]] = defaultdict(list)
+    for places in equal.values():
+        owners = [place for place in places if place in linked]
+        for place in places if owners else ():
+            if place not in linked:
+                more[owners[0]].append(_shared(place, owners))
+    return tuple(_with_more(link, more) for link in links)
+
+
+def _with_more(link: CodeLink, more: Mapping[InstructionKey, Iterable[CodeOrigin]]) -> CodeLink:
+    added = [
+        replace(other, kernel=own.kernel)
+        for own in link.places
+        for other in more.get((own.computation, own.instruction), ())
+    ]
+    return replace(link, places=(*link.places, *added)) if added else link
+
+
+def _shared(place: InstructionKey, owners: Sequence[InstructionKey]) -> CodeOrigin:
+    grade = "matched" if len(owners) == 1 else "guessed"
+    others = "" if len(owners) == 1 else f" and {len(owners) - 1} more"
+    reason = f"XLA compiles equal fusions once: it is equal to {owners[0][1]}{others}."
+    return CodeOrigin("", *place, grade, reason)
+
+
+def _fusions(module: HloModule) -> Iterator[tuple[InstructionKey, Instruction]]:
+    fused = find_fused_computations(module)
+    callers = (computation for computation in module.computations if computation.name not in fused)
+    for computation in callers:
+        for instruction in computation.instructions:
+            if instruction.opcode == "fusion":
+                yield (computation.name, instruction.name), instruction

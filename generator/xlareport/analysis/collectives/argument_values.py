@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from xlareport.analysis.source.argument_names import name_arguments
+from xlareport.hlo.graph import find_only_loops
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _REARRANGED = frozenset({"bitcast", "convert", "copy", "copy-done", "reshape", "transpose"})
@@ -65,7 +66,7 @@ def _before(
         given = home.operand(operand)
         return _element(home, given, number)
     if operand.opcode == "parameter" and _is_kept(home, operand, number):
-        outer, loop = _loop_of(module, home) or (home, None)
+        outer, loop = find_only_loops(module).get(home.name) or (home, None)
         return _element(outer, outer.operand(loop), number) if loop is not None else None
     return None
 
@@ -85,14 +86,3 @@ def _is_kept(body: Computation, state: Instruction, number: int) -> bool:
         return False
     index = known[1].taken_element
     return body.operand(known[1]) is state and index == number
-
-
-def _loop_of(module: HloModule, body: Computation) -> tuple[Computation, Instruction] | None:
-    """Return the only loop with a body; None where there is none or several."""
-    loops = [
-        (computation, line)
-        for computation in module.computations
-        for line in computation.instructions
-        if line.opcode == "while" and ("body", body.name) in line.called
-    ]
-    return loops[0] if len(loops) == 1 else None

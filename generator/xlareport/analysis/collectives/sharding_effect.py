@@ -77,7 +77,9 @@ def _replaced(numbers: Tile, place: int, number: int) -> Tile:
     return (*numbers[:place], number, *numbers[place + 1 :])
 
 
-def hand_on(written: str, rank: int, pairs: Sequence[tuple[int, int]], devices: int) -> str:
+def permute_sharding(
+    written: str, rank: int, pairs: Sequence[tuple[int, int]], devices: int
+) -> str:
     """Return the sharding after a collective-permute; empty where not every device gets a part."""
     held = _held(written, rank, devices)
     targets = [target for _, target in pairs]

@@ -13,7 +13,7 @@ from xlareport.analysis.collectives.partitioning import (
 from xlareport.analysis.collectives.sharding_effect import (
     exchange,
     gather,
-    hand_on,
+    permute_sharding,
     tiles_of,
 )
 from xlareport.analysis.cost.site import parse_integers
@@ -221,7 +221,7 @@ def _effect(module: HloModule, link: Instruction, written: str, rank: int, devic
     kind = link.opcode.removesuffix("-start")
     if kind == "collective-permute":
         pairs = parse_pairs(link.attributes.get("source_target_pairs", "")) or ()
-        return hand_on(written, rank, pairs, devices)
+        return permute_sharding(written, rank, pairs, devices)
     if kind != "all-gather":
         return ""
     _, groups = group_size(module, kind, link)

@@ -61,7 +61,7 @@ class Ring(Struct, frozen=True):
         return self.is_scatter and 1 in self.hops and self.is_zero
 
 
-class _Way(Struct, frozen=True):
+class _ValueRoute(Struct, frozen=True):
     """The way of a value back to where it comes from in a computation."""
 
     hops: int
@@ -197,7 +197,7 @@ def _hops_of_trip(body: Computation | None, element: int | None) -> int | None:
     return way.hops if known and way is not None else None
 
 
-def _way_back(home: Computation, value: Instruction) -> _Way:
+def _way_back(home: Computation, value: Instruction) -> _ValueRoute:
     """Return the hops of a value, including itself, and what it was before them.
 
     Sums are followed to what they add to, the first operand.
@@ -212,7 +212,7 @@ def _way_back(home: Computation, value: Instruction) -> _Way:
         if before is None:
             break
         value = before
-    return _Way(hops, value)
+    return _ValueRoute(hops, value)
 
 
 def _passes(home: Computation, value: Instruction | None, body: Instruction) -> bool:

@@ -18,7 +18,7 @@ from xlareport.analysis.compare.comparison import (
     OptionChange,
     donates_otherwise,
 )
-from xlareport.analysis.compare.compilers import find_other_compiler, parts_at_a_picker
+from xlareport.analysis.compare.compilers import diverges_at_autotuning, find_other_compiler
 from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.effects import (
     UNKNOWN,
@@ -378,7 +378,7 @@ def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
     timed = [
         parting
         for parting in parted
-        if not parting.differs_by_autotuning and parts_at_a_picker(parting)
+        if not parting.differs_by_autotuning and diverges_at_autotuning(parting)
     ]
     if timed:
         sentence = cause_words.timed(_names(timed))

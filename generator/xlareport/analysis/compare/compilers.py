@@ -105,7 +105,11 @@ def _by_result(pairs: Sequence[Comparison]) -> OtherCompiler | None:
             continue
         base, head = pair.base, pair.head
         stated = base and head and base.summary.settings and head.summary.settings
-        if stated and dumped_passes(base) == dumped_passes(head) and not parts_at_a_picker(pair):
+        if (
+            stated
+            and dumped_passes(base) == dumped_passes(head)
+            and not diverges_at_autotuning(pair)
+        ):
             key = (pair.present.sketch.key,)
             return OtherCompiler("", (), (), Grade.GUESSED, key, Sign.RESULT)
     return None
@@ -115,7 +119,7 @@ _PICKERS = ("autotun", "algorithm_picker", "algorithm-picker")
 """Passes, and pipelines of passes, that time alternatives on the device and take the fastest."""
 
 
-def parts_at_a_picker(comparison: Comparison) -> bool:
+def diverges_at_autotuning(comparison: Comparison) -> bool:
     """Return whether both part where alternatives are timed."""
     sides = (
         (comparison.base, comparison.divergence.base),

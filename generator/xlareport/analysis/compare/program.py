@@ -23,7 +23,7 @@ _MOST = 10_000
 _SDY_SHARDING = re.compile(r'xla\.sdy\.sharding="((?:[^"\\]|\\.){1,10000})"')
 
 
-class Given(Struct, frozen=True):
+class GivenArgument(Struct, frozen=True):
     """An argument as the program was given to the compiler."""
 
     label: str
@@ -39,7 +39,7 @@ class Given(Struct, frozen=True):
 class Program(Struct, frozen=True):
     """The facts about the program in the first snapshot of a module."""
 
-    arguments: tuple[Given, ...]
+    arguments: tuple[GivenArgument, ...]
     operations: tuple[GivenOperation, ...]
     products: tuple[tuple[str, int], ...]
     """Matrix products and convolutions by the type of their first operand."""
@@ -108,14 +108,16 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
     )
 
 
-def _arguments(module: HloModule, signature: Signature, final: HloModule | None) -> Iterator[Given]:
+def _arguments(
+    module: HloModule, signature: Signature, final: HloModule | None
+) -> Iterator[GivenArgument]:
     """Yield the arguments; `final` says how many bytes of each are on one device."""
     held = read_signature(final).arguments if final else ()
     if len(held) != len(signature.arguments):
         held = signature.arguments
     parameters = module.entry.parameters if module.entry else ()
     for argument, parameter, here in zip(signature.arguments, parameters, held, strict=False):
-        yield Given(
+        yield GivenArgument(
             argument.label,
             parameter.shape.element_type,
             parameter.shape.dimensions,

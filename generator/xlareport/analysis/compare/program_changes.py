@@ -9,7 +9,7 @@ from msgspec import Struct
 from xlareport.analysis.compare.changed_lines import find_changed_lines
 from xlareport.analysis.compare.loop_changes import find_trip_changes
 from xlareport.analysis.compare.moved_operations import Move
-from xlareport.analysis.compare.program import Given, Program
+from xlareport.analysis.compare.program import GivenArgument, Program
 from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
 from xlareport.analysis.steps.heaviness import heaviness
 
@@ -89,8 +89,8 @@ def find_program_changes(base: Program, head: Program) -> tuple[ProgramChange, .
 
 
 def _pair_arguments(
-    base: Sequence[Given], head: Sequence[Given]
-) -> tuple[tuple[Given, Given], ...]:
+    base: Sequence[GivenArgument], head: Sequence[GivenArgument]
+) -> tuple[tuple[GivenArgument, GivenArgument], ...]:
     """Pair arguments by their labels; by their order where all labels changed but not the count."""
     ours, theirs = _by_label(base), _by_label(head)
     shared = [label for label in ours if label in theirs]
@@ -99,7 +99,7 @@ def _pair_arguments(
     return tuple((ours[label], theirs[label]) for label in shared)
 
 
-def _by_label(arguments: Sequence[Given]) -> Mapping[str, Given]:
+def _by_label(arguments: Sequence[GivenArgument]) -> Mapping[str, GivenArgument]:
     counts = Counter[str]()
     labelled = {}
     for argument in arguments:
@@ -109,7 +109,7 @@ def _by_label(arguments: Sequence[Given]) -> Mapping[str, Given]:
 
 
 def _types(
-    base: Program, head: Program, pairs: Sequence[tuple[Given, Given]]
+    base: Program, head: Program, pairs: Sequence[tuple[GivenArgument, GivenArgument]]
 ) -> Iterator[ProgramChange]:
     changed = [(ours, other) for ours, other in pairs if ours.type != other.type]
     (common, count), *_ = Counter((a.type, b.type) for a, b in changed).most_common(1) or [
@@ -128,9 +128,9 @@ def _typed(program: Program) -> tuple[tuple[str, int], ...]:
     return program.products or program.types
 
 
-def _sizes(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
+def _sizes(pairs: Sequence[tuple[GivenArgument, GivenArgument]]) -> Iterator[ProgramChange]:
     """Yield the dimension that changed in most arguments."""
-    changes: dict[tuple[object, object], list[Given]] = {}
+    changes: dict[tuple[object, object], list[GivenArgument]] = {}
     for ours, other in pairs:
         if len(ours.dimensions) == len(other.dimensions):
             dimensions = zip(ours.dimensions, other.dimensions, strict=True)
@@ -165,7 +165,7 @@ def _repeated(program: Program) -> Mapping[str, set[tuple[str, ...]]]:
 
 
 def _sharding(
-    base: Program, head: Program, pairs: Sequence[tuple[Given, Given]]
+    base: Program, head: Program, pairs: Sequence[tuple[GivenArgument, GivenArgument]]
 ) -> Iterator[ProgramChange]:
     changed = [other for ours, other in pairs if ours.sharding != other.sharding]
     devices = base.partitions * base.replicas, head.partitions * head.replicas
@@ -215,7 +215,7 @@ def _loops(base: Program, head: Program) -> Iterator[ProgramChange]:
         )
 
 
-def _donation(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
+def _donation(pairs: Sequence[tuple[GivenArgument, GivenArgument]]) -> Iterator[ProgramChange]:
     changed = [other for ours, other in pairs if ours.donated != other.donated]
     if changed:
         old, new = (sum(pair[side].donated for pair in pairs) for side in (0, 1))

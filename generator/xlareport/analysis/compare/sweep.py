@@ -41,7 +41,7 @@ class Member(Struct, frozen=True):
     """The first cause of a difference from the first dump; empty if nothing differs."""
 
 
-class Odd(Struct, frozen=True):
+class Outlier(Struct, frozen=True):
     """The outlier among the dumps, with the figure that shows it."""
 
     place: int
@@ -51,17 +51,17 @@ class Odd(Struct, frozen=True):
     """Of all the dumps."""
 
 
-def find_odd(members: Sequence[Member]) -> Odd | None:
+def find_outlier(members: Sequence[Member]) -> Outlier | None:
     """Return the dump whose figure is farthest from the median, relative to the median.
 
     None if no figure is off by four deviations and five percent, or if figures only grow or only
     shrink from dump to dump, as in a sweep over sizes.
     """
-    odds = [odd for figure in FIGURES if (odd := _odd_by(members, figure)) is not None]
+    odds = [odd for figure in FIGURES if (odd := _outlier_by(members, figure)) is not None]
     return max(odds, key=_distance, default=None)
 
 
-def _odd_by(members: Sequence[Member], figure: str) -> Odd | None:
+def _outlier_by(members: Sequence[Member], figure: str) -> Outlier | None:
     values = [member.figures.get(figure) for member in members]
     known = [value for value in values if value]
     if len(known) < len(members) or len(known) < 3:
@@ -72,7 +72,7 @@ def _odd_by(members: Sequence[Member], figure: str) -> Odd | None:
     place = max(range(len(known)), key=deviations.__getitem__)
     if deviations[place] <= noise or _is_ordered(known):
         return None
-    return Odd(place, figure, known[place], middle)
+    return Outlier(place, figure, known[place], middle)
 
 
 def _is_ordered(values: Sequence[int]) -> bool:
@@ -80,5 +80,5 @@ def _is_ordered(values: Sequence[int]) -> bool:
     return list(values) in (sorted(values), sorted(values, reverse=True))
 
 
-def _distance(odd: Odd) -> float:
+def _distance(odd: Outlier) -> float:
     return abs(odd.value - odd.median) / odd.median

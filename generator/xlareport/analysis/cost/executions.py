@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import NO_COST, Local, weight
+from xlareport.analysis.cost.tally import NO_COST, OwnCost, weight
 from xlareport.analysis.cost.totals import MOST_WORK, Composition
 from xlareport.hlo.model import Computation
 
@@ -112,7 +112,7 @@ class _Found(Struct, frozen=True):
         )
 
 
-def _calls(computation: Computation, local: Local, composition: Composition) -> Iterator[_Call]:
+def _calls(computation: Computation, local: OwnCost, composition: Composition) -> Iterator[_Call]:
     instruction = local.instruction
     match instruction.opcode:
         case "while":
@@ -128,7 +128,7 @@ def _calls(computation: Computation, local: Local, composition: Composition) -> 
 
 
 def _loop_calls(
-    computation: Computation, local: Local, composition: Composition
+    computation: Computation, local: OwnCost, composition: Composition
 ) -> Iterator[_Call]:
     count = composition.trip_count(computation, local.instruction).count
     for role, name in local.instruction.called:
@@ -137,13 +137,13 @@ def _loop_calls(
         yield _Call(name, known, (1 if count is None else count) + extra, "run")
 
 
-def _spread(local: Local, composition: Composition) -> int:
+def _spread(local: OwnCost, composition: Composition) -> int:
     """Return how much more the costliest branch of a conditional does than the cheapest."""
     costs = [weight(composition.own.get(name, NO_COST)) for _, name in local.instruction.called]
     return max(costs, default=0) - min(costs, default=0)
 
 
-def _branch_calls(local: Local, composition: Composition) -> Iterator[_Call]:
+def _branch_calls(local: OwnCost, composition: Composition) -> Iterator[_Call]:
     """Count the costliest branch; which one runs is not known."""
     branches = [name for _, name in local.instruction.called]
     if not branches:

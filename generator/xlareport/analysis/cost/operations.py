@@ -18,6 +18,7 @@ from xlareport.analysis.cost.windows import (
     count_reduce_window,
     parse_window,
 )
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
 
@@ -26,9 +27,7 @@ _REAL_POINT = 2.5
 """Flops of a transform for each point and halving, of real numbers."""
 _REAL_PRODUCTS = 4
 """(a + bi)(c + di) added up takes 4 multiplications and 4 additions, where a real one takes 2."""
-_BY_PRODUCTS = frozenset(
-    {"dot", "convolution", "ragged-dot", "scaled-dot", "cholesky", "triangular-solve"}
-)
+_BY_PRODUCTS = MATRIX_PRODUCTS | {"cholesky", "triangular-solve"}
 """Opcodes whose FLOPs are multiply-adds."""
 
 

@@ -1,4 +1,4 @@
-"""Local costs: what each instruction of a computation costs by itself, and what it calls.
+"""OwnCost costs: what each instruction of a computation costs by itself, and what it calls.
 
 A tally depends on nothing but the computation, so it is made once for all snapshots that share it;
 an instruction's own cost on nothing but itself and the shapes of what it reads.
@@ -77,7 +77,7 @@ _OF_THEIR_OWN = RUNNERS | {"custom-call", "fusion"}
 """Opcodes that run other computations whose instructions access memory individually."""
 
 
-class Local(Struct):
+class OwnCost(Struct):
     """The own cost of one instruction; None for unknown figures."""
 
     site: Site
@@ -105,9 +105,9 @@ class Local(Struct):
 class Tally(Struct, frozen=True):
     """The local costs of a computation."""
 
-    locals: tuple[Local, ...]
+    locals: tuple[OwnCost, ...]
     """The costs of the instructions, in order."""
-    calling: tuple[Local, ...]
+    calling: tuple[OwnCost, ...]
     """The instructions whose cost includes computations that they run or apply."""
     own: Total
     """The sum over all other instructions."""
@@ -116,7 +116,9 @@ class Tally(Struct, frozen=True):
 class Tallies(Struct, frozen=True):
     """Counts computations; equal instructions on equal shapes are counted once."""
 
-    _known: dict[tuple[Instruction, tuple[Shape | None, ...]], Local] = field(default_factory=dict)
+    _known: dict[tuple[Instruction, tuple[Shape | None, ...]], OwnCost] = field(
+        default_factory=dict
+    )
 
     def of(self, computation: Computation) -> Tally:
         """Count each instruction of a computation by itself."""
@@ -136,7 +138,7 @@ class Tallies(Struct, frozen=True):
         return Tally(tuple(result), calling, own)
 
 
-def _calls(local: Local) -> bool:
+def _calls(local: OwnCost) -> bool:
     instruction = local.instruction
     return instruction.opcode in _OF_THEIR_OWN or bool(instruction.called) or bool(local.applied)
 
@@ -150,7 +152,7 @@ def tally_computation(work: Work | None, traffic: Traffic | None) -> Total:
     )
 
 
-def main_memory_traffic(local: Local) -> Traffic | None:
+def main_memory_traffic(local: OwnCost) -> Traffic | None:
     """Return the traffic of an instruction through the device memory; None if unknown."""
     is_plain = local.traffic is not None and local.instruction.opcode not in _OF_THEIR_OWN
     try:
@@ -159,7 +161,7 @@ def main_memory_traffic(local: Local) -> Traffic | None:
         return None
 
 
-def _local(site: Site) -> Local:
+def _local(site: Site) -> OwnCost:
     opcode = site.instruction.opcode
     if opcode == "custom-call":
         return _custom(site)
@@ -167,22 +169,22 @@ def _local(site: Site) -> Local:
         no_traffic = None if opcode == "fusion" else NO_TRAFFIC
         xla_bytes = None if opcode == "fusion" else 0
         runs = opcode in ("call", "async-start")
-        return Local(
+        return OwnCost(
             site, NOTHING, no_traffic, NOTHING, xla_bytes, {}, "exact", "", runs_callees=runs
         )
     try:
         return _counted(site)
     except UncountableError as error:
-        return Local(site, None, None, None, None, {}, "guessed", str(error))
+        return OwnCost(site, None, None, None, None, {}, "guessed", str(error))
 
 
-def _counted(site: Site) -> Local:
+def _counted(site: Site) -> OwnCost:
     work, called = count_work(site), dict(site.instruction.called)
     applied: dict[str, int] = {}
     for attribute, times in count_applications(site).items():
         name = called.get(attribute, "")
         applied[name] = applied.get(name, 0) + times
-    return Local(
+    return OwnCost(
         site,
         work,
         count_data_traffic(site),
@@ -194,9 +196,9 @@ def _counted(site: Site) -> Local:
     )
 
 
-def _custom(site: Site) -> Local:
+def _custom(site: Site) -> OwnCost:
     cost, minus = estimate_custom_cost(site), Work(flops=-1)
     if cost.work is None and site.instruction.called:
         note = "counted by the computations that it calls"
-        return Local(site, NOTHING, NO_TRAFFIC, minus, -1, {}, "matched", note, runs_callees=True)
-    return Local(site, cost.work, cost.traffic, minus, -1, {}, cost.grade, cost.note)
+        return OwnCost(site, NOTHING, NO_TRAFFIC, minus, -1, {}, "matched", note, runs_callees=True)
+    return OwnCost(site, cost.work, cost.traffic, minus, -1, {}, cost.grade, cost.note)

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import (
     NO_COST,
-    Local,
+    OwnCost,
     Tally,
     Total,
     main_memory_traffic,
@@ -59,7 +59,7 @@ class Composition:
         known = [total for total in counted if total is not None]
         self.xla[computation.name] = total_of(known) if len(known) == len(counted) else None
 
-    def cost(self, computation: Computation, local: Local) -> Total:
+    def cost(self, computation: Computation, local: OwnCost) -> Total:
         """Return the cost of one execution of an instruction, including its callees."""
         instruction = local.instruction
         own = self.self_cost(local)
@@ -79,7 +79,7 @@ class Composition:
             return own + total_of(self.own.get(name, NO_COST) for _, name in instruction.called)
         return own
 
-    def self_cost(self, local: Local) -> Total:
+    def self_cost(self, local: OwnCost) -> Total:
         """Return the cost of an instruction without the computations that it runs whole.
 
         A fusion is one with its computation; so is a reduction with the one that it applies.
@@ -98,13 +98,13 @@ class Composition:
         """Return how often a loop runs."""
         return self.loops.trip_count(computation, loop)
 
-    def traffic(self, local: Local) -> Traffic | None:
+    def traffic(self, local: OwnCost) -> Traffic | None:
         """Return the data that an instruction accesses; None if unknown."""
         if local.instruction.opcode != "fusion":
             return local.traffic
         return self._fused_traffic(local, DATA)
 
-    def main_memory_bytes(self, local: Local) -> int | None:
+    def main_memory_bytes(self, local: OwnCost) -> int | None:
         """Return the bytes that an instruction accesses in the device memory; None if unknown."""
         if not self._has_tiles:
             traffic = self.traffic(local)
@@ -124,7 +124,7 @@ class Composition:
         names = (name for role, name in instruction.called if role == attribute)
         return total_of(self.own.get(name, NO_COST) for name in names)
 
-    def _fused_traffic(self, local: Local, sizes: Sizes) -> Traffic | None:
+    def _fused_traffic(self, local: OwnCost, sizes: Sizes) -> Traffic | None:
         name = next((name for _, name in local.instruction.called), "")
         fused = self._fused.find(name, sizes)
         if fused is None:
@@ -134,7 +134,7 @@ class Composition:
         except UncountableError:
             return None
 
-    def _xla_cost(self, local: Local) -> Total | None:
+    def _xla_cost(self, local: OwnCost) -> Total | None:
         instruction = local.instruction
         if instruction.opcode == "fusion":
             return self._xla_fusion(local)
@@ -153,14 +153,14 @@ class Composition:
                 return _highest([total for total in called if total is not None], len(called))
         return total
 
-    def _with_applied(self, local: Local, total: Total) -> Total | None:
+    def _with_applied(self, local: OwnCost, total: Total) -> Total | None:
         parts: list[Total | None] = [total]
         for name, times in local.applied.items():
             applied = self.xla.get(name)
             parts.append(applied.arithmetic() * times if applied is not None else None)
         return _known_sum(parts)
 
-    def _xla_fusion(self, local: Local) -> Total | None:
+    def _xla_fusion(self, local: OwnCost) -> Total | None:
         indexed = self._indexed_access(local.instruction)
         if indexed is not None:
             return self._xla_cost(indexed)
@@ -171,7 +171,7 @@ class Composition:
             return None
         return Total(total.flops, total.transcendentals, traffic.total)
 
-    def _indexed_access(self, fusion: Instruction) -> Local | None:
+    def _indexed_access(self, fusion: Instruction) -> OwnCost | None:
         """Return the gather or scatter that XLA takes a custom fusion for."""
         if fusion.attributes.get("kind") != "kCustom":
             return None

@@ -18,7 +18,7 @@ from xlareport.analysis.cost.operations import find_arithmetic_type
 from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import Local, Tallies, Tally, Total
+from xlareport.analysis.cost.tally import OwnCost, Tallies, Tally, Total
 from xlareport.analysis.cost.totals import Composition
 from xlareport.analysis.cost.wire import (
     CollectiveTraffic,
@@ -39,7 +39,7 @@ class Products(Struct, frozen=True):
     tallies: Mapping[str, Tally]
     known: dict[str, Counter[tuple[bool, str]]] = field(default_factory=dict)
 
-    def of(self, local: Local, *, products: bool) -> tuple[tuple[str, int], ...]:
+    def of(self, local: OwnCost, *, products: bool) -> tuple[tuple[str, int], ...]:
         """Return (kind, flops) of an instruction, including its fused or applied computations.
 
         The kind of a matmul is that of `name_product`, the kind of other work an element type.
@@ -59,7 +59,7 @@ class Products(Struct, frozen=True):
             total.update(self._of(local))
         self.known[name] = total
 
-    def _of(self, local: Local) -> _ByKind:
+    def _of(self, local: OwnCost) -> _ByKind:
         if local.instruction.opcode == "fusion":
             name = next((name for _, name in local.instruction.called), "")
             return self.known.get(name, Counter())
@@ -298,7 +298,7 @@ def _instruction_costs(
 
 def _instruction_cost(
     computation: Computation,
-    local: Local,
+    local: OwnCost,
     composition: Composition,
     runs: Runs,
     products: Products,

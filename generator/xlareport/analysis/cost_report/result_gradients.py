@@ -13,9 +13,8 @@ from msgspec import Struct
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import Phase, phase_of, plain_path
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.hlo.opcode_groups import ALIASES, DENSE_PRODUCTS
 
-_PRODUCTS = frozenset({"convolution", "dot"})
 _WINDOW = re.compile(r"size=([\dx]+)", re.ASCII)
 
 
@@ -33,7 +32,7 @@ def find_result_gradients(module: HloModule, names: Iterable[str]) -> Mapping[st
     products = {
         (plain_path(op_name), product.shape.dimensions): product
         for product in module.instructions
-        if product.opcode in _PRODUCTS
+        if product.opcode in DENSE_PRODUCTS
         and phase_of(op_name := product.metadata.op_name) is Phase.FORWARD
     }
     exponentials = [line for line in module.instructions if line.opcode == "exponential"]

@@ -4,12 +4,51 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
-from xlareport.analysis.cost.drawn_shares import find_drawn_shares
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.cost_report.joined_operands import JoinedOperand, find_joined_operands
-from xlareport.analysis.cost_report.partial_sums import find_partial_sums
 from xlareport.analysis.cost_report.result_gradients import ResultGradient, find_result_gradients
-from xlareport.hlo.model import HloModule
+from xlareport.analysis.findings.split_products import count_parts
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
+from xlareport.hlo.shape import without_layout
+
+_DRAWING = "rng-bit-generator"
+_RENAMES = frozenset({"bitcast", "copy", "get-tuple-element"})
+_DEEPEST = 16
+"""Renames and fusions that are followed."""
+_AROUND_CONCATENATE = frozenset({"bitcast", "parameter"})
+
+
+class JoinedOperand(Struct, frozen=True):
+    """The operand of a collective that is several arrays in a row."""
+
+    collective: str
+    kind: str
+    """`all-reduce`, without `-start`."""
+    arrays: int
+
+
+def find_joined_operands(module: HloModule) -> Mapping[str, JoinedOperand]:
+    """Return the concatenates that only a collective reads, by name."""
+    joined: dict[str, JoinedOperand] = {}
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            users = computation.users.get(instruction.name, ())
+            kind = users[0].opcode.removesuffix("-start") if len(users) == 1 else ""
+            if kind in COMBINED_COLLECTIVES and _concatenates(module, computation, instruction):
+                count = len(instruction.operands)
+                joined[instruction.name] = JoinedOperand(users[0].name, kind, count)
+    return joined
+
+
+def _concatenates(module: HloModule, computation: Computation, instruction: Instruction) -> bool:
+    """Return whether an instruction, or a fusion of nothing else, puts arrays in a row."""
+    if instruction.opcode == "concatenate":
+        return len(instruction.operands) > 1
+    body = module.by_name.get(instruction.called[0][1]) if instruction.called else None
+    if instruction.opcode != "fusion" or body is None or computation is body:
+        return False
+    opcodes = [line.opcode for line in body.instructions if line.opcode not in _AROUND_CONCATENATE]
+    return opcodes == ["concatenate"] and len(instruction.operands) > 1
 
 
 class ValuePurposes(Struct, frozen=True):
@@ -33,3 +72,73 @@ def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> 
         joined_operands=find_joined_operands(module),
         result_gradients=find_result_gradients(module, names),
     )
+
+
+def find_partial_sums(module: HloModule, cost: ModuleCost) -> Mapping[str, int]:
+    """Return the bytes of the sum by the matmul whose result is its parts, of split-K.
+
+    It is the result of what adds them, which may be of a narrower type.
+    """
+    sizes: dict[str, int] = {}
+    for computation in module.computations:
+        for product in computation.instructions:
+            counted = cost.instructions.get((computation.name, product.name))
+            is_product = counted is not None and counted.matrix_flops and not counted.fused
+            if is_product and count_parts(module, computation, product):
+                users = computation.users.get(product.name, ())
+                sizes[product.name] = max(user.shape.byte_size or 0 for user in users)
+    return sizes
+
+
+def find_drawn_shares(module: HloModule) -> Mapping[str, str]:
+    """Return the shape of the slice that alone uses the numbers of a generator, by generator."""
+    shares: dict[str, str] = {}
+    for computation in module.computations:
+        for drawing in computation.instructions:
+            if drawing.opcode == _DRAWING:
+                slices = _slices(module, computation, drawing, 0)
+                shapes = {without_layout(line.shape.text) for line in slices or ()}
+                if len(shapes) == 1:
+                    shares[drawing.name] = shapes.pop()
+    return shares
+
+
+def _slices(
+    module: HloModule, computation: Computation, value: Instruction, depth: int
+) -> list[Instruction] | None:
+    """Return the dynamic slices that use a value; None if anything else does."""
+    if depth > _DEEPEST or (value.is_root and depth):
+        return None
+    result: list[Instruction] = []
+    for user in computation.users.get(value.name, ()):
+        if user.opcode == "dynamic-slice":
+            result.append(user)
+            continue
+        if user.opcode in _RENAMES:
+            if user.opcode == "get-tuple-element" and user.taken_element == 0:
+                continue  # the state, not the numbers
+            further = _slices(module, computation, user, depth + 1)
+        elif user.opcode == "fusion" and user.called:
+            further = _in_fusion(module, user, value, depth)
+        else:
+            further = None
+        if further is None:
+            return None
+        result += further
+    return result
+
+
+def _in_fusion(
+    module: HloModule, fusion: Instruction, value: Instruction, depth: int
+) -> list[Instruction] | None:
+    body = module.by_name.get(fusion.called[0][1])
+    if body is None:
+        return None
+    result: list[Instruction] = []
+    for number, name in enumerate(fusion.operand_names):
+        if name == value.name:
+            further = _slices(module, body, body.parameters[number], depth + 1)
+            if further is None:
+                return None
+            result += further
+    return result

@@ -179,11 +179,7 @@ def _is_kept(body: Computation, kept: Instruction | None, index: int) -> bool:
 
 def _is_element(body: Computation, value: Instruction, index: int) -> bool:
     is_own = value.operand_names[:1] == (body.parameters[0].name,)
-    return (
-        value.opcode == "get-tuple-element"
-        and is_own
-        and value.attributes.get("index") == str(index)
-    )
+    return value.opcode == "get-tuple-element" and is_own and value.taken_element == index
 
 
 def _is_constant(module: HloModule, place: Computation, value: Instruction) -> bool:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import DENSE_PRODUCTS
 from xlareport.runtime import units
 
 _NARROW = frozenset({"bf16", "f16"})
 _WIDE = frozenset({"f32", "f64"})
-_PRODUCTS = frozenset({"dot", "convolution"})
 LEAST_ELEMENTS = 1 << 14
 """Of the larger operand."""
 
@@ -71,7 +71,7 @@ def _operand_types(module: HloModule) -> dict[str, set[str]]:
 def _products(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
     for computation in module.computations:
         for instruction in computation.instructions:
-            if instruction.opcode in _PRODUCTS:
+            if instruction.opcode in DENSE_PRODUCTS:
                 yield computation, instruction
 
 

@@ -42,7 +42,7 @@ def _kept(module: HloModule, place: _Place, deepest: int) -> int | None:
     """
     home, value = place
     readers = list(_readers(module, home, value))
-    indices = {reader.attributes.get("index") for _, reader in readers}
+    indices = {reader.taken_element for _, reader in readers}
     if not deepest or value is home.root or len(readers) != len(indices):
         return None
     total = 0

@@ -19,6 +19,7 @@ from xlareport.analysis.cost.windows import parse_window
 from xlareport.analysis.findings.expanded import name_expanded
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import DENSE_PRODUCTS
 from xlareport.knowledge.tpu_cores import TpuCore, tpu_cores
 from xlareport.runtime import units
 from xlareport.runtime.whole_numbers import round_up
@@ -143,7 +144,7 @@ def _products(
 
 
 def _product(computation: Computation, instruction: Instruction) -> Product | None:
-    if instruction.opcode not in {"dot", "convolution"}:
+    if instruction.opcode not in DENSE_PRODUCTS:
         return None
     operands = [computation.by_name.get(name) for name in instruction.operand_names[:2]]
     shapes = [_dimensions(operand) for operand in operands if operand is not None]

@@ -130,7 +130,7 @@ def _is_read(
         kept = body.operand(root, number)
         if number == index or given is None or kept is None:
             continue
-        is_kept = kept.opcode == "get-tuple-element" and kept.attributes.get("index") == str(number)
+        is_kept = kept.opcode == "get-tuple-element" and kept.taken_element == number
         if is_kept and copy_path(entry, given)[-1] is parameter:
             return True
     return False

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.graph import find_only_loops
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
@@ -25,7 +26,7 @@ _FEWEST = 2
 
 def unread_collectives(case: Case) -> Iterator[Finding]:
     """Report collectives in loops whose last result is not used, together."""
-    loops = _loops(case)
+    loops = find_only_loops(case.module)
     unread = [
         (figures, count)
         for figures in case.collectives
@@ -59,17 +60,6 @@ def unread_collectives(case: Case) -> Iterator[Finding]:
         weight=exposed,
         seconds=exposed or None,
     )
-
-
-def _loops(case: Case) -> Mapping[str, tuple[Computation, Instruction]]:
-    """Return the only loop of each body, with its computation."""
-    loops: dict[str, list[tuple[Computation, Instruction]]] = {}
-    for computation in case.module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode == "while":
-                body = dict(instruction.called).get("body", "")
-                loops.setdefault(body, []).append((computation, instruction))
-    return {body: places[0] for body, places in loops.items() if len(places) == 1}
 
 
 def _trip_count(
@@ -113,7 +103,7 @@ def _is_used(home: Computation, loop: Instruction, element: int) -> bool:
     for user in home.users.get(loop.name, ()):
         if user.opcode != "get-tuple-element":
             return True
-        taken = user.attributes.get("index") == str(element)
+        taken = user.taken_element == element
         if taken and (user.is_root or home.users.get(user.name)):
             return True
     return False

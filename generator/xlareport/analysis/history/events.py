@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import (
     ChangeCause,
@@ -21,9 +21,14 @@ from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime.english import first_few
+
+_PRODUCT = "product"
+_FACTORS = 2
+_PRODUCTS: WeakKeyDictionary[Computation, tuple[Instruction, ...]] = WeakKeyDictionary()
 
 
 class Event(StrEnum):
@@ -257,3 +262,47 @@ def _moved(matching: Matching, before: Place, after: Place) -> tuple[Event, str]
         return Event.MOVED, f"{left}into %{after.computation}"
     event = Event.FUSED if holder.opcode == "fusion" else Event.MOVED
     return event, f"{'' if event is Event.FUSED else left}into %{holder.name}"
+
+
+def retyped_products(matching: Matching) -> Iterator[tuple[Place, Place]]:
+    """Yield the matmuls, old and new, whose operands have other element types now.
+
+    The line of a matmul stays the same when only the type of an operand changes.
+    """
+    for computation in matching.after.computations:
+        former = matching.computation_before(computation.name)
+        if matching.before.by_name.get(former) is computation:
+            continue
+        for line in _products_of(computation):
+            after = Place(computation.name, line.name)
+            before = matching.partner_before(after)
+            if before is not None and operand_types(matching, before, after):
+                yield before, after
+
+
+def operand_types(matching: Matching, before: Place, after: Place) -> str:
+    """Return the types of a product's factors, as `operands f32, f32 → bf16, f32`; '' if equal."""
+    old = _types(matching.before, before)
+    new = _types(matching.after, after)
+    if old is None or new is None or old == new:
+        return ""
+    return f"operands {', '.join(old)} → {', '.join(new)}"
+
+
+def _types(module: HloModule, place: Place) -> list[str] | None:
+    """Return the operands' element types; None for other opcodes and tuple operands."""
+    line = module.find(*place)
+    if line is None or family_of(line) != _PRODUCT:
+        return None
+    near = module.by_name[place.computation].by_name
+    factors = [near.get(name) for name in [*line.operand_names][:_FACTORS]]
+    types = [factor.shape.element_type for factor in factors if factor is not None]
+    return types if len(types) == _FACTORS and all(types) else None
+
+
+def _products_of(computation: Computation) -> tuple[Instruction, ...]:
+    products = _PRODUCTS.get(computation)
+    if products is None:
+        lines = (line for line in computation.instructions if family_of(line) == _PRODUCT)
+        products = _PRODUCTS[computation] = tuple(lines)
+    return products

@@ -21,7 +21,7 @@ _MAKING = frozenset(
 )
 
 
-class Made(Struct, frozen=True):
+class Creation(Struct, frozen=True):
     """How an instruction came to be."""
 
     instruction: str
@@ -30,13 +30,13 @@ class Made(Struct, frozen=True):
     grade: Grade
 
 
-def find_makers(snapshots: SnapshotSequence, rows: Sequence[MeasuredRow]) -> Iterator[Made]:
+def find_creations(snapshots: SnapshotSequence, rows: Sequence[MeasuredRow]) -> Iterator[Creation]:
     """Yield how each of the first rows came to be, where its history is known."""
     last = len(snapshots.modules) - 1
     for row in rows[:MOST]:
         events = history(snapshots, last, Place(row.computation, row.instruction.name))
         making = [event for event in events if event.event in _MAKING]
         if making:
-            yield Made(row.instruction.name, making[-1].number, making[-1].confidence)
+            yield Creation(row.instruction.name, making[-1].number, making[-1].confidence)
         elif events:
-            yield Made(row.instruction.name, 0, Grade.EXACT)
+            yield Creation(row.instruction.name, 0, Grade.EXACT)

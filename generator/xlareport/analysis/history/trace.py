@@ -23,10 +23,10 @@ from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import HloModule
 
 _BEGINNINGS = 4
-_Ranked: TypeAlias = "tuple[tuple[bool, bool, int], Standing]"
+_Ranked: TypeAlias = "tuple[tuple[bool, bool, int], InstructionState]"
 
 
-class Standing(NamedTuple):
+class InstructionState(NamedTuple):
     """An instruction as it is in a snapshot."""
 
     place: Place
@@ -50,9 +50,9 @@ class Trace(Struct, frozen=True):
     subject: Subject
     events: tuple[HistoryEvent, ...]
     """By snapshot; those of all instructions that the subject is or becomes."""
-    origins: tuple[Standing, ...]
+    origins: tuple[InstructionState, ...]
     """Instructions of the first snapshot whose work it does."""
-    now: tuple[Standing, ...]
+    now: tuple[InstructionState, ...]
     """Instructions of the last snapshot that do its work."""
     beginnings: tuple[HistoryEvent, ...]
     """Without origins, the additions it goes back to, the nearest first, up to a limit."""
@@ -76,7 +76,7 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     )
 
 
-def _computes(origin: Standing) -> bool:
+def _computes(origin: InstructionState) -> bool:
     """Return whether an origin is more than a constant for a new instruction."""
     return origin.opcode not in ("broadcast", "constant")
 
@@ -136,7 +136,7 @@ _STANDINGS: WeakKeyDictionary[HloModule, dict[Place, _Ranked]] = WeakKeyDictiona
 """Many subjects begin or end at the same places."""
 
 
-def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
+def standings(module: HloModule, places: Iterable[Place]) -> tuple[InstructionState, ...]:
     """Return the instructions at places: those from framework ops first, constants last.
 
     Among equals the largest result is first: an instruction that computes an index is seldom the
@@ -153,10 +153,10 @@ def _ranked(module: HloModule, place: Place) -> _Ranked:
     return (row.opcode == "constant", not row.op_name, -size), row
 
 
-def standing(module: HloModule, place: Place) -> Standing:
+def standing(module: HloModule, place: Place) -> InstructionState:
     """Return the instruction at a place; all fields but the place are empty if there is none."""
     line = module.find(*place)
     if line is None:
-        return Standing(place, "", "", "", "")
+        return InstructionState(place, "", "", "", "")
     message = whole_op_name(module, module.by_name[place.computation], line)
-    return Standing(place, line.opcode, line.shape.text, message, find_source(line, module))
+    return InstructionState(place, line.opcode, line.shape.text, message, find_source(line, module))

@@ -4,6 +4,7 @@ The values travel between processes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -11,7 +12,6 @@ from xlareport import reader_table
 from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.modules.summary import StepSummary
 from xlareport.analysis.passes.growth import Growth, measure_growth
-from xlareport.analysis.passes.step_weights import weigh_steps
 from xlareport.analysis.passes.times import (
     FileTimes,
     PassTime,
@@ -28,6 +28,14 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.program import ParsedModule
 from xlareport.readers.pass_metadata import ModuleMetadata
 
+_ALL_BYTES = 100_000.0
+"""Weight of doubling the bytes accessed, and of partitioning: equal to a hundred fusions."""
+_LEAST_SHARE = 0.001
+"""Of the bytes accessed: a smaller change is none."""
+_MOST_SHARE = 1.0
+"""More than twice the bytes counts as twice."""
+_MOST_REST = 0.5
+"""Of a change: where less stays after the next one, that takes it back."""
 _ANNOTATIONS = frozenset(
     {"frontend_attributes", "metadata", "origin", "original_value", "sharding"}
 )
@@ -35,7 +43,7 @@ _LEAST_INSTRUCTIONS = 3
 """Instructions of a computation that is worth a word."""
 
 
-class Again(Struct, frozen=True):
+class RepeatedState(Struct, frozen=True):
     """A state that an earlier snapshot had, but not every snapshot in between."""
 
     number: int
@@ -46,7 +54,7 @@ class Again(Struct, frozen=True):
     """None for the module as a whole."""
 
 
-def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
+def find_oscillations(modules: Sequence[HloModule]) -> tuple[RepeatedState, ...]:
     """Return repeated states: whole snapshots, else computations, by their text.
 
     Annotations alone, such as the shardings that a partitioner writes and removes, are no change.
@@ -61,7 +69,7 @@ def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
     return tuple(sorted(agains, key=lambda again: again.number))
 
 
-def _is_changed_between(modules: Sequence[HloModule], again: Again) -> bool:
+def _is_changed_between(modules: Sequence[HloModule], again: RepeatedState) -> bool:
     now = modules[again.number]
     known = now.by_name if again.computation is None else (again.computation,)
     between = modules[again.before + 1 : again.number]
@@ -84,22 +92,22 @@ def _content(line: Instruction) -> tuple[object, ...]:
     return line.name, line.opcode, line.shape.text, line.operands, line.argument, kept
 
 
-def _modules(modules: Sequence[HloModule]) -> Iterator[Again]:
+def _modules(modules: Sequence[HloModule]) -> Iterator[RepeatedState]:
     last: dict[tuple[Computation, ...], int] = {}
     for stage, module in enumerate(modules):
         key = module.computations
         if key in last and last[key] < stage - 1:
-            yield Again(stage, last[key], None)
+            yield RepeatedState(stage, last[key], None)
         last[key] = stage
 
 
-def _computations(modules: Sequence[HloModule]) -> Iterator[Again]:
+def _computations(modules: Sequence[HloModule]) -> Iterator[RepeatedState]:
     last: dict[Computation, int] = {}
     for stage, module in enumerate(modules):
         for computation in module.computations:
             before = last.get(computation, stage)
             if before < stage - 1 and len(computation.instructions) >= _LEAST_INSTRUCTIONS:
-                yield Again(stage, before, computation.name)
+                yield RepeatedState(stage, before, computation.name)
             last[computation] = stage
 
 
@@ -210,7 +218,7 @@ class Overview(Struct, frozen=True):
     numbers: tuple[tuple[int, NumbersChanged], ...]
     """By the index of the snapshot after the step."""
     busiest: tuple[Busy, ...]
-    again: tuple[Again, ...]
+    again: tuple[RepeatedState, ...]
     idle: Idle
     passes: tuple[PassTime, ...]
     """The longest first; empty where the compiler wrote no metadata."""
@@ -252,3 +260,49 @@ def summarize_passes(
         file_times=estimate_file_times(module.files),
         step_times=estimate_step_times(stages, metadata),
     )
+
+
+def weigh_steps(steps: Sequence[StepSummary | None], growth: Sequence[Growth]) -> tuple[float, ...]:
+    """Return the weight of the step to each snapshot; 0 for the first, no unit.
+
+    It is the work that the step's changes touch, and the relative change of the bytes accessed.
+    What the next step takes back, as copies that one pass adds and another removes, does not count.
+    Without figures for each snapshot, the changes alone count.
+    """
+    if not growth or len(growth) != len(steps):
+        return tuple(step.weight if step else 0.0 for step in steps)
+    shares = _lasting_shares(growth)
+    partitioned = [False, *(old.partitions != new.partitions for old, new in pairwise(growth))]
+    return tuple(
+        step.weight + _ALL_BYTES * (share + is_partitioning) if step and step.changed else 0.0
+        for step, share, is_partitioning in zip(steps, shares, partitioned, strict=True)
+    )
+
+
+def _lasting_shares(growth: Sequence[Growth]) -> list[float]:
+    """Return the relative change of the bytes accessed by each step, as far as it stays."""
+    shares = [0.0, *(bytes_share(old, new) for old, new in pairwise(growth))]
+    changing = [number for number, share in enumerate(shares) if share]
+    lasting = [min(abs(share), _MOST_SHARE) for share in shares]
+    settled = -1
+    for first, second in pairwise(changing):
+        rest = bytes_share(growth[first - 1], growth[second])
+        if first != settled and abs(rest) <= abs(shares[first]) * _MOST_REST:
+            keeper = first if (rest > 0) == (shares[first] > 0) else second
+            lasting[first], lasting[second] = 0.0, 0.0
+            lasting[keeper] = min(abs(rest), _MOST_SHARE)
+            settled = second
+    return lasting
+
+
+def bytes_share(before: Growth, after: Growth) -> float:
+    """Return the relative change of the bytes accessed; 0 if unknown.
+
+    0 also below a tenth of a percent, and for the partitioning step, which only moves work to other
+    devices.
+    """
+    old, new = before.bytes_accessed, after.bytes_accessed
+    if not old or new is None or before.partitions != after.partitions:
+        return 0.0
+    share = (new - old) / old
+    return share if abs(share) >= _LEAST_SHARE else 0.0

@@ -108,7 +108,7 @@ def _by_files(before: SnapshotFiles, after: SnapshotFiles) -> StepTime | None:
     old, new = (max(_modified(snapshot), default=None) for snapshot in (before, after))
     if old is None or new is None or new <= old:
         return None
-    return StepTime(new - old, measured=False)
+    return StepTime(float(new - old), measured=False)  # archives state whole numbers
 
 
 def _modified(stage: SnapshotFiles) -> Iterator[float]:

@@ -155,7 +155,7 @@ class _Run(Struct):
     """None if not all of them could be kept."""
 
 
-class _Seen(Struct):
+class _ModuleEvents(Struct):
     instructions: dict[str, OpTime] = field(default_factory=dict)
     runs: dict[str, _Run] = field(default_factory=dict)
     events: int = 0
@@ -176,7 +176,7 @@ class _Watch:
     """The events so far."""
 
     def __init__(self) -> None:
-        self.modules: dict[str, _Seen] = {}
+        self.modules: dict[str, _ModuleEvents] = {}
         self._threads: dict[tuple[int, ...], list[_Open]] = {}
         self._kept = 0
         self._names = 0
@@ -201,10 +201,10 @@ class _Watch:
             self._drawn += _keep(module, run, event, keep=self._drawn < MOST_DRAWN)
         module.events += 1
 
-    def _with_new_names(self, event: OpEvent) -> tuple[_Seen, OpTime, _Run, list[_Open]]:
+    def _with_new_names(self, event: OpEvent) -> tuple[_ModuleEvents, OpTime, _Run, list[_Open]]:
         """Return the records for an event with a new name."""
         self._names += 1
-        module = self.modules.setdefault(event.module, _Seen())
+        module = self.modules.setdefault(event.module, _ModuleEvents())
         time = module.instructions.setdefault(event.instruction, OpTime(event.instruction))
         run = module.runs.setdefault(event.run, _Run(event.start, event.end))
         return module, time, run, self._threads.setdefault(event.thread, [])
@@ -239,7 +239,7 @@ def _note_run(run: _Run, event: OpEvent, *, keep: bool) -> int:
     return 1
 
 
-def _keep(module: _Seen, run: _Run, event: OpEvent, *, keep: bool) -> int:
+def _keep(module: _ModuleEvents, run: _Run, event: OpEvent, *, keep: bool) -> int:
     """Store an event of a run for its timeline; return 1 if it was stored, else 0."""
     if run.events is None or not keep:
         run.events = None
@@ -251,13 +251,13 @@ def _keep(module: _Seen, run: _Run, event: OpEvent, *, keep: bool) -> int:
     return 1
 
 
-def _module(name: str, seen: _Seen) -> ModuleTimes:
+def _module(name: str, seen: _ModuleEvents) -> ModuleTimes:
     runs = [_run(key, run) for key, run in seen.runs.items()]
     ordered = tuple(sorted(runs, key=lambda run: run.start))
     return ModuleTimes(name, seen.instructions, ordered, seen.events, tuple(_steps(seen)))
 
 
-def _steps(seen: _Seen) -> Iterator[Timeline]:
+def _steps(seen: _ModuleEvents) -> Iterator[Timeline]:
     """Yield the timelines of the median and the slowest run, among those with all events."""
     runs = sorted(seen.runs.items(), key=lambda item: item[1].start)
     known = [

@@ -1,6 +1,8 @@
 """Compares the module of some ranks with that of most: first difference, and its meaning."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +15,6 @@ from xlareport.analysis.ranks.collective_order import (
 )
 from xlareport.analysis.ranks.instructions import InstructionDifference, list_differences
 from xlareport.analysis.ranks.side_files import compare_decisions, compare_side_files
-from xlareport.analysis.ranks.twins import find_first_line
 from xlareport.analysis.ranks.verdicts import (
     REASONS,
     VERDICTS,
@@ -23,11 +24,16 @@ from xlareport.analysis.ranks.verdicts import (
     worse,
 )
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
+from xlareport.dump.rank_twins import METADATA
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
 from xlareport.hlo.text import TextReader
 
+_NAMED = re.compile(rb"\s{0,99}(?:ROOT )?%([\w.\-]{1,1000}) = ")
+_HEADER = re.compile(rb"(?:ENTRY )?%([\w.\-]{1,1000}) \(")
+_NAMES = re.compile(rb"%[\w.\-]{1,1000}+")
+_LONGEST = 400
 _FIRST = "before_optimizations"
 _LAST = "after_optimizations"
 
@@ -52,7 +58,7 @@ class _ComparedSnapshot(Struct, frozen=True):
 
 def compare_rank_pair(pair: RankPair) -> RankDifference:
     """Return the first difference of the most severe kind; raises OSError if a file is gone."""
-    line = find_first_line(pair.reference, pair.module) if pair.by_lines else None
+    line = _find_first_line(pair.reference, pair.module) if pair.by_lines else None
     if line is not None:
         return line
     renamed: dict[str, str] = {}
@@ -234,3 +240,67 @@ def _compare_snapshots(pair: RankPair) -> Iterator[_ComparedSnapshot]:
             against = reader.read(contents[1], other.path)
             if base is not None and against is not None:
                 yield _ComparedSnapshot(stage, base, against)
+
+
+def _find_first_line(reference: ModuleFiles, module: ModuleFiles) -> RankDifference | None:
+    """Return the first line of the snapshots that differs; None where none does; raises OSError.
+
+    They are known to be the same program, so that nothing is parsed: fast enough for very many
+    ranks.
+    """
+    for stage, other in zip(reference.stages, module.stages, strict=False):
+        ours, theirs = _text(stage), _text(other)
+        if ours == theirs:
+            continue
+        computation = b""
+        for line, counterpart in zip_longest(ours.split(b"\n"), theirs.split(b"\n"), fillvalue=b""):
+            header = _HEADER.match(line)
+            computation = header[1] if header else computation
+            if line != counterpart:
+                return _line_difference(reference, module, stage, (computation, line, counterpart))
+    return None
+
+
+def _text(stage: SnapshotFiles) -> bytes:
+    texts = (artifact for artifact in stage.artifacts if artifact.name.kind == "hlo-text")
+    text = next(texts, None)
+    return text.entry.read() if text is not None else b""
+
+
+def _line_difference(
+    reference: ModuleFiles,
+    module: ModuleFiles,
+    stage: SnapshotFiles,
+    lines: tuple[bytes, bytes, bytes],
+) -> RankDifference:
+    computation, line, counterpart = lines
+    kind = _kind(line, counterpart)
+    named, other = _NAMED.match(line), _NAMED.match(counterpart)
+    return RankDifference(
+        module=module.key,
+        reference=reference.key,
+        verdict=VERDICTS[kind],
+        kind=kind,
+        step=stage.label,
+        computation=_words(computation) if named else "",
+        instruction=_words(other[1]) if other else "",
+        reference_instruction=_words(named[1]) if named else "",
+        attribute="metadata" if kind == "metadata" and named else "line",
+        value=_words(counterpart.strip()),
+        reference_value=_words(line.strip()),
+        reason=REASONS[kind],
+    )
+
+
+def _kind(line: bytes, counterpart: bytes) -> DifferenceKind:
+    if not _NAMED.match(line) and not _HEADER.match(line):
+        return "metadata"
+    ours, theirs = METADATA.sub(b"", line), METADATA.sub(b"", counterpart)
+    if ours == theirs:
+        return "metadata"
+    same_names = _NAMES.findall(ours) == _NAMES.findall(theirs)
+    return "ids" if same_names else "names"
+
+
+def _words(text: bytes) -> str:
+    return text.decode("utf-8", "replace")[:_LONGEST]

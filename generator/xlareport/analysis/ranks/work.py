@@ -77,4 +77,4 @@ def _died(pair: RankPair) -> RankDifference | Problem:
 
 def _failed(pair: RankPair, reason: str) -> Problem:
     message = f"It could not be compared with {pair.reference.key} of other ranks: {reason}."
-    return Problem(pair.module.key, None, message)
+    return Problem(pair.module.key, None, message, is_fault=True)

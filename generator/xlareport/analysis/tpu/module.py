@@ -6,11 +6,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.analysis.tpu.matrix_work import count_cores, with_waste
 from xlareport.analysis.tpu.notes import CompilerNotes, index_notes
 from xlareport.analysis.tpu.program import ProgramContext, analyze_program
 from xlareport.analysis.tpu.program_record import EmittedCode, TpuModule, TpuProgram, TpuSummary
 from xlareport.analysis.tpu.schedule_view import ScheduleView
+from xlareport.analysis.tpu.units import count_cores, with_waste
 from xlareport.dump.llo import TOP, WHOLE_PROGRAMS
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.tpu_cores import TpuCore, tpu_cores

@@ -8,7 +8,7 @@ from html import escape
 from markupsafe import Markup
 from msgspec import Struct, to_builtins
 
-from xlareport.analysis.compare.sweep import FIGURES, Member, find_odd
+from xlareport.analysis.compare.sweep import FIGURES, Member, find_outlier
 from xlareport.pages import words
 from xlareport.pages.charts import svg_chart
 from xlareport.pages.compare.figures import figure_name, written
@@ -149,7 +149,7 @@ class SweepPage(Struct, frozen=True):
 
 def sweep_page(members: Sequence[Member]) -> SweepPage:
     """Make the page."""
-    odd = find_odd(members)
+    odd = find_outlier(members)
     place_of_odd = odd.place if odd else None
     folder = _folder(members)
     shown = [name for name in FIGURES if any(member.figures.get(name) for member in members)]
@@ -191,7 +191,7 @@ def _alike(folders: Sequence[str]) -> bool:
 
 
 def _lead(members: Sequence[Member]) -> str:
-    odd = find_odd(members)
+    odd = find_outlier(members)
     if odd is None:
         return f"{len(members)} dumps; none stands out."
     value, middle = written(odd.figure, odd.value), written(odd.figure, round(odd.median))

@@ -209,9 +209,8 @@ def problems_table(problems: Sequence[Problem]) -> Table:
 
 
 def _problem(problem: Problem) -> list[str | int | None]:
-    """Divide a message into its sentence and the place that it draws, if it does."""
-    message, _, place = problem.message.partition("\n")
-    return [problem.path, problem.line, message, place.partition("\n")[0].strip() or None]
+    text = problem.excerpt.partition("\n")[0].strip()
+    return [problem.path, problem.line, problem.message, text or None]
 
 
 class _OfKind(Struct):

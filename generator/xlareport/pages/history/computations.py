@@ -28,7 +28,7 @@ from xlareport.analysis.history.node_timelines import (
 )
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
-from xlareport.pages.pictures.graph import Interned, Seen, columns, flat
+from xlareport.pages.pictures.graph import Interned, ShownInstruction, columns, flat
 from xlareport.pictures.shade import NO_COLOR_DATA
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
@@ -180,7 +180,7 @@ def _collect_versions(
     versions = [version for timeline in timelines for version in timeline.versions]
     nodes = Interned()
     numbers = [nodes.number(version.node) for version in versions]
-    seen = (Seen(version.instruction, modules[version.first]) for version in versions)
+    seen = (ShownInstruction(version.instruction, modules[version.first]) for version in versions)
     return {
         "lives": list(map(sub, numbers, [0, *numbers[:-1]])),
         "first": [version.first for version in versions],

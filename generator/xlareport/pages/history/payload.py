@@ -15,7 +15,7 @@ from xlareport.analysis.history.module_histories import (
     trace_subjects,
     trace_temporary,
 )
-from xlareport.analysis.history.trace import Standing
+from xlareport.analysis.history.trace import InstructionState
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.pages import navigation
 from xlareport.pages.history.stored import chunk_columns, index_columns
@@ -73,7 +73,7 @@ def _chunks(
 
 
 def _chunk(histories: Sequence[SubjectHistory]) -> dict[str, Any]:
-    table, events = _Standings(), _Events()
+    table, events = _InstructionStates(), _Events()
     return {
         "subjects": [_subject(history, table, events) for history in histories],
         "standings": table.rows,
@@ -81,14 +81,14 @@ def _chunk(histories: Sequence[SubjectHistory]) -> dict[str, Any]:
     }
 
 
-class _Standings:
+class _InstructionStates:
     """Standings, each once; subjects name them by number."""
 
     def __init__(self) -> None:
         self.rows: list[list[str]] = []
-        self._numbers: dict[Standing, int] = {}
+        self._numbers: dict[InstructionState, int] = {}
 
-    def number(self, standing: Standing) -> int:
+    def number(self, standing: InstructionState) -> int:
         if standing not in self._numbers:
             self._numbers[standing] = len(self.rows)
             shape = _shortened(standing.shape)
@@ -123,7 +123,7 @@ class _Events:
         return numbers
 
 
-def _subject(history: SubjectHistory, table: _Standings, events: _Events) -> dict[str, Any]:
+def _subject(history: SubjectHistory, table: _InstructionStates, events: _Events) -> dict[str, Any]:
     result = history.trace
     happened = result.events
     if result.beginnings:
@@ -136,7 +136,7 @@ def _subject(history: SubjectHistory, table: _Standings, events: _Events) -> dic
     }
 
 
-def _listed(standings: Sequence[Standing], table: _Standings) -> list[int]:
+def _listed(standings: Sequence[InstructionState], table: _InstructionStates) -> list[int]:
     """Return how many there are, and the numbers of the first."""
     return [len(standings), *(table.number(standing) for standing in standings[:_NAMES_LISTED])]
 

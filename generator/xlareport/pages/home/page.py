@@ -57,7 +57,7 @@ class MainCard(Struct, frozen=True):
     """The main program of each run; empty if there is only one program."""
 
 
-class Way(Struct, frozen=True):
+class QuestionLink(Struct, frozen=True):
     """A question and where it is answered."""
 
     question: str
@@ -98,7 +98,7 @@ class HomePage(Struct, frozen=True):
     main: MainCard | None
     findings: FindingsView | None
     """The findings of the main program and of the dump; None without a main program."""
-    ways: tuple[Way, ...]
+    ways: tuple[QuestionLink, ...]
     roles: Markup
     """The number of modules by role, and how to avoid some."""
     many: str
@@ -205,7 +205,9 @@ _REASONS = 3
 """How many are named."""
 
 
-def _ways(report: ReportRecord, main: ModuleRecord | None, *, nightly: bool) -> Iterator[Way]:
+def _ways(
+    report: ReportRecord, main: ModuleRecord | None, *, nightly: bool
+) -> Iterator[QuestionLink]:
     """Yield the questions that this report can answer, those on the main program in between."""
     modules, program = (
         navigation.address(navigation.MODULES),
@@ -213,24 +215,28 @@ def _ways(report: ReportRecord, main: ModuleRecord | None, *, nightly: bool) -> 
     )
     if nightly:
         answer = "Figures over time, with their changes."
-        yield Way("Nightly trend", answer, navigation.address(navigation.TRENDS))
+        yield QuestionLink("Nightly trend", answer, navigation.address(navigation.TRENDS))
     answer = "All modules with their roles."
-    yield Way("Which module is my program?", answer, modules)
+    yield QuestionLink("Which module is my program?", answer, modules)
     if main is not None:
         yield from _ways_into(main)
     if main is not None and report.retrace_groups:
         answer = "Differences between compilations of one function."
-        yield Way("Why was it compiled again?", answer, f"{program}#compiled-more-than-once")
+        yield QuestionLink(
+            "Why was it compiled again?", answer, f"{program}#compiled-more-than-once"
+        )
     answer = "Data flow between modules, recompilations, and eager functions."
-    yield Way("How are the modules connected?", answer, program)
+    yield QuestionLink("How are the modules connected?", answer, program)
     answer = "Every part of a file name, explained with files of this dump."
-    yield Way("What do these file names mean?", answer, navigation.address(navigation.NAMES))
+    yield QuestionLink(
+        "What do these file names mean?", answer, navigation.address(navigation.NAMES)
+    )
     answer = "xlareport compare BASE HEAD explains the difference to another dump or report."
     guide = navigation.address(_COMPARING)
-    yield Way("What changed between two dumps?", answer, guide)
+    yield QuestionLink("What changed between two dumps?", answer, guide)
     answer = "All files, how each was used, and flags for a richer dump."
     where = navigation.address(navigation.COVERAGE)
-    yield Way("What is in the dump, and what is missing?", answer, where)
+    yield QuestionLink("What is in the dump, and what is missing?", answer, where)
 
 
 def _fusion_answer(main: ModuleRecord) -> str:
@@ -241,28 +247,30 @@ def _fusion_answer(main: ModuleRecord) -> str:
     return "Trace one of them to see the reason of the fusion pass, if the dump has it."
 
 
-def _ways_into(main: ModuleRecord) -> Iterator[Way]:
+def _ways_into(main: ModuleRecord) -> Iterator[QuestionLink]:
     """Yield the questions on the main program that the dump can answer."""
     page = navigation.address(navigation.module_page(main.slug))
     if main.changed_steps:
         answer = "The pass that created an instruction, and the final instructions of an op_name."
-        yield Way("Where did my op go?", answer, f"{page}#ask")
-        yield Way("Why were two instructions not fused?", _fusion_answer(main), f"{page}#ask")
+        yield QuestionLink("Where did my op go?", answer, f"{page}#ask")
+        yield QuestionLink(
+            "Why were two instructions not fused?", _fusion_answer(main), f"{page}#ask"
+        )
     if main.steps:
         answer = "Every step with its HLO diff and graph, the largest effect first."
         steps = navigation.address(navigation.module_page(main.slug, "steps"))
-        yield Way("What did each pass do?", answer, steps)
+        yield QuestionLink("What did each pass do?", answer, steps)
     if main.final.instructions is not None:
         costs = cost_addresses(main, navigation.HOME)
         for part, question, answer in _COST_WAYS:
             if part in costs:
-                yield Way(question, answer, costs[part])
+                yield QuestionLink(question, answer, costs[part])
         if main.collectives:
             answer = "The cause, the bytes and the overlap of each collective."
             collectives = navigation.address(navigation.module_page(main.slug, "collectives"))
-            yield Way("Why is this collective there?", answer, f"{collectives}#origins")
+            yield QuestionLink("Why is this collective there?", answer, f"{collectives}#origins")
         answer = "Parameters and results of the main program."
-        yield Way("What are its inputs and outputs?", answer, f"{page}#inputs-and-outputs")
+        yield QuestionLink("What are its inputs and outputs?", answer, f"{page}#inputs-and-outputs")
 
 
 _COST_WAYS = (

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.passes.overview import Again, Busy, Overview
+from xlareport.analysis.passes.overview import Busy, Overview, RepeatedState
 from xlareport.analysis.passes.times import FileTimes
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short
@@ -28,7 +28,7 @@ _NAMES = 4
 _MICROSECONDS = 1e6
 
 
-class AgainRow(Struct, frozen=True):
+class RepeatedStateRow(Struct, frozen=True):
     """A state that was there before, and is again."""
 
     step: Link
@@ -45,7 +45,7 @@ class OverviewPart(Struct, frozen=True):
     numbers: tuple[tuple[Link, NumbersChanged], ...]
     """Steps that may have changed numbers, with what they changed."""
     numbers_more: int
-    again: tuple[AgainRow, ...]
+    again: tuple[RepeatedStateRow, ...]
     again_more: int
     idle: tuple[tuple[str, int], ...]
     """Names and runs."""
@@ -250,13 +250,13 @@ def _counted_note(overview: Overview) -> str:
     )
 
 
-def _again(agains: Sequence[Again], steps: Sequence[Link]) -> Iterator[AgainRow]:
+def _again(agains: Sequence[RepeatedState], steps: Sequence[Link]) -> Iterator[RepeatedStateRow]:
     """Yield a row for all states of one snapshot that came back in one step."""
     together: dict[tuple[int, int], list[str | None]] = {}
     for again in agains:
         together.setdefault((again.number, again.before), []).append(again.computation)
     for (stage, before), computations in together.items():
-        yield AgainRow(steps[stage], steps[before], prose(_came_back(computations)))
+        yield RepeatedStateRow(steps[stage], steps[before], prose(_came_back(computations)))
 
 
 def _came_back(computations: Sequence[str | None]) -> str:

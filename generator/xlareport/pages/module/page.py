@@ -139,7 +139,7 @@ def _fusion_words(record: ModuleRecord, summary: ModuleSummary) -> str:
 
 def _problem(problem: Problem) -> str:
     place = f", line {problem.line:,}" if problem.line is not None else ""
-    return f"{problem.path}{place}: {problem.message.partition(chr(10))[0]}"
+    return f"{problem.path}{place}: {problem.message}"
 
 
 def _no_heaviest(module: ModuleRecord) -> str:

@@ -43,7 +43,7 @@ class Interned(Struct):
         return self.values.setdefault(value, len(self.values))
 
 
-class Seen(Struct, frozen=True):
+class ShownInstruction(Struct, frozen=True):
     """An instruction with its module; `fused` where it is in a fusion."""
 
     instruction: Instruction
@@ -51,7 +51,7 @@ class Seen(Struct, frozen=True):
     fused: bool = False
 
 
-def columns(rows: Iterable[Seen], known: ColorData) -> Mapping[str, Any]:
+def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, Any]:
     """Return columns of names, opcodes, shapes and other content or colors of boxes.
 
     A shape has its elements and bytes, if these are known.
@@ -96,7 +96,7 @@ def short(part: float | None) -> float | None:
     return None if part is None else float(f"{part:.3g}")
 
 
-def look(row: Seen) -> tuple[str, str, str, str]:
+def look(row: ShownInstruction) -> tuple[str, str, str, str]:
     """Return opcode, the kind of a fusion, the color, and the attribute that is worth a line."""
     instruction = row.instruction
     message = "".join(attribute_words(instruction))
@@ -194,7 +194,7 @@ def _index(
     fused = _fused(computations)
     lines = [line for computation in computations for line in computation.instructions]
     seen = (
-        Seen(line, module, computation.name in fused)
+        ShownInstruction(line, module, computation.name in fused)
         for computation in computations
         for line in computation.instructions
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from xlareport.analysis.passes.growth import Growth
-from xlareport.analysis.passes.step_weights import bytes_share
+from xlareport.analysis.passes.overview import bytes_share
 from xlareport.analysis.passes.times import StepTime
 from xlareport.analysis.steps.effect import StepEffect
 from xlareport.runtime import english, units

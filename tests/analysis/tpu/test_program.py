@@ -1,5 +1,5 @@
 from xlareport.analysis.tpu.control import Action
-from xlareport.analysis.tpu.loops import find_loops
+from xlareport.analysis.tpu.program import find_loops
 from xlareport.readers.llo.regions import LoopBounds
 
 

@@ -1,0 +1,111 @@
+"""Values of known purpose: parts of a sum, operands of a collective in a row, random numbers."""
+
+import pytest
+from tests.modules import parse_module
+
+from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.cost_report.value_purposes import (
+    JoinedOperand,
+    find_drawn_shares,
+    find_joined_operands,
+    find_partial_sums,
+)
+
+MODULE = """HloModule m, is_scheduled=true
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+total {
+  parts = f32[4,8,16] parameter(0)
+  zero = f32[] constant(0)
+  sum = f32[8,16] reduce(parts, zero), dimensions={0}, to_apply=add
+  ROOT narrow = bf16[8,16] convert(sum)
+}
+
+ENTRY e {
+  a = f32[4,8,2] parameter(0)
+  b = f32[4,2,16] parameter(1)
+  parts = f32[4,8,16] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, \
+lhs_contracting_dims={2}, rhs_contracting_dims={1}
+  ROOT r = bf16[8,16] fusion(parts), kind=kLoop, calls=total
+}"""
+
+
+def test_the_sum_has_the_size_of_what_adds_the_parts() -> None:
+    module = parse_module(MODULE)
+    assert find_partial_sums(module, count_cost(module)) == {"parts": 8 * 16 * 2}
+
+
+def test_a_batched_product_that_nothing_adds_up_has_no_parts() -> None:
+    module = parse_module(MODULE.replace("dimensions={0}", "dimensions={1}"))
+    assert find_partial_sums(module, count_cost(module)) == {}
+
+
+JOINED = """HloModule m
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+row {
+  p = f32[4] parameter(0)
+  q = f32[2] parameter(1)
+  s = f32[4] negate(p)
+  ROOT c = f32[6] concatenate(p, q), dimensions={0}
+}
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  b = f32[2] parameter(1)
+  j = f32[6] fusion(a, b), kind=kLoop, calls=row
+  ROOT r = f32[6] all-reduce(j), replica_groups={}, to_apply=add
+}"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_joined"),
+    [
+        ("  s = f32[4] negate(p)\n", "", True),
+        ("", "", False),
+        ("fusion(a, b), kind=kLoop, calls=row", "concatenate(a, b), dimensions={0}", True),
+        ("fusion(a, b), kind=kLoop, calls=row", "pad(a, b), padding=0_2", False),
+        ("all-reduce(j), replica_groups={}, to_apply=add", "negate(j)", False),
+    ],
+)
+def test_a_concatenate_that_a_collective_reads_joins(
+    before: str, after: str, *, is_joined: bool
+) -> None:
+    joined = find_joined_operands(parse_module(JOINED.replace(before, after) if before else JOINED))
+    assert joined == ({"j": JoinedOperand("r", "all-reduce", 2)} if is_joined else {})
+
+
+DRAWN = """HloModule m
+
+cut {
+  p = u32[8,64] parameter(0)
+  i = s32[] parameter(1)
+  z = s32[] constant(0)
+  d = u32[2,64] dynamic-slice(p, i, z), dynamic_slice_sizes={2,64}
+  ROOT n = u32[2,64] not(d)
+}
+
+ENTRY e {
+  k = u64[2] parameter(0)
+  i = s32[] parameter(1)
+  r = u32[8,64] rng-bit-generator(k), algorithm=rng_default
+  f = u32[2,64] fusion(r, i), kind=kLoop, calls=cut
+  ROOT t = (u32[2,64], u32[%s]) tuple(f, %s)
+}
+"""
+
+
+@pytest.mark.parametrize(("also", "shares"), [("f", {"r": "u32[2,64]"}), ("r", {})])
+def test_only_a_slice_uses_the_numbers(also: str, shares: dict[str, str]) -> None:
+    shape = "2,64" if also == "f" else "8,64"
+    assert find_drawn_shares(parse_module((DRAWN % (shape, also)).encode())) == shares
