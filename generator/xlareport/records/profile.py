@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from xlareport.analysis.profile.measured import Cut, Measured, MeasuredRow
+from xlareport.analysis.profile.measured import Measured, MeasuredRow, PartialTrace
 
 _MICROSECOND = 1e6
 """Picoseconds."""
@@ -39,7 +39,7 @@ class ProfileRecord(Struct, frozen=True):
     events: int
     joined: int
     """Events of instructions that the module has."""
-    cut: Cut | None
+    cut: PartialTrace | None
     """Events that were recorded too seldom, so that no time is that of a whole run; else None."""
     twins: tuple[str, ...]
     """Keys of other modules with the name that fit the profile equally well."""

@@ -5,8 +5,13 @@ from collections.abc import Iterator
 import pytest
 from tests.modules import parse_module
 
-from xlareport.analysis.compare.time_changes import TimeChange, Timed, compare_times, scope_changes
-from xlareport.analysis.profile.measured import Cut
+from xlareport.analysis.compare.time_changes import (
+    ProfiledSide,
+    TimeChange,
+    compare_times,
+    scope_changes,
+)
+from xlareport.analysis.profile.measured import PartialTrace
 from xlareport.analysis.profile.times import sum_times
 from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
@@ -61,9 +66,9 @@ ENTRY main {
 MICROSECOND = 1_000_000
 
 
-def timed(text: str, **took: tuple[int, ...]) -> Timed:
+def timed(text: str, **took: tuple[int, ...]) -> ProfiledSide:
     """Return a module of which each instruction took so many microseconds in each run."""
-    return Timed(parse_module(text), sum_times(_events(took))["m"])
+    return ProfiledSide(parse_module(text), sum_times(_events(took))["m"])
 
 
 def _events(took: dict[str, tuple[int, ...]]) -> Iterator[OpEvent]:
@@ -127,7 +132,7 @@ def test_times_of_scopes() -> None:
 
 
 def test_a_trace_with_some_iterations_is_cut() -> None:
-    assert timed(LOOP, start=(1, 1), work=(1, 1)).cut == Cut("work", 2, 200)
+    assert timed(LOOP, start=(1, 1), work=(1, 1)).cut == PartialTrace("work", 2, 200)
     assert timed(BASE, d=(10, 20), f_1=(5, 5)).cut is None
 
 

@@ -5,7 +5,7 @@ from tests.modules import parse_module
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_creations
-from xlareport.analysis.profile.measured import Cut, find_cut, join_profile
+from xlareport.analysis.profile.measured import PartialTrace, find_cut, join_profile
 from xlareport.analysis.profile.times import sum_times
 from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
@@ -50,4 +50,4 @@ def test_a_trace_of_a_part_of_the_iterations_is_cut() -> None:
     measured = replace(joined, entered=1)
     assert find_cut(measured, {("main", "d"): 455}) is None
     assert find_cut(measured, {("main", "d"): None}) is None, "how often it runs is not known"
-    assert find_cut(measured, {("main", "d"): 20_000}) == Cut("d", 455, 20_000)
+    assert find_cut(measured, {("main", "d"): 20_000}) == PartialTrace("d", 455, 20_000)

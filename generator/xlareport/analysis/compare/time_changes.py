@@ -17,7 +17,12 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Pairing, Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
-from xlareport.analysis.profile.measured import Cut, find_cut, index_instructions, join_profile
+from xlareport.analysis.profile.measured import (
+    PartialTrace,
+    find_cut,
+    index_instructions,
+    join_profile,
+)
 from xlareport.analysis.profile.times import (
     PICOSECOND,
     ModuleTimes,
@@ -48,7 +53,7 @@ _SAME = "compiled the same"
 _NO_SCOPE = "no scope"
 
 
-class Timed(Struct, frozen=True, dict=True):
+class ProfiledSide(Struct, frozen=True, dict=True):
     """A final module with its profile."""
 
     module: HloModule
@@ -80,7 +85,7 @@ class Timed(Struct, frozen=True, dict=True):
         return sum(self.times.instructions[name].count for name in self.measured)
 
     @cached_property
-    def cut(self) -> Cut | None:
+    def cut(self) -> PartialTrace | None:
         """Modules of which the trace recorded too few executions for a time per run."""
         counts = count_cost(self.module).instructions
         executions = {key: count.executions for key, count in counts.items()}
@@ -182,7 +187,7 @@ def _time_modules(task: TimingTask) -> Timing:
     ours, theirs = read_module(task.base).final, read_module(task.head).final
     if ours is None or theirs is None:
         return Timing()
-    base, head = Timed(ours.hlo, task.base_times), Timed(theirs.hlo, task.head_times)
+    base, head = ProfiledSide(ours.hlo, task.base_times), ProfiledSide(theirs.hlo, task.head_times)
     if not base.joined or not head.joined:
         return Timing()
     cut = base.cut or head.cut
@@ -192,7 +197,7 @@ def _time_modules(task: TimingTask) -> Timing:
     return Timing(_compared(base, head), (base.joined, head.joined))
 
 
-def _compared(base: Timed, head: Timed) -> ComparedTimes:
+def _compared(base: ProfiledSide, head: ProfiledSide) -> ComparedTimes:
     changes, half = compare_times(base, head), MOST // 2
     listed = changes if len(changes) <= MOST else (*changes[:half], *changes[-half:])
     return ComparedTimes(
@@ -228,7 +233,7 @@ def _same_name(task: TimingTask, other: TimingTask) -> bool:
     return task.base.name == other.base.name or task.head.name == other.head.name
 
 
-def compare_times(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
+def compare_times(base: ProfiledSide, head: ProfiledSide) -> tuple[TimeChange, ...]:
     """Return the joined times of both profiles, the largest slowdown first."""
     same = base.module.computations == head.module.computations
     join = _Join(base, head, None if same else match(base.module, head.module))
@@ -241,7 +246,7 @@ def compare_times(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
     )
 
 
-def scope_changes(base: Timed, head: Timed) -> tuple[ScopeChange, ...]:
+def scope_changes(base: ProfiledSide, head: ProfiledSide) -> tuple[ScopeChange, ...]:
     """Return both profiles summed by scope, the largest slowdown first."""
     ours, theirs = _scopes(base), _scopes(head)
     scope_changes = (
@@ -256,7 +261,7 @@ def scope_changes(base: Timed, head: Timed) -> tuple[ScopeChange, ...]:
     )
 
 
-def _scopes(side: Timed) -> Counter[str]:
+def _scopes(side: ProfiledSide) -> Counter[str]:
     counts = Counter[str]()
     for name in side.measured:
         op_name = op_name_of(side.places[name][1], side.module)
@@ -267,7 +272,7 @@ def _scopes(side: Timed) -> Counter[str]:
 class _Join:
     """Groups the measured instructions of base and head that do the same work, by a matching."""
 
-    def __init__(self, base: Timed, head: Timed, matching: Matching | None) -> None:
+    def __init__(self, base: ProfiledSide, head: ProfiledSide, matching: Matching | None) -> None:
         self._base, self._head, self._matching = base, head, matching
         self._seen = frozenset(base.measured)
 
@@ -370,7 +375,7 @@ class _Join:
             result += [str(words) for kind, words in value.items() if kind not in _QUIET]
         return "; ".join(text for text in result if text) or _SAME
 
-    def _work(self, lines: Iterable[Instruction], side: Timed) -> Counter[str]:
+    def _work(self, lines: Iterable[Instruction], side: ProfiledSide) -> Counter[str]:
         """Return how often each opcode is in instructions, of fusions inside."""
         counts = Counter[str]()
         for line in lines:

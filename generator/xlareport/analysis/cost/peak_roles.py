@@ -117,6 +117,5 @@ def _buffer(computation: Computation, name: str) -> BufferKey:
 
 
 def _step(instruction: Instruction) -> tuple[int, ...]:
-    written = str(instruction.attributes.get("index", ""))
-    is_element = instruction.opcode == "get-tuple-element" and written.isdecimal()
-    return (int(written),) if is_element and len(written) < 9 else ()
+    number = instruction.taken_element
+    return () if number is None else (number,)

@@ -113,7 +113,7 @@ class CallFrame(Struct, frozen=True):
         if opcode in _TRANSPARENT and len(values) == 1:
             return values[0]
         if opcode == "get-tuple-element" and len(values) == 1:
-            index = _integer(instruction.attributes.get("index", ""))
+            index = instruction.taken_element
             return element(values[0], (index,)) if index is not None else None
         if opcode in _CALLS:
             return self._called(instruction, values)

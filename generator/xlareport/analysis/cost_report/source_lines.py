@@ -23,7 +23,7 @@ _MOST_OF_EACH = 40
 _AROUND = 3
 
 
-class Became(Struct, frozen=True):
+class LineInstruction(Struct, frozen=True):
     """An instruction of the final module that does work for a line."""
 
     computation: str
@@ -45,7 +45,7 @@ class SourceLine(Struct, frozen=True):
     before: tuple[str, ...]
     """Instructions in the first snapshot, without attributes, the first few."""
     before_count: int
-    became: tuple[Became, ...]
+    became: tuple[LineInstruction, ...]
     """In the final module, the first few."""
     became_count: int
     excerpt: tuple[tuple[int, str], ...] = ()
@@ -165,7 +165,9 @@ def _short(instruction: Instruction) -> str:
     return f"%{instruction.name} = {instruction.shape.text} {instruction.opcode}({inside})"
 
 
-def _became(module: HloModule, cost: ModuleCost, shares: Shares) -> Mapping[str, list[Became]]:
+def _became(
+    module: HloModule, cost: ModuleCost, shares: Shares
+) -> Mapping[str, list[LineInstruction]]:
     """Return the instructions of each line, fused ones as their fusion.
 
     Those come first in which the line takes most time, not those that take most as a whole.
@@ -190,7 +192,7 @@ def _became(module: HloModule, cost: ModuleCost, shares: Shares) -> Mapping[str,
 
     return {
         line: [
-            Became(*key, tuple(held[key].most_common()))
+            LineInstruction(*key, tuple(held[key].most_common()))
             for key in sorted(held, key=partial(dearest, line))
         ]
         for line, held in counts.items()

@@ -16,7 +16,7 @@ _TEXT = "guessed: it handles text, a type that XLA does not have"
 _NOT_KNOWN = "not known: neither the graph nor a log of TensorFlow in the dump gives a reason"
 
 
-class Outside(Struct, frozen=True):
+class UncompiledOperation(Struct, frozen=True):
     """An operation that XLA does not compile."""
 
     name: str
@@ -39,7 +39,7 @@ class ClusteredGraph(Struct, frozen=True):
 
     path: str
     clusters: tuple[Cluster, ...]
-    outside: tuple[Outside, ...]
+    outside: tuple[UncompiledOperation, ...]
 
 
 def cluster_graphs(
@@ -76,7 +76,7 @@ def _graph(
             for name, nodes in inside.items()
         ),
         outside=tuple(
-            Outside(graph_node.name, graph_node.op, _reason(graph_node, reasons))
+            UncompiledOperation(graph_node.name, graph_node.op, _reason(graph_node, reasons))
             for graph_node in outside
         ),
     )

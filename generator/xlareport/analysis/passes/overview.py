@@ -111,7 +111,7 @@ def _computations(modules: Sequence[HloModule]) -> Iterator[RepeatedState]:
             last[computation] = stage
 
 
-class Busy(Struct, frozen=True):
+class PassChanges(Struct, frozen=True):
     """Everything that was seen to change when one pass had run."""
 
     name: str | None
@@ -136,17 +136,17 @@ def rank_busiest(
     between: Sequence[Boundary],
     steps: Sequence[StepSummary | None],
     weights: Sequence[float],
-) -> tuple[Busy, ...]:
+) -> tuple[PassChanges, ...]:
     """Return the passes that changed anything, those that did most first.
 
     `steps` has what led to each snapshot, None for the first, `weights` its weight.
     """
-    busies: dict[str | None, Busy] = {}
+    busies: dict[str | None, PassChanges] = {}
     for boundary in between:
         step = steps[boundary.number]
         if step is not None and step.changed:
-            known = busies.get(boundary.ran, Busy(boundary.ran, 0, 0, 0, 0, 0))
-            busies[boundary.ran] = Busy(
+            known = busies.get(boundary.ran, PassChanges(boundary.ran, 0, 0, 0, 0, 0))
+            busies[boundary.ran] = PassChanges(
                 name=boundary.ran,
                 steps=known.steps + 1,
                 certain=known.certain + boundary.certain,
@@ -158,7 +158,7 @@ def rank_busiest(
     return tuple(sorted(busies.values(), key=lambda busy: (-busy.weight, busy.name or "")))
 
 
-class Idle(Struct, frozen=True):
+class QuietPasses(Struct, frozen=True):
     """The passes that provably changed nothing."""
 
     passes: tuple[tuple[str, int], ...]
@@ -169,7 +169,7 @@ class Idle(Struct, frozen=True):
 
 def find_idle_passes(
     stages: Sequence[SnapshotFiles], between: Sequence[Boundary], metadata: ModuleMetadata | None
-) -> Idle:
+) -> QuietPasses:
     """Return the passes that changed nothing in any of their runs."""
     if metadata is not None:
         inner = find_pipelines(metadata) | {START} | _suspects(between)
@@ -179,9 +179,9 @@ def find_idle_passes(
             if not pass_time.changed and pass_time.name not in inner
         ]
         proof = "the compiler's metadata lists every run, with or without a change"
-        return Idle(_sorted((pass_time.name, pass_time.runs) for pass_time in quiet), proof)
+        return QuietPasses(_sorted((pass_time.name, pass_time.runs) for pass_time in quiet), proof)
     if dump_mode(stages).mode is not DumpMode.EVERY:
-        return Idle((), "the dump has no record of passes that reported no change")
+        return QuietPasses((), "the dump has no record of passes that reported no change")
     changed = {
         boundary.ran for boundary in between if not boundary.identical or not boundary.certain
     }
@@ -189,7 +189,9 @@ def find_idle_passes(
     for boundary in between:
         if boundary.ran is not None and boundary.ran not in changed:
             runs[boundary.ran] = runs.get(boundary.ran, 0) + 1
-    return Idle(_sorted(runs.items()), "a file was written after every pass, and they are the same")
+    return QuietPasses(
+        _sorted(runs.items()), "a file was written after every pass, and they are the same"
+    )
 
 
 def _suspects(between: Sequence[Boundary]) -> set[str]:
@@ -217,9 +219,9 @@ class Overview(Struct, frozen=True):
     """The weight of the step to each snapshot, 0 for the first: see `weigh_steps`."""
     numbers: tuple[tuple[int, NumbersChanged], ...]
     """By the index of the snapshot after the step."""
-    busiest: tuple[Busy, ...]
+    busiest: tuple[PassChanges, ...]
     again: tuple[RepeatedState, ...]
-    idle: Idle
+    idle: QuietPasses
     passes: tuple[PassTime, ...]
     """The longest first; empty where the compiler wrote no metadata."""
     pipelines: frozenset[str]

@@ -38,7 +38,7 @@ class Sum(Struct, frozen=True):
     instructions: int
 
 
-class Cut(Struct, frozen=True):
+class PartialTrace(Struct, frozen=True):
     """A trace that recorded a part of the iterations that the program has."""
 
     instruction: str
@@ -75,7 +75,7 @@ class Measured(Struct, frozen=True):
     """Of the slowest instructions the key of the step that made them, and who did it, in words."""
     work: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
     """Flops and bytes of an instruction in one run of the module, by its name, where counted."""
-    cut: Cut | None = None
+    cut: PartialTrace | None = None
     """Then no time is that of a whole run; None where the trace has all that is known to run."""
     others: tuple[str, ...] = ()
     """Keys of other modules with the name that have some of the instructions."""
@@ -126,14 +126,16 @@ def join_profile(
     )
 
 
-def find_cut(measured: Measured, executions: Mapping[tuple[str, str], int | None]) -> Cut | None:
+def find_cut(
+    measured: Measured, executions: Mapping[tuple[str, str], int | None]
+) -> PartialTrace | None:
     """Return the instruction with too few events, if any; `executions` are those of one run."""
     runs = measured.entered or measured.distinct_runs or 1
     cuts = []
     for row in measured.rows:
         times = executions.get((row.computation, row.time.name)) or 0
         if times > 1 and row.time.count < _WHOLE * times * runs:
-            cuts.append(Cut(row.time.name, row.time.count, times * runs))
+            cuts.append(PartialTrace(row.time.name, row.time.count, times * runs))
     return max(cuts, key=lambda cut: (cut.expected - cut.seen, cut.instruction), default=None)
 
 

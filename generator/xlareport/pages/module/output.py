@@ -38,7 +38,13 @@ from xlareport.pages.pictures.requests import (
     place_step,
 )
 from xlareport.pages.profile.page import timeline_payload
-from xlareport.pages.search.payload import Searched, SearchedSnapshot, Touched, searched, touched
+from xlareport.pages.search.payload import (
+    ModuleSearchData,
+    SearchedSnapshot,
+    StepSearchData,
+    searched,
+    touched,
+)
 from xlareport.pages.steps.figures import step_figures, time_words, uncounted_words
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import step_payload
@@ -88,7 +94,7 @@ class StepPage(Struct, frozen=True):
 
     payload: dict[str, Any]
     drawn: DrawnStep | None
-    touched: Touched
+    touched: StepSearchData
     further: tuple[Payload, ...]
     """The lines of a long difference and the rows of large groups that are not in its payload."""
     mentioned: tuple[str, ...] = ()
@@ -157,7 +163,7 @@ class ModulePages:
                 lambda faults: faults.attempt(
                     "Its pictures", lambda: self._pictures(choice), Pictures()
                 ),
-                lambda faults: faults.attempt("The search", self._search, Searched()),
+                lambda faults: faults.attempt("The search", self._search, ModuleSearchData()),
                 self._histories,
                 self._computations,
                 lambda faults: faults.attempt("Its sketch for comparisons", self._sketch, ()),
@@ -261,7 +267,7 @@ class ModulePages:
         sketched = sketch_parsed(module, analyzed.analysis.summary, cost)
         return sketch_file(sketched, module.snapshots, self.texts.payloads)
 
-    def _search(self) -> Searched:
+    def _search(self) -> ModuleSearchData:
         """Index the module for the search over everything."""
         snapshots = self.analyzed.module.snapshots
         stages = [
@@ -340,7 +346,7 @@ class _ModuleParts(Struct, frozen=True):
     """The payloads of each part of a module's pages."""
 
     pictures: Pictures
-    search: Searched
+    search: ModuleSearchData
     histories: tuple[Payload, ...]
     computations: tuple[Payload, ...]
     sketch: tuple[TextFile, ...]

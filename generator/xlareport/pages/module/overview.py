@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.passes.overview import Busy, Overview, RepeatedState
+from xlareport.analysis.passes.overview import Overview, PassChanges, RepeatedState
 from xlareport.analysis.passes.times import FileTimes
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short
@@ -119,7 +119,7 @@ def overview_tables(overview: Overview) -> Mapping[str, Table]:
 _UNNAMED = "(before a pipeline, in no file name)"
 
 
-def busiest_table(busies: Sequence[Busy]) -> Table:
+def busiest_table(busies: Sequence[PassChanges]) -> Table:
     """Return the table of the passes that changed something."""
     columns = (
         Column("Pass", "code", "The last pass before each snapshot", of="pass"),

@@ -34,7 +34,7 @@ SnapshotSpan = tuple[int, int]
 """Numbers of the first and the last snapshot."""
 
 
-class Touched(Struct, frozen=True):
+class StepSearchData(Struct, frozen=True):
     """The changes of a step, by opcode and by name."""
 
     opcodes: Mapping[str, tuple[int, int, int]]
@@ -70,14 +70,14 @@ class SearchIndex(Struct):
         return tuple(name for name, _ in counts.most_common(_SCOPES))
 
 
-def touched(change: StepChange) -> Touched:
+def touched(change: StepChange) -> StepSearchData:
     """Return the changes by opcode; a changed opcode counts as one removed and one added."""
     counts: dict[str, list[int]] = {}
     for place, changes in enumerate((change.added, change.removed, change.modified)):
         for this_change in changes:
             for opcode, what in _counted_as(this_change, place):
                 counts.setdefault(opcode, [0, 0, 0])[what] += 1
-    return Touched(
+    return StepSearchData(
         {name: (count[0], count[1], count[2]) for name, count in counts.items()},
         tuple(sorted({added.after.instruction for added in change.added if added.after})),
         tuple(sorted({gone.before.instruction for gone in change.removed if gone.before})),
@@ -205,7 +205,7 @@ class SearchedSnapshot(Struct, frozen=True):
     """Whether the page of texts shows it."""
 
 
-class Searched(Struct, frozen=True):
+class ModuleSearchData(Struct, frozen=True):
     """The search data of one module."""
 
     payloads: tuple[tuple[str, str], ...] = ()
@@ -217,19 +217,21 @@ def searched(
     slug: str,
     modules: Sequence[HloModule],
     stages: Sequence[SearchedSnapshot],
-    steps: Iterable[tuple[int, Touched]],
-) -> Searched:
+    steps: Iterable[tuple[int, StepSearchData]],
+) -> ModuleSearchData:
     """Return the index of a module; `steps` are those with changes, by their snapshot."""
     if not modules:
-        return Searched()
+        return ModuleSearchData()
     index = search_index(modules)
     key = navigation.module_key(slug, "search")
     result = make_payload_file(key, _module(index, stages, steps))
-    return Searched((result,), index.scopes())
+    return ModuleSearchData((result,), index.scopes())
 
 
 def _module(
-    index: SearchIndex, stages: Sequence[SearchedSnapshot], steps: Iterable[tuple[int, Touched]]
+    index: SearchIndex,
+    stages: Sequence[SearchedSnapshot],
+    steps: Iterable[tuple[int, StepSearchData]],
 ) -> dict[str, Any]:
     spans, codes = Interned(), Interned()
     names = _first(sorted(index.instructions, key=_parted))
@@ -303,7 +305,7 @@ def _listed(places: Mapping[str, SnapshotSpan], spans: Interned) -> dict[str, An
     return {"values": values, "spans": [spans.number(places[value]) for value in values]}
 
 
-def _changed(touched: Touched, places: Mapping[str, int]) -> Iterator[list[int]]:
+def _changed(touched: StepSearchData, places: Mapping[str, int]) -> Iterator[list[int]]:
     """Yield the numbers of the names that a step added, removed and changed, as distances."""
     for names in (touched.added, touched.removed, touched.changed):
         known = sorted(places[name] for name in names if name in places)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.cost_report.source_lines import Became, SourceLine, SourceReport
+from xlareport.analysis.cost_report.source_lines import LineInstruction, SourceLine, SourceReport
 from xlareport.pages import words
 from xlareport.pages.cost.page import cost_parts
 from xlareport.pages.tables import Cell, Column, PartPage, Table
@@ -132,7 +132,7 @@ def _summary(source_line: SourceLine, seconds: float | None) -> str:
     return ", ".join(result) or "no cost"
 
 
-def _became(became: Became) -> tuple[str, str]:
+def _became(became: LineInstruction) -> tuple[str, str]:
     alone = len(became.operations) == 1 and became.operations[0][1] == 1
     return f"%{became.instruction}", became.operations[0][0] if alone else _opcodes(
         became.operations
@@ -184,5 +184,5 @@ def _table(source: SourceReport, seconds: float | None) -> Table:
     return Table(columns, rows)
 
 
-def _names(became: Sequence[Became], count: int) -> str:
+def _names(became: Sequence[LineInstruction], count: int) -> str:
     return first_few([f"%{place.instruction}" for place in became[:3]], 3, count)
