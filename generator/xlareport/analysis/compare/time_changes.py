@@ -192,8 +192,8 @@ def _time_modules(task: TimingTask) -> Timing:
         return Timing()
     cut = base.cut or head.cut
     if cut is not None:
-        seen = f"{cut.seen:,} of {cut.expected:,} executions of {cut.instruction}"
-        return untimed(task, f"a trace has {seen}")
+        counts = f"{cut.seen:,} of {cut.expected:,}"
+        return untimed(task, f"a trace has {counts} executions of {cut.instruction}")
     return Timing(_compared(base, head), (base.joined, head.joined))
 
 
@@ -214,10 +214,7 @@ def _compared(base: ProfiledSide, head: ProfiledSide) -> ComparedTimes:
 
 
 def keep_best_joined(timings: Mapping[int, tuple[TimingTask, Timing]]) -> dict[int, Timing]:
-    """Return, among modules with the same name, those that join the most instructions.
-
-    If several join equally many, their grade is a guess.
-    """
+    """Return, of modules of one name, those that join the most instructions; of several, guessed."""
     kept = {}
     for place, (task, timing) in timings.items():
         alike = [other for timing, other in timings.values() if _same_name(task, timing)]
