@@ -214,7 +214,7 @@ def _compared(base: ProfiledSide, head: ProfiledSide) -> ComparedTimes:
 
 
 def keep_best_joined(timings: Mapping[int, tuple[TimingTask, Timing]]) -> dict[int, Timing]:
-    """Return, of modules of one name, those that join the most instructions; of several, guessed."""
+    """Return, of modules of one name, those that join most instructions; of several, guessed."""
     kept = {}
     for place, (task, timing) in timings.items():
         alike = [other for timing, other in timings.values() if _same_name(task, timing)]
