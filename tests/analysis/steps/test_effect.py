@@ -67,3 +67,23 @@ def test_a_collective_that_is_part_of_what_another_opcode_became_counts() -> Non
     of_reduce = replace(of_slice, opcodes=("all-reduce", "all-reduce"))
     parts = replace(step, added=(), removed=(), modified=(of_slice, of_reduce))
     assert effect_of(parts).collectives == 1
+
+
+def test_a_collective_that_an_async_start_runs_is_one() -> None:
+    head, entry = BEFORE.split("ENTRY")
+    inner = """%async (x: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  ROOT %exchange = f32[8,4]{1,0} all-to-all(%x), replica_groups={}, dimensions={0}
+}
+
+ENTRY"""
+    start = "((f32[8,4]{1,0}), f32[8,4]{1,0}, u32[])"
+    entry = entry.replace(
+        "%d = f32[8,4]{1,0} all-reduce(%b), replica_groups={}, to_apply=%sum",
+        f"%s = {start} async-start(%b), calls=%async, "
+        'backend_config={"is_sync":false}\n  %d = f32[8,4]{1,0} async-done(%s)',
+    )
+    texts = head + inner + entry, head + inner + entry.replace("false", "true")
+    modules = [TextReader().read(text.encode(), "m.txt") for text in texts]
+    assert None not in modules
+    assert effect_of(step(*modules, "`p`")).collectives == 1  # type: ignore[arg-type]

@@ -4,9 +4,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange, is_partitioned
+from xlareport.hlo.model import HloModule
 from xlareport.knowledge.opcodes import opcode_work
 
 _PRECISION = frozenset({Kind.TYPE, Kind.PRECISION})
@@ -51,7 +54,7 @@ def effect_of(change: StepChange) -> StepEffect:
     changes = change.changes
     return StepEffect(
         fusions=change.after.fusions - change.before.fusions,
-        collectives=sum(map(_does_collective, changes)),
+        collectives=sum(_does_collective(change.matching, row) for row in changes),
         precision=_count(changes, _PRECISION),
         layout=_count(changes, _LAYOUT),
         order=_count(changes, frozenset({Kind.REORDERED})),
@@ -63,10 +66,21 @@ def _count(changes: Iterable[Change], kinds: frozenset[Kind]) -> int:
     return sum(not kinds.isdisjoint(change.kinds) for change in changes)
 
 
-def _does_collective(change: Change) -> bool:
+def _does_collective(matching: Matching | None, change: Change) -> bool:
     """Return whether a collective was changed, or is a part of what another opcode became."""
-    was, is_now = (
-        opcode.removesuffix("-start") in opcode_work().collectives for opcode in change.opcodes
-    )
+    opcodes = change.opcodes
+    if "async-start" in opcodes and matching is not None:
+        opcodes = _run(matching.before, change.before), _run(matching.after, change.after)
+    was, is_now = (opcode.removesuffix("-start") in opcode_work().collectives for opcode in opcodes)
     is_part = change.kind is Kind.PART and not was
     return (was or is_now) and (is_part or change.kind not in _QUIET)
+
+
+def _run(module: HloModule, place: Place | None) -> str:
+    """Return the opcode of an instruction; of an `async-start` that of what it starts."""
+    line = None if place is None else module.find(*place)
+    if line is None or line.opcode != "async-start" or not line.called:
+        return "" if line is None else line.opcode
+    computation = module.by_name.get(line.called[0][1])
+    root = None if computation is None else computation.root
+    return "" if root is None else root.opcode
