@@ -459,3 +459,22 @@ def test_a_bitcast_is_the_transpose_that_a_removed_copy_read(read: Read) -> None
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "t")) == Place("main", "b.1")
     assert matching.partner_after(Place("main", "c")) is None
+
+
+def test_the_zero_of_a_select_is_not_what_the_mask_of_a_product_became(read: Read) -> None:
+    before = """
+ENTRY %main (p: pred[8], x: f32[8]) -> f32[8] {
+  %p = pred[8]{0} parameter(0)
+  %x = f32[8]{0} parameter(1)
+  %mask = f32[8]{0} convert(%p)
+  %kept = f32[8]{0} multiply(%mask, %x)
+  ROOT %sine = f32[8]{0} sine(%kept)
+}
+"""
+    after = before.replace(
+        "%mask = f32[8]{0} convert(%p)",
+        "%zero = f32[] constant(0)\n  %zeros = f32[8]{0} broadcast(%zero), dimensions={}",
+    ).replace("%kept = f32[8]{0} multiply(%mask, %x)", "%s.1 = f32[8]{0} select(%p, %x, %zeros)")
+    matching = match(read(before), read(after.replace("(%kept)", "(%s.1)")))
+    assert matching.partner_after(Place("main", "mask")) is None
+    assert matching.partner_after(Place("main", "kept")) == Place("main", "s.1")

@@ -345,6 +345,8 @@ class _Spread:
             return
         placed = len(ours) == len(theirs) and _opcode(before) not in _COMMUTATIVE
         node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
+        if other.constant and not node.constant and _opcode(before) != _opcode(after):
+            return  # the new opcode needs a constant more: x * mask as select(mask, x, 0)
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
             yield node, other
 
