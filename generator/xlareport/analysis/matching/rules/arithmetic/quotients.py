@@ -1,0 +1,52 @@
+"""A rule for two divisions that became one by the product of the divisors: x/a/b as x/(a*b)."""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free, read_at
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.knowledge.grades import Grade
+
+_QUOTIENT, _PRODUCT = "divide", "multiply"
+_TERMS = 2
+
+
+def divided_once(search: Search) -> None:
+    """Pair two divisions in a row with the one by the product of their divisors."""
+    after = [node for node in search.after.open() if node.instruction.opcode == _QUOTIENT]
+    before = [node for node in search.before.open() if node.instruction.opcode == _QUOTIENT]
+    if not (before and after):
+        return
+    search.evaluate()
+    new = group_by_key(_by_products(search.after, after))
+    for key, ours in group_by_key(_in_a_row(search.before, before)).items():
+        theirs = new.get(key, ())
+        if len(ours) == len(theirs) == 1 and is_free(theirs[0]) and all(map(is_free, ours[0])):
+            reason = f"%{theirs[0].instruction.name} divides by the product of their divisors"
+            search.combine(list(ours[0]), theirs[0], Grade.MATCHED, reason)
+            ours[0][0].token = theirs[0].token
+
+
+def _by_products(side: Side, quotients: list[Node]) -> Iterator[tuple[Hashable, Node]]:
+    """Yield divisions by a new product, with the values of the dividend and of both factors."""
+    for node in quotients:
+        product = read_at(side, node, 1)
+        if product is None or not is_free(product) or product.instruction.opcode != _PRODUCT:
+            continue
+        read, factors = side.values.read(node), side.values.read(product)
+        if len(read) == len(factors) == _TERMS:
+            yield (read[0], *sorted(factors)), node
+
+
+def _in_a_row(side: Side, quotients: list[Node]) -> Iterator[tuple[Hashable, tuple[Node, Node]]]:
+    """Yield divisions of a quotient that nothing else reads, and that quotient, with values."""
+    for node in quotients:
+        inner = read_at(side, node, 0)
+        if inner is None or not is_free(inner) or inner.instruction.opcode != _QUOTIENT:
+            continue
+        read, behind = side.values.read(node), side.values.read(inner)
+        alone = len(side.users.get(inner, ())) == 1
+        if alone and len(read) == len(behind) == _TERMS:
+            yield (behind[0], *sorted((behind[1], read[1]))), (node, inner)
