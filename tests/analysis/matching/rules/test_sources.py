@@ -89,3 +89,19 @@ def test_a_copy_goes_on_as_the_copy_that_a_bitcast_hides_from_its_reader(read: R
     )
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "copy.1")) == Place("main", "copy.9")
+
+
+def test_a_copy_goes_on_as_the_transpose_that_a_bitcast_hides(read: Read) -> None:
+    head = "HloModule m\n\nENTRY %main (a: f32[2,4,8]) -> f32[2,4,8] {\n"
+    head += "  %a = f32[2,4,8]{2,1,0} parameter(0)\n  %sine = f32[2,4,8]{2,1,0} sine(%a)\n"
+    before = head + (
+        '  %copy.1 = f32[2,4,8]{2,0,1} copy(%sine), metadata={op_name="turn"}\n'
+        "  ROOT %out = f32[2,4,8]{2,0,1} exponential(%copy.1)\n}\n"
+    )
+    after = head + (
+        "  %turned = f32[4,2,8]{2,1,0} transpose(%sine), dimensions={1,0,2}\n"
+        '  %bitcast.1 = f32[2,4,8]{2,0,1} bitcast(%turned), metadata={op_name="turn"}\n'
+        "  ROOT %out = f32[2,4,8]{2,0,1} exponential(%bitcast.1)\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "copy.1")) == Place("main", "turned")

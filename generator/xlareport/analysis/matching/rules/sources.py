@@ -97,12 +97,13 @@ def sources_behind(
 def copy_behind(graph: Graph, node: Node, other: Node) -> Node | None:
     """Return the free copy of as many elements that bitcasts now hide from the reader of a copy.
 
-    A bitcast moves nothing, so it is not what continues the copy.
+    Or the transpose, as which layouts are normalized. A bitcast moves nothing, so it is not what
+    continues the copy.
     """
     if node.instruction.opcode != "copy" or other.instruction.opcode != "bitcast":
         return None
     for source in sources_behind(graph, other, _MOVE_NOTHING):
-        if source.instruction.opcode == "copy":
+        if source.instruction.opcode in ("copy", "transpose"):
             alike = same_count(node, source) and same_type(node, source)
             return source if alike and is_free(source) else None
     return None

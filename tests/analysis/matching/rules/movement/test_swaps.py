@@ -412,3 +412,23 @@ def test_a_reshape_under_its_name_passes_nothing_by_indices(read: Read) -> None:
     named = _RESULT_RESHAPED.replace("reshape.9", "reshape.1")
     matching = match(read(_INDICES_RESHAPED), read(named))
     assert not any("past %gather" in str(pairing.reason) for pairing in matching.pairings)
+
+
+def test_a_transpose_that_stays_behind_is_not_the_bitcast_before(read: Read) -> None:
+    before = _module(
+        "%sine = f32[2,32,16]{2,0,1} sine(%a)",
+        "%square = f32[2,32,16]{2,0,1} multiply(%sine, %sine)",
+        "%turned = f32[2,16,32]{1,0,2} transpose(%square), dimensions={0,2,1}",
+        "ROOT %out = f32[2,16,32]{1,0,2} exponential(%turned)",
+    )
+    after = _module(
+        "%sine = f32[2,32,16]{2,0,1} sine(%a)",
+        "%bitcast.1 = f32[32,2,16]{2,1,0} bitcast(%sine)",
+        "%square.1 = f32[32,2,16]{2,1,0} multiply(%bitcast.1, %bitcast.1)",
+        "%bitcast.2 = f32[2,16,32]{1,0,2} bitcast(%square.1)",
+        "ROOT %out = f32[2,16,32]{1,0,2} exponential(%bitcast.2)",
+    )
+    shaped = [text.replace("f32[8]", "f32[2,32,16]") for text in (before, after)]
+    matching = match(*map(read, shaped))
+    assert matching.partner_after(_at("square")) == _at("square.1")
+    assert matching.partner_after(_at("turned")) == _at("bitcast.2")

@@ -165,7 +165,16 @@ def _raised(
     """Yield a move that read the result, and the move whose result is read now."""
     for position, moved in _read_moves(search.after, search.before, other, node, equal):
         for move in _reading_moves(search.before, node, position, moved):
-            yield move, moved
+            if not _stays(search.after, other, move):
+                yield move, moved
+
+
+def _stays(side: Side, node: Node, move: Node) -> bool:
+    """Return whether a move of a node's result is one now too, of whatever opcode."""
+    return any(
+        is_free(user) and _is_move(user) and user.instruction.shape == move.instruction.shape
+        for user, _ in side.users.get(node, ())
+    )
 
 
 def _read_moves(
