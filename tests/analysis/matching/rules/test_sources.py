@@ -105,3 +105,21 @@ def test_a_copy_goes_on_as_the_transpose_that_a_bitcast_hides(read: Read) -> Non
     )
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "copy.1")) == Place("main", "turned")
+
+
+def test_a_reshape_and_a_copy_that_changed_places_go_on_as_themselves(read: Read) -> None:
+    head = "HloModule m\n\nENTRY %main (a: f32[4,8]) -> f32[32] {\n"
+    head += "  %a = f32[4,8]{1,0} parameter(0)\n  %sine = f32[4,8]{1,0} sine(%a)\n"
+    copied = head + (
+        "  %copy.1 = f32[4,8]{0,1} copy(%sine)\n  %flat.1 = f32[32]{0} reshape(%copy.1)\n"
+        "  ROOT %out = f32[32]{0} exponential(%flat.1)\n}\n"
+    )
+    shaped = head + (
+        "  %flat.9 = f32[32]{0:T(128)} bitcast(%sine)\n  %copy.9 = f32[32]{0} copy(%flat.9)\n"
+        "  ROOT %out = f32[32]{0} exponential(%copy.9)\n}\n"
+    )
+    for before, after, numbers in ((copied, shaped, (1, 9)), (shaped, copied, (9, 1))):
+        matching = match(read(before), read(after))
+        for name in ("copy", "flat"):
+            old, new = (Place("main", f"{name}.{number}") for number in numbers)
+            assert matching.partner_after(old) == new

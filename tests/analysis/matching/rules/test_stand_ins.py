@@ -319,3 +319,21 @@ def _of_reordered(read: Read, after: str, name: str) -> bool:
         taken.append(node)
     operands = search.before.graph.operands(taken[0]), search.after.graph.operands(taken[1])
     return are_of_reordered(*taken, *operands)
+
+
+def test_a_number_in_another_type_goes_on(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[8]) -> f32[10] {
+  %a = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  ROOT %pad = f32[10]{0} pad(%a, %zero), padding=1_1
+}
+"""
+    after = before.replace("%zero = f32[] constant(0)", "%c.1 = bf16[] constant(0)").replace(
+        "ROOT %pad = f32[10]{0} pad(%a, %zero)",
+        "%b = bf16[8]{0} convert(%a)\n  ROOT %pad = bf16[10]{0} pad(%b, %c.1)",
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "zero")) == Place("main", "c.1")
+    other = match(read(before), read(after.replace("constant(0)", "constant(1)")))
+    assert other.partner_after(Place("main", "zero")) is None

@@ -126,3 +126,21 @@ def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node |
     if source.instruction.shape.dimensions != other.instruction.shape.dimensions:
         return None
     return source if here.values.read(source) == read != here.values.read(node) else None
+
+
+_SHAPED = frozenset({"bitcast", "reshape"})
+
+
+def crossed_copies(search: Search, node: Node, other: Node) -> tuple[tuple[Node, Node], ...]:
+    """Return the pairs of a copy and a reshape that changed places; empty where they did not.
+
+    `node` and `other` are the second move of each order; a reshape may have become a bitcast.
+    """
+    first, now_first = read_at(search.before, node, 0), read_at(search.after, other, 0)
+    if first is None or now_first is None or not (is_free(first) and is_free(now_first)):
+        return ()
+    opcodes = [move.instruction.opcode for move in (first, node, now_first, other)]
+    are_crossed = (opcodes[0] == opcodes[3] == "copy" and {opcodes[1], opcodes[2]} <= _SHAPED) or (
+        opcodes[1] == opcodes[2] == "copy" and {opcodes[0], opcodes[3]} <= _SHAPED
+    )
+    return ((first, other), (node, now_first)) if are_crossed else ()

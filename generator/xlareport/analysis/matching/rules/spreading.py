@@ -9,6 +9,7 @@ from xlareport.analysis.matching.rules.sources import (
     behind_collectives,
     behind_mask,
     copy_behind,
+    crossed_copies,
     passed_by,
     same_move_behind,
     sources_behind,
@@ -21,6 +22,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     is_masked_part,
     is_moved_by_copy,
     is_reshaped,
+    is_retyped,
     is_work_behind,
     keep_places,
     may_be_resized,
@@ -264,7 +266,7 @@ class _Spread:
 
     def _could_replace(self, node: Node, other: Node) -> bool:
         """Return whether two nodes have the same shape, or move the same data."""
-        like = is_masked_part(node, other) or is_reshaped(node, other)
+        like = is_masked_part(node, other) or is_reshaped(node, other) or is_retyped(node, other)
         if like or same_shape(self._search, node, other):
             return True
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
@@ -332,6 +334,8 @@ class _Spread:
                 sent = sent or behind_mask(self._search, node, other)
                 if sent is not None:
                     yield node, sent
+                elif crossed := () if path else crossed_copies(self._search, node, other):
+                    yield from crossed
                 elif path == other_path and self._could_replace(node, other):
                     move = same_move_behind(self._search.before, node, self._search.after, other)
                     yield (move, other) if move else self._behind_moves(node, other)

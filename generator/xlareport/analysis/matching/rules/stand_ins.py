@@ -125,6 +125,13 @@ def is_reshaped(node: Node, other: Node) -> bool:
     return alike and bool(line.operands) and origin(node) == origin(other)
 
 
+def is_retyped(node: Node, other: Node) -> bool:
+    """Return whether two constants are one number in two element types."""
+    old, new = node.instruction, other.instruction
+    same = old.opcode == new.opcode == "constant" and old.argument == new.argument
+    return same and old.shape.dimensions == new.shape.dimensions
+
+
 def keep_places(node: Node, other: Node) -> bool:
     """Return whether the elements of two tuples may be the same ones, place by place."""
     elements, others = node.instruction.shape.elements, other.instruction.shape.elements
