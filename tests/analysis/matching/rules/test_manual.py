@@ -136,3 +136,15 @@ def test_calls_in_a_row_are_split_one_after_the_other(read: Read) -> None:
         "  ROOT %end.2 = (f32[4]{0}, f32[2]{0}) tuple(%map.4, %map.5)\n}\n"
     )
     assert names(match(read(whole), read(parts)), "next") >= {"map.4", "map.5"}
+
+
+def test_a_sharding_constraint_before_the_call_goes_on_as_a_copy(read: Read) -> None:
+    before = WHOLE.replace(
+        "  %in = ", '  %held = f32[4]{0} custom-call(%b), custom_call_target="Sharding"\n  %in = '
+    ).replace("custom-call(%a, %b)", "custom-call(%a, %held)")
+    after = PARTS.replace("  %copy.1 = ", "  %held.2 = f32[4]{0} copy(%d)\n  %copy.1 = ").replace(
+        "copy(%d), sharding", "copy(%held.2), sharding"
+    )
+    matching = match(read(before), read(after))
+    assert names(matching, "in") == {"map.0", "map.1", "copy.0", "copy.1"}
+    assert matching.partner_after(Place("main.1", "held")) == Place("main.2", "held.2")

@@ -19,6 +19,8 @@ _SPLIT = {
     "xla.sdy.LocalToGlobalShape": "SPMDShardToFullShape",
 }
 """Target of a call for several arrays, and target of the calls that Shardy makes of it."""
+_CONSTRAINT = "Sharding"
+"""Target of the calls for `with_sharding_constraint`, which become copies too."""
 _MOST_COPIES = 4
 """Copies in a row that are looked behind."""
 
@@ -57,8 +59,12 @@ def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> l
     """Return the free calls for each array of a call, in order; none unless all are there."""
     chosen: list[Node] = []
     for operand in search.before.graph.operands(whole):
-        key = (_SPLIT[target_of(whole)], _value(search.before, operand))
-        free = [part for part in parts.get(key, ()) if is_free(part) and part not in chosen]
+        free: list[Node] = []
+        for source in (operand, _behind_constraints(search.before, operand)[0]):
+            key = (_SPLIT[target_of(whole)], _value(search.before, source))
+            free = [part for part in parts.get(key, ()) if is_free(part) and part not in chosen]
+            if free:
+                break
         own = [part for part in free if origin(part) == origin(whole)]
         if not free:
             return []
@@ -85,6 +91,17 @@ def _copies(side: Side, part: Node) -> Iterator[Node]:
         yield node
 
 
+def _behind_constraints(side: Side, operand: NodeElement) -> tuple[NodeElement, list[Node]]:
+    """Return what sharding constraints in a row read, and these calls, the nearest first."""
+    calls: list[Node] = []
+    while len(calls) < _MOST_COPIES and target_of(operand[0]) == _CONSTRAINT and not operand[1]:
+        if not is_free(operand[0]):
+            break
+        calls.append(operand[0])
+        operand = side.graph.operands(operand[0])[0]
+    return operand, calls
+
+
 def _value(side: Side, operand: NodeElement) -> int:
     node, path = operand
     side.values.value_of(node)
@@ -93,9 +110,14 @@ def _value(side: Side, operand: NodeElement) -> int:
 
 def _link(search: Search, whole: Node, parts: list[Node]) -> None:
     reason = "one call for each array, over the same values"
-    copies = [[*_copies(search.after, part)][:1] for part in parts]
+    behind = [[*_copies(search.after, part)] for part in parts]
+    copies = [near[:1] for near in behind]
     if not search.link(whole, parts[0], Grade.MATCHED, reason):
         return
+    for operand, near in zip(search.before.graph.operands(whole), behind, strict=True):
+        calls = _behind_constraints(search.before, operand)[1]
+        for call, copy in zip(calls, near[1:], strict=False):
+            search.link(call, copy, Grade.MATCHED, f"read by %{near[0].instruction.name} now")
     for number, part in enumerate(parts[1:], start=1):
         search.part(whole, part, number)
     for copy in dict.fromkeys(copy for near in copies for copy in near):
