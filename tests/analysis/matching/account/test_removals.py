@@ -577,3 +577,26 @@ def test_a_tuple_does_not_lead_from_an_element_to_who_takes_another(read: Read) 
     pairing = match(read(_PACKED), after).pairing_before(Place("main", "c"))
     assert pairing is not None
     assert "%out" not in pairing.reason
+
+
+def test_the_removed_root_of_a_fusion_says_what_is_the_root_now(read: Read) -> None:
+    before = """
+HloModule step
+%fused (p: f32[8]) -> f32[4] {
+  %p = f32[8]{0} parameter(0)
+  %part = f32[4]{0} slice(%p), slice={[0:4]}
+  ROOT %most = f32[4]{0} abs(%part)
+}
+
+ENTRY %main (a: f32[8]) -> f32[4] {
+  %a = f32[8]{0} parameter(0)
+  %f = f32[4]{0} fusion(%a), kind=kLoop, calls=%fused
+  ROOT %sine = f32[4]{0} sine(%f)
+}
+"""
+    after = before.replace("  ROOT %most = f32[4]{0} abs(%part)\n", "").replace(
+        "  %part = ", "  ROOT %part = "
+    )
+    removed = match(read(before), read(after)).pairing_before(Place("fused", "most"))
+    assert removed is not None
+    assert str(removed.reason) == "%part is the root of its computation instead"

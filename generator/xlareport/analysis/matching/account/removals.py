@@ -303,11 +303,24 @@ class Removals:
                 yield f"%{user.partner.instruction.name} no longer uses it"
                 continue
             now = read_at(self._search.after, user.partner, position)
+            yield from self._root_instead(node, user, position, now)
             if now is not None:
                 yield _reads_now(node, user.partner, position, now, near=near)
             elif not user.partner.instruction.operands:
                 became = f"{self._former(user)} became %{user.partner.instruction.name}"
                 yield f"its user {became}, which has no operands"
+
+    def _root_instead(
+        self, node: Node, user: Node, position: int, now: Node | None
+    ) -> Iterator[str]:
+        """Yield what is the root of a fusion now, whose reader reads the same fusion as before."""
+        if now is None or user.partner is None or not is_root(node):
+            return
+        if _as_written(user, position, node) != _as_written(user.partner, position, now):
+            return
+        root = self._root_after(node.frame.computation.name)
+        if root is not None and root != node.instruction.name:
+            yield f"%{root} is the root of its computation instead"
 
     def _dropped(self, partner: Node | None, user: Instruction) -> Iterator[str]:
         """Yield which loop carries less than the tuple that read an instruction gave it."""
