@@ -82,6 +82,7 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
     assert "Per-device figures (2 partitions)." in said["Cost"]
     assert cost.words.count('<a href="m/') == 3
     assert "Largest buffer at the peak: %" in said["Memory"]
+    assert " To lower it: " in said["Memory"]
 
 
 def test_the_largest_buffer_leads_to_its_trace(told: Teller) -> None:

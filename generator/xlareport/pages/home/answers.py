@@ -1,6 +1,6 @@
 """The first sentences of the home page: an answer to each common question."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import isclose
 
@@ -16,6 +16,7 @@ from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.home.time import TimeView, time_view
+from xlareport.pages.memory.actions import list_actions
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.pages.program.ranks import rank_words
 from xlareport.pages.rendering.environment import prose
@@ -102,8 +103,10 @@ def _answers(
         yield Answer("Measured time", words_of_time, "All times", costs.get("time", ""))
     memory = _memory(record, module.cost)
     if memory:
-        names = _histories(record, _held_values(record))
-        yield Answer("Memory", prose(memory, names), "All memory", costs.get("memory", ""))
+        names = dict(_histories(record, _held_values(record)))
+        names |= {finding.title: costs.get("cost", "") for finding in record.findings}
+        advice = _memory_advice(module.cost, names)
+        yield Answer("Memory", prose(memory + advice, names), "All memory", costs.get("memory", ""))
     yield _modules(report)
 
 
@@ -236,6 +239,12 @@ def _memory(module: ModuleRecord, cost: CostReport | None) -> str:
     line = analysis_line(cost.memory, module.backend) if cost is not None else ""
     held = line if module.frontend == "jax" else _held(memory)
     return f"{message} {held}".strip()
+
+
+def _memory_advice(cost: CostReport | None, titles: Container[str]) -> str:
+    """Return the suggestion that saves the most memory, with a space before it; empty for none."""
+    actions = list_actions(cost.memory, titles) if cost is not None else []
+    return f" To lower it: {actions[0]}" if actions else ""
 
 
 def _held(memory: MemoryRecord | None) -> str:
