@@ -456,3 +456,25 @@ def test_an_equal_constant_of_one_framework_op_is_a_copy(
     pairing = match(read(_MASK), read(after)).pairing_after(Place("main", "eq.2"))
     assert pairing is not None
     assert pairing.relation is relation
+
+
+def test_a_reshape_of_a_copied_constant_is_a_copy_too(read: Read) -> None:
+    eye = """
+  %rows = s32[4,4]{1,0} iota(), iota_dimension=0, metadata={op_name="jit(f)/eye"}
+  %flat = s32[16]{0} reshape(%rows), metadata={op_name="jit(f)/eye"}
+"""
+    before = f"""
+HloModule step
+ENTRY %main (a: s32[16]) -> s32[16] {{
+  %a = s32[16]{{0}} parameter(0)
+{eye}  ROOT %sum = s32[16]{{0}} add(%a, %flat)
+}}
+"""
+    copy = eye.replace("%rows", "%rows.2").replace("%flat", "%flat.2")
+    product = (
+        "  %more = s32[16]{0} multiply(%sum, %flat.2)\n  ROOT %all = s32[16]{0} negate(%more)\n}"
+    )
+    after = before.replace("  ROOT %sum", f"{copy}  %sum").replace("\n}", f"\n{product}")
+    pairing = match(read(before), read(after)).pairing_after(at("flat.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED

@@ -5,6 +5,7 @@ from functools import cached_property
 
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
+    is_free,
     is_root,
     is_written_operand,
     node_after,
@@ -26,15 +27,11 @@ _MOST_STEPS = 100
 """Limit on new instructions that are followed to a known one."""
 _DEEPEST = 100
 """Limit on the chain of readers that is searched for the origin of a constant."""
-
-
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: outside of fusions none is made of another."""
 
 _MOVES = frozenset({"bitcast", "reshape"})
 """The same, if they are in the same computation: these only change the shape of a value."""
-
-
 _MOVING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose"})
 _CLONE = ".clone"
 _MOST_MOVES = 4
@@ -151,7 +148,14 @@ class Additions:
             return None
         of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
-        return None if beside and (opcode in _MOVES or of_another) else source
+        moves = beside and (opcode in _MOVES or of_another)
+        return None if moves and not self._is_of_copy(node, source) else source
+
+    def _is_of_copy(self, node: Node, source: Node) -> bool:
+        """Return whether a move reads a new copy of what an old move reads: a copied chain."""
+        read = read_at(self._search.after, node, 0)
+        copied = self.source(read) if read is not None and is_free(read) else None
+        return copied is not None and copied is read_at(self._search.before, source, 0)
 
     def _equal(self, node: Node) -> Node | None:
         """Return the instruction before that computes the same."""
