@@ -770,3 +770,23 @@ def test_a_fusion_that_another_takes_in_is_not_that_one(read: Read) -> None:
     matching = match(read(_SOFTMAX), read(_TAKEN_IN))
     assert matching.partner_after(Place("main", "soft")) is None
     assert matching.partner_after(Place("main", "sub.2")) == Place("outer", "sub.7")
+
+
+def test_a_move_whose_users_read_something_else_is_not_its_namesake(read: Read) -> None:
+    before = read(
+        "HloModule step\nENTRY %main (a: s32[1], c: s32[1]) -> (s32[], s32[4]) {\n"
+        "  %a = s32[1]{0} parameter(0)\n  %c = s32[1]{0} parameter(1)\n"
+        "  %reshape.1 = s32[] reshape(%a)\n  %sum = s32[] negate(%reshape.1)\n"
+        "  %wide = s32[4]{0} broadcast(%c), dimensions={0}\n"
+        "  ROOT %r = (s32[], s32[4]{0}) tuple(%sum, %wide)\n}\n"
+    )
+    after = read(
+        "HloModule step\nENTRY %main (a: s32[1], c: s32[1]) -> (s32[], s32[4]) {\n"
+        "  %a = s32[1]{0} parameter(0)\n  %c = s32[1]{0} parameter(1)\n"
+        '  %most = s32[] custom-call(%a), custom_call_target="most"\n  %sum = s32[] negate(%most)\n'
+        "  %reshape.2 = s32[] reshape(%c)\n"
+        "  %wide = s32[4]{0} broadcast(%reshape.2), dimensions={}\n"
+        "  ROOT %r = (s32[], s32[4]{0}) tuple(%sum, %wide)\n}\n"
+    )
+    partner = match(before, after).partner_after(Place("main", "reshape.1"))
+    assert partner != Place("main", "reshape.2")

@@ -12,6 +12,8 @@ from xlareport.analysis.matching.search.nodes import (
     is_root,
     name_in_computation,
     origin,
+    paired_users,
+    read_at,
     same_form,
     same_leaf,
     same_shape,
@@ -322,8 +324,17 @@ def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -
             if search.before.is_called(node) != search.after.is_called(other):
                 continue
             apart = _is_apart(search, node, other) or _give_other_results(node, other)
+            apart = apart or _is_replaced(search, node, other)
             if not _is_beside(node, other) and not apart:
                 search.link(node, other, Grade.MATCHED, reason)
+
+
+def _is_replaced(search: Search, node: Node, other: Node) -> bool:
+    """Return whether paired users of a move read something else than its namesake now."""
+    if _opcode(node) not in MOVES:
+        return False
+    reads = [read_at(search.after, partner, place) for _, partner, place in paired_users(node)]
+    return any(read is not None for read in reads) and other not in reads
 
 
 def _is_beside(node: Node, other: Node) -> bool:
