@@ -776,7 +776,8 @@ def test_a_move_whose_users_read_something_else_is_not_its_namesake(read: Read) 
     before = read(
         "HloModule step\nENTRY %main (a: s32[1], c: s32[1]) -> (s32[], s32[4]) {\n"
         "  %a = s32[1]{0} parameter(0)\n  %c = s32[1]{0} parameter(1)\n"
-        "  %reshape.1 = s32[] reshape(%a)\n  %sum = s32[] negate(%reshape.1)\n"
+        '  %reshape.1 = s32[] reshape(%a), metadata={op_name="r"}\n'
+        "  %sum = s32[] negate(%reshape.1)\n"
         "  %wide = s32[4]{0} broadcast(%c), dimensions={0}\n"
         "  ROOT %r = (s32[], s32[4]{0}) tuple(%sum, %wide)\n}\n"
     )
@@ -784,7 +785,7 @@ def test_a_move_whose_users_read_something_else_is_not_its_namesake(read: Read) 
         "HloModule step\nENTRY %main (a: s32[1], c: s32[1]) -> (s32[], s32[4]) {\n"
         "  %a = s32[1]{0} parameter(0)\n  %c = s32[1]{0} parameter(1)\n"
         '  %most = s32[] custom-call(%a), custom_call_target="most"\n  %sum = s32[] negate(%most)\n'
-        "  %reshape.2 = s32[] reshape(%c)\n"
+        '  %reshape.2 = s32[] reshape(%c), metadata={op_name="r"}\n'
         "  %wide = s32[4]{0} broadcast(%reshape.2), dimensions={}\n"
         "  ROOT %r = (s32[], s32[4]{0}) tuple(%sum, %wide)\n}\n"
     )
