@@ -1,6 +1,6 @@
 """A gated state space language model (associative scan), FSDP 4 x tensor 2, momentum SGD, v6e-8."""
 
-import sys
+import os, sys
 
 sys.path.insert(0, os.environ["PROGRAMS"])  # tests/data/programs
 from tagged_unseen import *
