@@ -97,6 +97,7 @@ _RULES = (
     sums.reassociated,
     factored.factored,
     quotients.divided_once,
+    powers.by_bits,
     identity.same_first_operand,
     ordered_values.same_value_in_order,
     frames.called,

@@ -52,3 +52,26 @@ def test_other_numbers_are_no_such_operation(read: Read, number: int) -> None:
     before, after = read(_text("remainder", 8, "1")), read(_text("and", number, "2"))
     pairing = match(before, after).pairing_before(Place("main", "remainder.1"))
     assert pairing is None or "bits" not in str(pairing.reason)
+
+
+def test_a_remainder_of_what_was_rewritten_itself_is_done_by_bits_too(read: Read) -> None:
+    before = """
+HloModule step
+ENTRY %main (x: u32[], y: u32[]) -> u32[] {
+  %x = u32[] parameter(0)
+  %y = u32[] parameter(1)
+  %four = u32[] constant(4)
+  %eight = u32[] constant(8)
+  %rem.1 = u32[] remainder(%x, %four)
+  %less = u32[] subtract(%rem.1, %y)
+  ROOT %rem.2 = u32[] remainder(%less, %eight)
+}
+"""
+    after = before.replace("constant(4)", "constant(3)").replace("constant(8)", "constant(7)")
+    after = after.replace("%rem.", "%and.").replace("remainder(", "and(")
+    after = after.replace("%four", "%three").replace("%eight", "%seven")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "rem.2")) == Place("main", "and.2")
+    pairing = matching.pairing_before(Place("main", "rem.2"))
+    assert pairing is not None
+    assert "by its bits" in str(pairing.reason)
