@@ -259,3 +259,58 @@ def test_what_left_nested_fusions_did_not_enter_the_loop_that_it_was_in(read: Re
     ]
     assert "moved out of %fusion" in details
     assert not any("%while" in str(detail) for detail in details)
+
+
+_NESTED_CALLS = """
+HloModule m
+%clip (c: f32[8]) -> f32[8] {
+  %c = f32[8]{0} parameter(0)
+  ROOT %least = f32[8]{0} abs(%c)
+}
+
+%layer (l: f32[8]) -> f32[8] {
+  %l = f32[8]{0} parameter(0)
+  %inner = f32[8]{0} call(%l), to_apply=%clip
+  ROOT %sine = f32[8]{0} sine(%inner)
+}
+
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+  %outer = f32[8]{0} call(%x), to_apply=%layer
+  ROOT %t = (s32[], f32[8]{0}) tuple(%i, %outer)
+}
+
+%condition (q: (s32[], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  %most = s32[] constant(4)
+  ROOT %less = pred[] compare(%j, %most), direction=LT
+}
+
+ENTRY %main (n: s32[], a: f32[8]) -> (s32[], f32[8]) {
+  %n = s32[] parameter(0)
+  %a = f32[8]{0} parameter(1)
+  %start = (s32[], f32[8]{0}) tuple(%n, %a)
+  ROOT %loop = (s32[], f32[8]{0}) while(%start), condition=%condition, body=%body
+}
+"""
+
+
+def test_what_ran_in_the_loop_in_nested_calls_is_inlined_and_not_moved_into_it(
+    read: Callable[[str], HloModule],
+) -> None:
+    clip, layer = _NESTED_CALLS.index("%clip ("), _NESTED_CALLS.index("%body (")
+    after = (_NESTED_CALLS[:clip] + _NESTED_CALLS[layer:]).replace(
+        "%outer = f32[8]{0} call(%x), to_apply=%layer",
+        "%least.1 = f32[8]{0} abs(%x)\n  %sine.1 = f32[8]{0} sine(%least.1)",
+    )
+    change = step(read(_NESTED_CALLS), read(after.replace("%outer)", "%sine.1)")))
+    details = {
+        row.before.instruction: [str(detail) for detail in row.details]
+        for row in change.modified
+        if row.before
+    }
+    for name in ("least", "sine"):
+        assert "inlined into %body" in details[name]
