@@ -12,7 +12,10 @@ ALIASES = frozenset({"bitcast", "get-tuple-element"})
 NO_CODE = frozenset({"bitcast", "constant", "get-tuple-element", "parameter", "tuple"})
 """Opcodes that run nothing and move nothing."""
 
-REARRANGEMENTS = frozenset({"bitcast", "copy", "reshape", "transpose"})
+SAME_ORDER = frozenset({"bitcast", "reshape"})
+"""Opcodes that give an array other dimensions and keep the order of its elements."""
+
+REARRANGEMENTS = SAME_ORDER | {"copy", "transpose"}
 """Their result has the elements of the operand, each once."""
 
 MOVES = REARRANGEMENTS | {"broadcast", "reverse", "slice"}

@@ -23,7 +23,7 @@ from xlareport.analysis.findings.finding import (
     join_names,
 )
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, SAME_ORDER
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 
@@ -40,7 +40,6 @@ _FREE = frozenset(
 """Opcodes that cost next to nothing inside of a fusion."""
 _READERS = frozenset({"fusion", "copy", "copy-start"})
 """Opcodes that can compute the array instead of reading it."""
-_VIEWS = frozenset({"bitcast", "reshape"})
 
 
 class _Carried(Struct, frozen=True):
@@ -210,10 +209,10 @@ def _readers(body: Computation, index: int) -> list[Instruction]:
     elements = [line for line in body.instructions if _is_element(body, line, index)]
     views = reachable(
         elements,
-        lambda line: [user for user in body.users.get(line.name, ()) if user.opcode in _VIEWS],
+        lambda line: [user for user in body.users.get(line.name, ()) if user.opcode in SAME_ORDER],
     )
     users = (user for line in views for user in body.users.get(line.name, ()))
-    others = (user for user in users if user.opcode not in _VIEWS and user is not body.root)
+    others = (user for user in users if user.opcode not in SAME_ORDER and user is not body.root)
     return [*{user.name: user for user in others}.values()]
 
 
@@ -235,7 +234,7 @@ def _can_compute(module: HloModule, body: Computation, reader: Instruction, inde
 
 def _unviewed(body: Computation, value: Instruction) -> Instruction:
     def viewed(line: Instruction) -> Sequence[Instruction]:
-        operand = body.operand(line) if line.opcode in _VIEWS else None
+        operand = body.operand(line) if line.opcode in SAME_ORDER else None
         return [operand] if operand else []
 
     return [*reachable([value], viewed)][-1]
@@ -246,7 +245,9 @@ def _is_multiplied(inside: Computation, parameter: Instruction) -> bool:
     views = reachable(
         [parameter],
         lambda line: [
-            user for user in inside.users.get(line.name, ()) if user.opcode in {*_VIEWS, "convert"}
+            user
+            for user in inside.users.get(line.name, ())
+            if user.opcode in {*SAME_ORDER, "convert"}
         ],
     )
     users = (user for line in views for user in inside.users.get(line.name, ()))

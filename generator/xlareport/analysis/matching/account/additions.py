@@ -5,6 +5,7 @@ from functools import cached_property
 
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
+    has_same_origin,
     is_free,
     is_root,
     is_written_operand,
@@ -19,7 +20,7 @@ from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.leftovers import is_dead_copy, is_idle
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES, SAME_ORDER
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
 
@@ -29,9 +30,6 @@ _DEEPEST = 100
 """Limit on the chain of readers that is searched for the origin of a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: outside of fusions none is made of another."""
-
-_MOVES = frozenset({"bitcast", "reshape"})
-"""The same, if they are in the same computation: these only change the shape of a value."""
 _MOVING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose"})
 _CLONE = ".clone"
 _MOST_MOVES = 4
@@ -148,7 +146,7 @@ class Additions:
             return None
         of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
-        moves = beside and (opcode in _MOVES or of_another)
+        moves = beside and (opcode in SAME_ORDER or of_another)
         return None if moves and not self._is_of_copy(node, source) else source
 
     def _is_of_copy(self, node: Node, source: Node) -> bool:
@@ -351,9 +349,8 @@ def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
 
 def _is_of_one_operation(node: Node, known: Node | None) -> bool:
     """Return whether a new value of constants is of the framework op of an equal old one."""
-    if known is None or node.instruction.opcode == "constant":
-        return False
-    return bool(origin(node)) and origin(node) == origin(known)
+    is_literal = node.instruction.opcode == "constant"
+    return known is not None and not is_literal and has_same_origin(node, known)
 
 
 def _is_padded_copy(original: Node, node: Node) -> bool:

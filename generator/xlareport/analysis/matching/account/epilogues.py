@@ -1,13 +1,15 @@
 """Arithmetic that a library call took over: a scale, an addend, a bias, an activation."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
-from xlareport.analysis.matching.search.nodes import read_at
+from xlareport.analysis.matching.search.nodes import is_free, read_at
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import Instruction
+from xlareport.runtime.graphs import reachable
 
 _PARTS = ("gemm_backend_config", "cudnn_conv_backend_config")
 _NEUTRAL = {
@@ -21,6 +23,7 @@ _NEUTRAL = {
 """Fields of XLA's `GemmBackendConfig` and `CudnnConvBackendConfig`; a call without them only
 multiplies."""
 _FARTHEST = 8
+"""Removed instructions that are looked behind."""
 
 
 def taken_over(search: Search, node: Node, uses: Iterable[tuple[Node, int]]) -> Iterator[str]:
@@ -37,16 +40,12 @@ def taken_over(search: Search, node: Node, uses: Iterable[tuple[Node, int]]) -> 
 
 def _leads_to(search: Search, node: Node, product: Node) -> bool:
     """Return whether a removed node computes with a product, through other removed nodes."""
-    waiting = [node]
-    for _ in range(_FARTHEST):
-        if not waiting:
-            return False
-        for operand, _ in search.before.graph.operands(waiting.pop()):
-            if operand is product:
-                return True
-            if operand.partner is None and not operand.kept:
-                waiting.append(operand)
-    return False
+
+    def operands(reader: Node) -> list[Node]:
+        return [operand for operand, _ in search.before.graph.operands(reader)]
+
+    removed = reachable([node], lambda reader: filter(is_free, operands(reader)))
+    return any(product in operands(reader) for reader in islice(removed, _FARTHEST))
 
 
 def _stated(call: Instruction, former: Instruction) -> list[str]:

@@ -4,21 +4,18 @@ A device gathers, exchanges or slices the shares of its operands, so that the op
 the user of their counterparts nor of the same shape.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 
+from xlareport.analysis.matching.rules.sources import sent_from
 from xlareport.analysis.matching.search.nodes import is_free, node_after, origin
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.families import family_of
-from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.parameters import is_part
-from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 _PASSING = REARRANGEMENTS | {"dynamic-slice"}
-_FARTHEST = 8
-"""Collectives, slices and moves in a row that are looked behind."""
 _MOST_ALIKE = 64
 """Operations of one framework op and opcode that are compared with each other."""
 _NO_WORK = frozenset({"get-tuple-element", "parameter", "tuple"})
@@ -65,23 +62,10 @@ def _is_share(search: Search, node: Node, other: Node) -> bool:
     known = [(node_after(search, operand), read) for (operand, _), read in places]
     paired = [(partner, read) for partner, read in known if partner is not None]
     return bool(paired) and all(
-        any(source is partner for source in _sources(search.after, read))
-        for partner, read in paired
+        partner in sent_from(search.after, read, _PASSING) for partner, read in paired
     )
 
 
 def _may_be_share(node: Node, other: Node) -> bool:
     whole, part = node.instruction.shape, other.instruction.shape
     return whole.element_type == part.element_type and is_part(whole, part)
-
-
-def _sources(side: Side, read: NodeElement) -> Iterator[Node]:
-    """Yield an operand, then what is behind new collectives, slices and moves in a row."""
-    node = read[0]
-    for _ in range(_FARTHEST):
-        yield node
-        operands = side.graph.operands(node)
-        passes = node.instruction.opcode in _PASSING or family_of(node.instruction) == "collective"
-        if not is_free(node) or not passes or not operands:
-            return
-        node = operands[0][0]

@@ -14,7 +14,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 
 COLLECTIVE = "collective"
 """The family of collectives."""
@@ -25,13 +25,15 @@ _MOST_SENDINGS = 8
 """Moves and collectives in a row that are looked behind."""
 
 
-def sent_from(side: Side, operand: NodeElement) -> Iterator[Node]:
+def sent_from(
+    side: Side, operand: NodeElement, through: frozenset[str] = REARRANGEMENTS
+) -> Iterator[Node]:
     """Yield an operand, then the operands behind free moves and collectives in a row."""
     node, path = operand
     for _ in range(_MOST_SENDINGS):
         yield node
         operands, is_done = side.graph.operands(node), node.instruction.opcode.endswith(_DONE)
-        passes = is_done or node.instruction.opcode in REARRANGEMENTS
+        passes = is_done or node.instruction.opcode in through
         if not is_free(node) or not operands:
             return
         if not passes and family_of(node.instruction) != COLLECTIVE:
@@ -128,9 +130,6 @@ def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node |
     return source if here.values.read(source) == read != here.values.read(node) else None
 
 
-_SHAPED = frozenset({"bitcast", "reshape"})
-
-
 def crossed_copies(search: Search, node: Node, other: Node) -> tuple[tuple[Node, Node], ...]:
     """Return the pairs of a copy and a reshape that changed places; empty where they did not.
 
@@ -139,8 +138,12 @@ def crossed_copies(search: Search, node: Node, other: Node) -> tuple[tuple[Node,
     first, now_first = read_at(search.before, node, 0), read_at(search.after, other, 0)
     if first is None or now_first is None or not (is_free(first) and is_free(now_first)):
         return ()
-    opcodes = [move.instruction.opcode for move in (first, node, now_first, other)]
-    are_crossed = (opcodes[0] == opcodes[3] == "copy" and {opcodes[1], opcodes[2]} <= _SHAPED) or (
-        opcodes[1] == opcodes[2] == "copy" and {opcodes[0], opcodes[3]} <= _SHAPED
-    )
-    return ((first, other), (node, now_first)) if are_crossed else ()
+    for copies, shaped in (
+        ((first, other), (node, now_first)),
+        ((node, now_first), (first, other)),
+    ):
+        if all(move.instruction.opcode == "copy" for move in copies) and all(
+            move.instruction.opcode in SAME_ORDER for move in shaped
+        ):
+            return (first, other), (node, now_first)
+    return ()

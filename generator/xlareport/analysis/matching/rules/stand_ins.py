@@ -10,7 +10,7 @@ from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 
 _BUFFER = "AllocateBuffer"
 """Target of custom calls that give a loop memory, and no values."""
@@ -66,13 +66,10 @@ def became_needless(node: Node, source: Node | None, other: Node) -> bool:
     """Return whether a reshape's source has the reshape's dimensions now, unlike another move."""
     partner = None if source is None else source.partner
     dimensions = node.instruction.shape.dimensions
-    if partner is None or _opcode(node) not in _SAME_ORDER or _opcode(node) == _opcode(other):
+    if partner is None or _opcode(node) not in SAME_ORDER or _opcode(node) == _opcode(other):
         return False
     moved = other.instruction.shape.dimensions
     return partner.instruction.shape.dimensions == dimensions != moved
-
-
-_SAME_ORDER = frozenset({"bitcast", "reshape"})
 
 
 def _lines_read(node: Node) -> Iterator[Instruction]:

@@ -13,6 +13,7 @@ from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import Tokens
+from xlareport.hlo.opcode_groups import SAME_ORDER
 from xlareport.knowledge.grades import Grade
 
 _MOVES = frozenset(
@@ -271,13 +272,12 @@ def reducer(side: Side, reduction: Node) -> str:
 
 
 _SUMS = frozenset({"reduce", "reduce-window"})
-_RESHAPES = frozenset({"bitcast", "reshape"})
 
 
 def _summed(side: Side, node: Node) -> Node | None:
     """Return the operand of a reduction, looking through a new reshape."""
     read = read_at(side, node, 0)
-    behind = read is not None and is_free(read) and read.instruction.opcode in _RESHAPES
+    behind = read is not None and is_free(read) and read.instruction.opcode in SAME_ORDER
     return read_at(side, read, 0) if behind and read is not None else read
 
 
@@ -288,6 +288,6 @@ def _lone_sum(side: Side, node: Node) -> Node:
         if len(users) != 1:
             return node
         node = users.pop()
-        if node.instruction.opcode not in _RESHAPES or not is_free(node):
+        if node.instruction.opcode not in SAME_ORDER or not is_free(node):
             return node
     return node
