@@ -6676,10 +6676,11 @@ var xlareport = (() => {
       return !seen.has(href) && seen.add(href);
     });
   }
-  var nearestFirst = (matches2) => {
-    const nearest = [...matches2].sort((left, right) => (left.size ?? 0) - (right.size ?? 0));
-    return [...nearest.filter((match) => !match.gone), ...nearest.filter((match) => match.gone)];
-  };
+  var shortFirst = (matches2) => [...matches2].sort((left, right) => (left.size ?? 0) - (right.size ?? 0));
+  var lastFirst = (matches2) => [
+    ...matches2.filter((match) => !match.gone),
+    ...matches2.filter((match) => match.gone)
+  ];
   var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
   var OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
   var backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : void 0);
@@ -7162,13 +7163,8 @@ var xlareport = (() => {
       );
       for (const match of matches2) ranks2[match.rank].push(match);
       const best = ranks2.findIndex((rank2) => rank2.length);
-      const [same, ...others] = ranks2;
-      const like = others.flatMap(nearestFirst);
-      const sorted = [
-        ...nearestFirst(same),
-        ...like.filter((match) => !match.gone),
-        ...like.filter((match) => match.gone)
-      ];
+      const [same, ...like] = ranks2.map(shortFirst);
+      const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
       const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
       return { kind, title: title2, matches: all, count: all.length, best };
     }

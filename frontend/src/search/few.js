@@ -48,14 +48,14 @@ export function distinct(matches) {
   });
 }
 
-/**
- * @param {Found[]} matches of one rank
- * @returns {Found[]} the same, short names before long ones, those that the last snapshot lacks at the end
- */
-export const nearestFirst = (matches) => {
-  const nearest = [...matches].sort((left, right) => (left.size ?? 0) - (right.size ?? 0));
-  return [...nearest.filter((match) => !match.gone), ...nearest.filter((match) => match.gone)];
-};
+/** @param {Found[]} matches @returns {Found[]} the same, short names before long ones */
+export const shortFirst = (matches) => [...matches].sort((left, right) => (left.size ?? 0) - (right.size ?? 0));
+
+/** @param {Found[]} matches @returns {Found[]} the same, those that the last snapshot lacks at the end */
+export const lastFirst = (matches) => [
+  ...matches.filter((match) => !match.gone),
+  ...matches.filter((match) => match.gone),
+];
 
 const OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
 /** Flags of the TPU compiler with another beginning: of its oldest part, generations, SparseCore, Mosaic, fast memory. */

@@ -11,7 +11,7 @@ import { load } from "../core/payloads.js";
 import { PagedRows } from "../tables/pages.js";
 import { cellText } from "../tables/rows.js";
 import { bindKey } from "../keys.js";
-import { distinct, explained, nearestFirst, ofBackends, topics } from "./few.js";
+import { distinct, explained, lastFirst, ofBackends, shortFirst, topics } from "./few.js";
 import { RANKS, loadModuleIndex, ranker } from "./index.js";
 import { loadPages } from "./pages.js";
 import { putFirst } from "./precedence.js";
@@ -224,13 +224,8 @@ class Search {
     const ranks = /** @type {Found[][]} */ (Array.from({ length: RANKS }, () => []));
     for (const match of matches) ranks[match.rank].push(match);
     const best = ranks.findIndex((rank) => rank.length);
-    const [same, ...others] = ranks;
-    const like = others.flatMap(nearestFirst);
-    const sorted = [
-      ...nearestFirst(same),
-      ...like.filter((match) => !match.gone),
-      ...like.filter((match) => match.gone),
-    ];
+    const [same, ...like] = ranks.map(shortFirst);
+    const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
     const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
     return { kind, title, matches: all, count: all.length, best };
   }

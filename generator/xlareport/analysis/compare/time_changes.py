@@ -214,7 +214,7 @@ def _compared(base: ProfiledSide, head: ProfiledSide) -> ComparedTimes:
 
 
 def keep_best_joined(timings: Mapping[int, tuple[TimingTask, Timing]]) -> dict[int, Timing]:
-    """Return, of modules of one name, those that join most instructions; of several, guessed."""
+    """Return the modules of each name that join the most instructions, as guesses if several do."""
     kept = {}
     for place, (task, timing) in timings.items():
         alike = [other for timing, other in timings.values() if _same_name(task, timing)]

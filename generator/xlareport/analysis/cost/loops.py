@@ -80,8 +80,8 @@ class Loops(Struct, frozen=True, dict=True):
         """Return the limit of a loop that ends earlier if another test says so."""
         known = (self._compared(place, loop, body, test) for test in tests.comparisons)
         counts = [trips.count for trips in known if trips.count is not None]
-        limit = f"At most {min(counts):,}: t" if counts else "T"
-        return _unknown(f"{limit}he condition also tests what is not a loop counter.")
+        also = "the condition also tests what is not a loop counter."
+        return _unknown(f"At most {min(counts):,}: {also}" if counts else also.capitalize())
 
     def _progress(self, body: CallFrame, test: IntegerComparison, start: int | None) -> TripCount:
         path, bound = test.left.path or (), test.right.offset

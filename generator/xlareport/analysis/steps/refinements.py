@@ -1,4 +1,7 @@
-"""Changes of a step that together are something else: a clone, a merged duplicate, a leftover."""
+"""Changes of a step that together are something else: a clone, a merged duplicate, a leftover.
+
+What a step adds to computations without live callers has no effect: it is a leftover.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

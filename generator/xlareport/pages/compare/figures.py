@@ -108,15 +108,14 @@ def _space(change: SpaceChange) -> FigureRow:
 
 def _collective(count: tuple[str, int, int]) -> FigureRow:
     """Return the row of one kind of collective: which ones were added matters, not how many."""
-    opcode, base, head = count
-    change = _change(Quantity(opcode, base, head, (head - base) / base if base else None))
-    return FigureRow(f"Collectives: {opcode}", f"{base:,}", f"{head:,}", change, "")
+    quantity = compare_figure(*count)
+    return FigureRow(f"Collectives: {quantity.name}", *_both(quantity), _change(quantity), "")
 
 
 def _precision(precision: tuple[str, int, int]) -> FigureRow:
     """Return the row of FLOPs of one precision: neither better nor worse."""
     kind, base, head = precision
-    change = _change(Quantity(kind, base, head, (head - base) / base if base else None))
+    change = _change(compare_figure(kind, base, head))
     return FigureRow(
         f"FLOPs of {kind} matmuls", written("flops", base), written("flops", head), change, ""
     )

@@ -138,12 +138,9 @@ def crossed_copies(search: Search, node: Node, other: Node) -> tuple[tuple[Node,
     first, now_first = read_at(search.before, node, 0), read_at(search.after, other, 0)
     if first is None or now_first is None or not (is_free(first) and is_free(now_first)):
         return ()
-    for copies, shaped in (
-        ((first, other), (node, now_first)),
-        ((node, now_first), (first, other)),
-    ):
-        if all(move.instruction.opcode == "copy" for move in copies) and all(
-            move.instruction.opcode in SAME_ORDER for move in shaped
-        ):
-            return (first, other), (node, now_first)
+    pairs = (first, other), (node, now_first)
+    for copies, shaped in (pairs, pairs[::-1]):
+        opcodes = {move.instruction.opcode for move in shaped}
+        if {move.instruction.opcode for move in copies} == {"copy"} and opcodes <= SAME_ORDER:
+            return pairs
     return ()
