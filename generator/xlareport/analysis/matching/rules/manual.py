@@ -4,7 +4,7 @@ Shardy replaces a call for several arrays with a call for each; the SPMD partiti
 of these with a copy in the shape of a shard.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable
 
 from xlareport.analysis.matching.rules.spreading import neighbours
 from xlareport.analysis.matching.search.nodes import ARRAY_CALLS, is_free, origin, target_of
@@ -60,7 +60,7 @@ def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> l
     chosen: list[Node] = []
     for operand in search.before.graph.operands(whole):
         free: list[Node] = []
-        for source in (operand, _behind_constraints(search.before, operand)[0]):
+        for source in (operand, _behind(search.before, operand, _is_constraint)[0]):
             key = (_SPLIT[target_of(whole)], _value(search.before, source))
             free = [part for part in parts.get(key, ()) if is_free(part) and part not in chosen]
             if free:
@@ -74,32 +74,31 @@ def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> l
 
 def _key(side: Side, part: Node) -> Hashable:
     """Return the target of an array's call and its operand's value, looking through copies."""
-    operand = side.graph.operands(part)[0]
-    for copy in _copies(side, part):
-        operand = side.graph.operands(copy)[0]
+    operand, _ = _behind(side, side.graph.operands(part)[0], _is_copy)
     return (target_of(part), _value(side, operand))
 
 
-def _copies(side: Side, part: Node) -> Iterator[Node]:
-    """Yield the free copies between a call and its operand, the nearest first."""
-    node = part
-    for _ in range(_MOST_COPIES):
+def _behind(
+    side: Side, operand: NodeElement, passes: Callable[[Node], bool]
+) -> tuple[NodeElement, list[Node]]:
+    """Return what free instructions in a row pass on to a reader, and these, the nearest first."""
+    passing: list[Node] = []
+    while len(passing) < _MOST_COPIES:
+        node, path = operand
         operands = side.graph.operands(node)
-        node = operands[0][0] if operands else part
-        if node is part or node.instruction.opcode != "copy" or not is_free(node):
-            return
-        yield node
-
-
-def _behind_constraints(side: Side, operand: NodeElement) -> tuple[NodeElement, list[Node]]:
-    """Return what sharding constraints in a row read, and these calls, the nearest first."""
-    calls: list[Node] = []
-    while len(calls) < _MOST_COPIES and target_of(operand[0]) == _CONSTRAINT and not operand[1]:
-        if not is_free(operand[0]):
+        if path or not operands or not is_free(node) or not passes(node):
             break
-        calls.append(operand[0])
-        operand = side.graph.operands(operand[0])[0]
-    return operand, calls
+        passing.append(node)
+        operand = operands[0]
+    return operand, passing
+
+
+def _is_copy(node: Node) -> bool:
+    return node.instruction.opcode == "copy"
+
+
+def _is_constraint(node: Node) -> bool:
+    return target_of(node) == _CONSTRAINT
 
 
 def _value(side: Side, operand: NodeElement) -> int:
@@ -110,12 +109,13 @@ def _value(side: Side, operand: NodeElement) -> int:
 
 def _link(search: Search, whole: Node, parts: list[Node]) -> None:
     reason = "one call for each array, over the same values"
-    behind = [[*_copies(search.after, part)] for part in parts]
+    after = search.after
+    behind = [_behind(after, after.graph.operands(part)[0], _is_copy)[1] for part in parts]
     copies = [near[:1] for near in behind]
     if not search.link(whole, parts[0], Grade.MATCHED, reason):
         return
     for operand, near in zip(search.before.graph.operands(whole), behind, strict=True):
-        calls = _behind_constraints(search.before, operand)[1]
+        calls = _behind(search.before, operand, _is_constraint)[1]
         for call, copy in zip(calls, near[1:], strict=False):
             search.link(call, copy, Grade.MATCHED, f"read by %{near[0].instruction.name} now")
     for number, part in enumerate(parts[1:], start=1):
