@@ -119,14 +119,14 @@ class Drawn:
         return self._bodies.get(name.removeprefix(BODY_OF), "") if BODY_OF in name else name
 
     def _computation(self, drawn: Computation, written: Computation) -> None:
-        operands = compact_operands(written)
+        operands, shown_operands = compact_operands(written), compact_operands(drawn)
         for instruction in drawn.instructions:
-            if instruction.name.startswith("unnamed-parameter."):
+            name = instruction.name
+            if name.startswith("unnamed-parameter."):
                 self.missing["name of a parameter that nothing uses"] += 1
-            elif instruction.name in written.by_name:
-                self._instruction(
-                    instruction, written.by_name[instruction.name], operands[instruction.name]
-                )
+            elif name in written.by_name:
+                self._instruction(instruction, written.by_name[name])
+                self._operands(shown_operands[name], operands[name])
             else:
                 self.wrong.append(("instruction", instruction.text))
         shown = {instruction.name for instruction in drawn.instructions}
@@ -134,20 +134,20 @@ class Drawn:
             if instruction.name not in shown and instruction.opcode != "parameter":
                 self.missing[instruction.opcode] += 1
 
-    def _instruction(
-        self, drawn: Instruction, written: Instruction, operands: tuple[str, ...]
-    ) -> None:
+    def _instruction(self, drawn: Instruction, written: Instruction) -> None:
         here = (drawn.opcode, *(self._shape(one, drawn) for one in (drawn, written)))
         if here[0] != written.opcode or here[1] != here[2]:
             self.wrong.append((drawn.text, written.text))
-        rest = iter(operands)
-        if not all(operand in rest for operand in drawn.operands):
-            self.wrong.append((drawn.text, operands))
-        self.missing["operand"] += len(operands) - len(drawn.operands)
         called = {(attribute, self._named(name)) for attribute, name in drawn.called}
         if not called <= set(written.called):
             self.wrong.append((drawn.called, written.called))
         self.missing["called computation"] += len(written.called) - len(drawn.called)
+
+    def _operands(self, drawn: tuple[str, ...], written: tuple[str, ...]) -> None:
+        rest = iter(written)
+        if not all(operand in rest for operand in drawn):
+            self.wrong.append((drawn, written))
+        self.missing["operand"] += len(written) - len(drawn)
 
     def _shape(self, one: Instruction, drawn: Instruction) -> str:
         if "unknown[]" in drawn.shape.text:
