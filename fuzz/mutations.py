@@ -5,6 +5,7 @@ flipped, spliced, swapped with another, or loses, repeats or changes lines, numb
 """
 
 import random
+import re
 import tarfile
 import tempfile
 from collections import defaultdict
@@ -19,6 +20,7 @@ _DATA = Path(__file__).parents[1] / "tests" / "data"
 _MOST_MODULES = 2
 """Of a dump; whole ones would take a second each."""
 _ABSURD = (b"-1", b"0", b"99999999999999999999", b"4294967296", b"1e999", b"nan", b"9" * 5_000)
+_OPERANDS = re.compile(rb"( [a-z][a-z-]*\()([^()\n]*)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,19 @@ def rename(content: bytes, luck: random.Random, _: bytes) -> bytes:
     return content.replace(luck.choice(words), luck.choice(words)) if words else content
 
 
-MUTATIONS = (cut, flip, splice, swap, shuffle, repeat, delete, renumber, rename)
+def disconnect(content: bytes, luck: random.Random, _: bytes) -> bytes:
+    """Take operands away, from most instructions none: drawings leave some out as well."""
+
+    def without(found: re.Match[bytes]) -> bytes:
+        operands = found[2].split(b", ")
+        left = operands[: luck.randrange(len(operands))] if luck.random() < share else operands
+        return found[1] + b", ".join(left) + b")"
+
+    share = luck.choice((0.01, 0.1, 0.5))
+    return _OPERANDS.sub(without, content)
+
+
+MUTATIONS = (cut, flip, splice, swap, shuffle, repeat, delete, renumber, rename, disconnect)
 
 
 @contextmanager

@@ -175,3 +175,12 @@ def test_a_scale_of_a_product_is_nothing_that_is_added() -> None:
     scaled = _HEAD + scale + _call("__cudnn$convForward", "%c, %k, %one")
     last = "  ROOT %r = bf16[1,8,4]{2,1,0} negate(%value)"
     assert numbers_changed(step(*modules(plain + last, scaled + last))) == ()
+
+
+def test_an_added_convert_without_an_operand_is_no_fault() -> None:
+    added = (
+        "  %c = bf16[] convert()\n  %b = bf16[8]{0} broadcast(%c), dimensions={0}\n"
+        '  ROOT %d = f32[8]{0} custom-call(%x, %b), custom_call_target="f"'
+    )
+    call = '  ROOT %d = f32[8]{0} custom-call(%x), custom_call_target="f"'
+    numbers_changed(step(*modules(call, added)))

@@ -154,7 +154,8 @@ def _rounding(change: Change, matching: Matching) -> tuple[str, str] | None:
         return None
     module = matching.after if change.after else matching.before
     line = module.find(*place)
-    source = module.find(place.computation, line.operand_names[0]) if line else None
+    operand = next(iter(line.operand_names), None) if line else None  # drawings leave some out
+    source = module.find(place.computation, operand) if operand else None
     types = (source.shape.element_type, line.shape.element_type) if source and line else ("", "")
     return types if narrows(*types) else None
 
