@@ -129,7 +129,8 @@ def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:
     for change in changes:
         yield change
         if change.kind not in _REASONS:
-            yield from (_with_first(change, kind) for kind in change.kinds[1:] if kind in counted)
+            beside = counted | {Kind.MOVED} if change.kind is Kind.REPLACED else counted
+            yield from (_with_first(change, kind) for kind in change.kinds[1:] if kind in beside)
 
 
 def _with_first(change: Change, kind: Kind) -> Change:
