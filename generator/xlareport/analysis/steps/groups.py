@@ -1,5 +1,6 @@
 """Changes of one kind as groups: repeated ones counted once, with examples."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -41,6 +42,12 @@ _COUNTED_IF_ALONE = frozenset(
 """Kinds that mostly follow from a weightier one, counted in full where one did not."""
 _REASONS = frozenset({Kind.SPLIT, Kind.TURNED})
 """Kinds from which all others of the same instruction follow."""
+_FIELDS = {
+    Kind.ATTRIBUTES: re.compile(r"(?:^|; )(\w+): "),
+    Kind.CONFIG: re.compile(r"(?:^|[:,] )((?:set|changed|cleared) \w+)"),
+}
+"""The names of what changed, in the detail; changes of others are told by themselves."""
+_Key = tuple[Kind, tuple[str, str], str, tuple[str, ...]]
 
 
 class ChangeGroup(Struct, frozen=True):
@@ -109,18 +116,25 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
 
     An instruction with another layout and another sharding is in a group of each.
     """
-    result: dict[tuple[Kind, tuple[str, str], str, str], list[Change]] = {}
+    result: dict[_Key, list[Change]] = {}
     for change in _of_each_kind([change for change in changes if not change.numbering]):
-        key = (change.kind, change.opcodes, mask_numbers(change.scope), change.target)
-        if change.kind is Kind.ADDED and change.reason == IDLE:
-            key = (*key[:3], IDLE)
-        if change.kind in _OF_COMPUTATIONS:
-            key = (change.kind, ("", ""), "", "")
-        result.setdefault(key, []).append(change)
+        result.setdefault(_key(change), []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
     groups = [_group(*key[:3], members) for key, members in result.items()]
     groups.sort(key=lambda group: (order[group.kind], -group.count))
     return tuple(groups)
+
+
+def _key(change: Change) -> _Key:
+    """Return what changes of one group have in common."""
+    if change.kind in _OF_COMPUTATIONS:
+        return change.kind, ("", ""), "", ()
+    further: tuple[str, ...] = (change.target,)
+    if change.kind is Kind.ADDED and change.reason == IDLE:
+        further = (IDLE,)
+    elif change.kind in _FIELDS and change.details:
+        further = (*_FIELDS[change.kind].findall(str(change.details[0])),)
+    return change.kind, change.opcodes, mask_numbers(change.scope), further
 
 
 def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:
