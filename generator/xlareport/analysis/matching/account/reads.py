@@ -34,7 +34,7 @@ def as_written(reader: Node, position: int, read: Node) -> str:
 
 
 def gives_another(node: Node, user: Node, read: Node) -> bool:
-    """Return whether what is read at a position is no counterpart of what another opcode read there.
+    """Return whether another opcode reads something else at a position, not what replaced a node.
 
     Of `table[index]` that became `index * step`, the index is not read instead of the table.
     """
