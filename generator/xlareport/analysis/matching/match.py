@@ -19,6 +19,7 @@ from xlareport.analysis.matching.rules import (
 from xlareport.analysis.matching.rules.arithmetic import (
     clamps,
     factored,
+    gathered,
     powers,
     quotients,
     reciprocals,
@@ -56,6 +57,7 @@ _RULES = (
     powers.by_bits,
     factored.factored,
     quotients.divided_once,
+    gathered.gathered,
     reciprocals.mark_reciprocals,
     collectives.combined,
     collectives.folded,
@@ -97,6 +99,7 @@ _RULES = (
     sums.reassociated,
     factored.factored,
     quotients.divided_once,
+    gathered.gathered,
     powers.by_bits,
     identity.same_first_operand,
     ordered_values.same_value_in_order,

@@ -140,10 +140,11 @@ def _key(change: Change) -> _Key:
 def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:
     """Yield each change, and once more for each further kind that counts, that kind first."""
     counted = _COUNTED_BESIDE | (_COUNTED_IF_ALONE & {change.kind for change in changes})
+    counted_beside = counted - {Kind.SHAPE} | {Kind.MOVED}  # another operation has its own shape
     for change in changes:
         yield change
         if change.kind not in _REASONS:
-            beside = counted | {Kind.MOVED} if change.kind is Kind.REPLACED else counted
+            beside = counted_beside if change.kind is Kind.REPLACED else counted
             yield from (_with_first(change, kind) for kind in change.kinds[1:] if kind in beside)
 
 

@@ -311,7 +311,8 @@ class Removals:
             now = read_at(self._search.after, user.partner, position)
             yield from self._root_instead(node, user, position, now)
             if now is not None and gives_another(node, user, now):
-                yield f"its user {self._former(user)} became %{user.partner.instruction.name}"
+                became = f"{self._former(user)} became %{user.partner.instruction.name}"
+                yield f"its user {became}" if near else became
             elif now is not None:
                 yield reads_now(node, user.partner, position, now, near=near)
             elif not user.partner.instruction.operands:
