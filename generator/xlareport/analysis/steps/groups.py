@@ -11,6 +11,7 @@ from xlareport.analysis.matching.account.additions import IDLE
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.destinations import FUSED
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade, doubt
 
@@ -89,6 +90,11 @@ class ChangeGroup(Struct, frozen=True):
         return self.changes[:_EXAMPLES]
 
     @property
+    def is_taken_in(self) -> bool:
+        """Whether the instructions were in no fusion and are in some that were there before."""
+        return is_taken_in(self.changes[0])
+
+    @property
     def repetition(self) -> str:
         """In words: `one of 12, one per layer`; '' of a single one."""
         count = self._repeated
@@ -125,6 +131,12 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
     return tuple(groups)
 
 
+def is_taken_in(change: Change) -> bool:
+    """Return whether an instruction that was in no fusion is in one that was there before."""
+    detail = str(change.details[0]) if change.kind is Kind.MOVED and change.details else ""
+    return detail.startswith(FUSED)
+
+
 def _key(change: Change) -> _Key:
     """Return what changes of one group have in common."""
     if change.kind in _OF_COMPUTATIONS:
@@ -132,6 +144,8 @@ def _key(change: Change) -> _Key:
     further: tuple[str, ...] = (change.target,)
     if change.kind is Kind.ADDED and change.reason == IDLE:
         further = (IDLE,)
+    elif change.kind is Kind.MOVED:
+        further = (str(is_taken_in(change)),)
     elif change.kind in _FIELDS and change.details:
         further = (*_FIELDS[change.kind].findall(str(change.details[0])),)
     return change.kind, change.opcodes, mask_numbers(change.scope), further
