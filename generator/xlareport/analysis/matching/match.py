@@ -52,6 +52,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.runtime.garbage_collection import no_collections
 
 _RULES = (
+    frames.opened_again,
     identity.same_value,
     regrouped.regrouped,
     powers.by_bits,
@@ -156,7 +157,12 @@ _PARTS = (
 """Rules that extend existing pairs; they need no unpaired old instructions."""
 
 
-_BY_NAME = (identity.same_name, identity.moved_name, identity.name_taken_over)
+_BY_NAME = (
+    frames.opened_again,
+    identity.same_name,
+    identity.moved_name,
+    identity.name_taken_over,
+)
 """Rules that do not apply to two different programs."""
 _BY_CONTENTS = {identity.same_operation: (same_fusions.same_fusions, identity.same_operation)}
 """Of two programs fusions are paired by their contents first, then by their framework op."""
