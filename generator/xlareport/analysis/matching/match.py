@@ -45,7 +45,13 @@ from xlareport.analysis.matching.rules.loops import (
     sinking,
     sunk_work,
 )
-from xlareport.analysis.matching.rules.movement import moved_copies, repetitions, sliced, swaps
+from xlareport.analysis.matching.rules.movement import (
+    moved_copies,
+    raised,
+    repetitions,
+    sliced,
+    swaps,
+)
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
@@ -132,6 +138,7 @@ _RULES = (
     swaps.swapped,
     spreading.successors,
     swaps.passed_chains,
+    raised.raised,
     joined.joined,
     completed.completed,
     sums.reassociated,
