@@ -19,6 +19,8 @@ _INVERSE = frozenset({"divide", "subtract"})
 """Opcodes that apply the inverse of a constant, which is their second operand."""
 _REPEATS = frozenset({"bitcast", "broadcast", "convert", "copy", "reshape"})
 _MOST_MOVES = 4
+_TWO = 2
+"""Operands of an operation, one of them a constant; and the fewest that are gathered."""
 _LONGEST = 16
 """Operations in a row, or digits and signs of a number."""
 _TOLERANCE = 1e-2
@@ -53,24 +55,23 @@ def gathered(search: Search) -> None:
 
 def _is_gathered(run: _Run, other: _Run) -> bool:
     same = math.isclose(run.total, other.total, rel_tol=_TOLERANCE)
-    return same and len(other.nodes) == 1 < len(run.nodes)
+    return same and len(other.nodes) == 1 and len(run.nodes) >= _TWO
 
 
 def _combine(search: Search, run: _Run, other: _Run) -> None:
     """Pair the operations with the one, and what gave their constants with what gives its."""
-    whole = other.nodes[0]
-    reason = f"%{whole.instruction.name} applies both constants at once"
-    if len(run.nodes) > len(("first", "second")):
-        reason = f"%{whole.instruction.name} applies all {len(run.nodes)} constants at once"
+    whole, count = other.nodes[0], len(run.nodes)
+    every = "both" if count == _TWO else f"all {count}"
+    reason = f"%{whole.instruction.name} applies {every} constants at once"
     search.combine(list(run.nodes), whole, Grade.MATCHED, reason)
     run.nodes[0].token = whole.token
     if len({*map(_opcodes, (*run.constants, *other.constants))}) != 1:
         return
-    for level, made in enumerate(other.constants[0]):
+    result = "product" if whole.instruction.opcode in _PRODUCTS else "sum"
+    for level, giving in enumerate(other.constants[0]):
         given = list(dict.fromkeys(nodes[level] for nodes in run.constants))
-        if is_free(made) and all(map(is_free, given)):
-            does = "product" if whole.instruction.opcode in _PRODUCTS else "sum"
-            search.combine(list(given), made, Grade.MATCHED, f"the {does} of the constants")
+        if is_free(giving) and all(map(is_free, given)):
+            search.combine([*given], giving, Grade.MATCHED, f"the {result} of the constants")
 
 
 def _opcodes(nodes: Sequence[Node]) -> tuple[str, ...]:
@@ -131,7 +132,7 @@ def _applied(side: Side, node: Node) -> tuple[int, tuple[Node, ...], float]:
         () if path else _constant(side, operand) for operand, path in side.graph.operands(node)
     ]
     places = [place for place, chain in enumerate(chains) if chain]
-    if len(chains) != len(("x", "constant")) or len(places) != 1:
+    if len(chains) != _TWO or len(places) != 1:
         return -1, (), 0.0
     [place] = places
     number = _number(chains[place][-1].instruction.argument)
