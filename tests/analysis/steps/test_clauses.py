@@ -47,7 +47,9 @@ def test_a_library_call_of_another_shape_says_its_other_dimension_labels() -> No
 
 def test_one_of_several_differences_of_elements_is_an_example() -> None:
     details = (ShapeChange("{1,0}", "{0,1}", lead="2 of 3 elements, such as "),)
-    said = clause(replace(change(Kind.LAYOUT), details=details))
+    known = replace(change(Kind.LAYOUT), details=details)
+    said = clause(replace(known, opcodes=("add", "add")))
+    assert "(now the multiply `%add.1.new`)" in clause(known)
     assert "changed layout: 2 of 3 elements, such as `{1,0}` → `{0,1}` (renamed" in said
 
 

@@ -164,3 +164,15 @@ def test_what_only_seems_to_be_removed_may_have_been_rewritten() -> None:
     guess = change(Kind.REMOVED, "add.2", grade=Grade.GUESSED)
     assert "`algsimp` removed 1 add;" in told(sure)[0]
     assert "`algsimp` removed or rewrote 2 adds;" in told(sure, guess)[0]
+
+
+def test_what_was_fused_into_existing_fusions_is_said_beside_new_ones() -> None:
+    taken = replace(change(Kind.MOVED, "add.2"), details=("was fused into %fusion.2",))
+    more = replace(taken, before=Place("main", "add.4"), after=Place("main", "add.4.new"))
+    moved = replace(change(Kind.MOVED, "add.3"), details=("moved into %fusion.3",))
+    created = change(Kind.FUSED, "fusion.3")
+    headline = told(created, taken, more, moved)[0]
+    assert "fused 2 adds into existing fusions" in headline
+    assert "moved" not in headline
+    assert "fused 1 add into an existing fusion and moved 1 add" in told(taken, moved)[0]
+    assert "moved" not in " ".join(told(created, moved))

@@ -314,3 +314,41 @@ def test_what_ran_in_the_loop_in_nested_calls_is_inlined_and_not_moved_into_it(
     }
     for name in ("least", "sine"):
         assert "inlined into %body" in details[name]
+
+
+_BESIDE = """
+%fused (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %tanh.1 = f32[8]{0} tanh(%p)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %add.1 = f32[8]{0} add(%a, %b)
+  ROOT %fusion = f32[8]{0} fusion(%add.1), kind=kLoop, calls=%fused
+}
+"""
+_WITHIN = """
+%fused (p: f32[8], q: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[8]{0} parameter(1)
+  %add.2 = f32[8]{0} add(%p, %q)
+  ROOT %tanh.1 = f32[8]{0} tanh(%add.2)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  ROOT %fusion = f32[8]{0} fusion(%a, %b), kind=kLoop, calls=%fused
+}
+"""
+
+
+def test_what_goes_into_a_fusion_that_was_there_is_fused_into_it(read: Read) -> None:
+    change = step(read(_BESIDE), read(_WITHIN), "`fusion`")
+    account = " ".join((change.headline, *change.account))
+    assert "fused 1 add into an existing fusion" in account
+    assert "`%add.1` in `main` was fused into `%fusion`" in account
+    back = step(read(_WITHIN), read(_BESIDE), "`fusion`")
+    assert "`%add.2` in `fused` moved out of `%fusion`" in " ".join((back.headline, *back.account))

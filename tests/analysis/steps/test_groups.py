@@ -97,3 +97,17 @@ def test_the_other_shape_of_a_turned_product_counts_under_that_alone() -> None:
     kinds = (Kind.TURNED, Kind.SHAPE)
     turned = replace(change(Kind.TURNED), kinds=kinds, details=("[2,4] → [4,2]",) * 2)
     assert [group.kind for group in grouped([turned])] == [Kind.TURNED]
+
+
+def test_fields_of_a_configuration_are_told_with_the_number_that_got_them() -> None:
+    tiles = "backend_config: set triton_gemm_config"
+    queue = 'backend_config: set operation_queue_id to "0", cleared reification_cost'
+    details = (tiles, queue, queue.replace("0", "1"))
+    changed = [
+        replace(change(Kind.CONFIG, f"dot.{number}"), kinds=(Kind.CONFIG,), details=(detail,))
+        for number, detail in enumerate(details)
+    ]
+    assert [(group.count, group.examples[0].details[0]) for group in grouped(changed)] == [
+        (2, queue),
+        (1, tiles),
+    ]

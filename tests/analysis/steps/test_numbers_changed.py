@@ -119,6 +119,15 @@ def test_powers_of_two_multiplied_together_are_exact() -> None:
     assert found.what == ARITHMETIC
 
 
+def test_one_division_by_a_product_rounds_otherwise_than_two() -> None:
+    values = "  %s = f32[8,4]{1,0} sine(%x)\n  %c = f32[8,4]{1,0} cosine(%x)\n"
+    twice = "  %q = f32[8,4]{1,0} divide(%x, %s)\n  ROOT %d = f32[8,4]{1,0} divide(%q, %c)"
+    once = "  %p = f32[8,4]{1,0} multiply(%s, %c)\n  ROOT %d.1 = f32[8,4]{1,0} divide(%x, %p)"
+    (found,) = numbers_changed(step(*modules(f"{values}{twice}", f"{values}{once}")))
+    assert (found.what, found.count) == (ARITHMETIC, 1)
+    assert "`%d.1` divides by the product of their divisors" in found.example
+
+
 def test_a_clone_of_an_operand_has_the_same_numbers() -> None:
     shared = (
         "  %s = f32[8,4]{1,0} sine(%x)\n  %y = f32[8,4]{1,0} multiply(%s, %s)\n"

@@ -19,6 +19,7 @@ from xlareport.analysis.matching.rules import (
 from xlareport.analysis.matching.rules.arithmetic import (
     clamps,
     factored,
+    gathered,
     powers,
     quotients,
     reciprocals,
@@ -44,18 +45,26 @@ from xlareport.analysis.matching.rules.loops import (
     sinking,
     sunk_work,
 )
-from xlareport.analysis.matching.rules.movement import moved_copies, repetitions, sliced, swaps
+from xlareport.analysis.matching.rules.movement import (
+    moved_copies,
+    raised,
+    repetitions,
+    sliced,
+    swaps,
+)
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.garbage_collection import no_collections
 
 _RULES = (
+    frames.opened_again,
     identity.same_value,
     regrouped.regrouped,
     powers.by_bits,
     factored.factored,
     quotients.divided_once,
+    gathered.gathered,
     reciprocals.mark_reciprocals,
     collectives.combined,
     collectives.folded,
@@ -97,6 +106,7 @@ _RULES = (
     sums.reassociated,
     factored.factored,
     quotients.divided_once,
+    gathered.gathered,
     powers.by_bits,
     identity.same_first_operand,
     ordered_values.same_value_in_order,
@@ -128,6 +138,7 @@ _RULES = (
     swaps.swapped,
     spreading.successors,
     swaps.passed_chains,
+    raised.raised,
     joined.joined,
     completed.completed,
     sums.reassociated,
@@ -153,7 +164,12 @@ _PARTS = (
 """Rules that extend existing pairs; they need no unpaired old instructions."""
 
 
-_BY_NAME = (identity.same_name, identity.moved_name, identity.name_taken_over)
+_BY_NAME = (
+    frames.opened_again,
+    identity.same_name,
+    identity.moved_name,
+    identity.name_taken_over,
+)
 """Rules that do not apply to two different programs."""
 _BY_CONTENTS = {identity.same_operation: (same_fusions.same_fusions, identity.same_operation)}
 """Of two programs fusions are paired by their contents first, then by their framework op."""

@@ -22,6 +22,7 @@ from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.relations import kind_of, kind_of_moved, reason_of
+from xlareport.analysis.steps.replacements import besides_opcode, operation, target
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.shape_changes import Difference
 from xlareport.analysis.steps.unread import left_unread, read_instead
@@ -225,11 +226,7 @@ class _Reader:
         if old is None or new is None or (old is new and before.computation == after.computation):
             return
         if old.opcode != new.opcode:
-            message = f"{_operation(old)} → {_operation(new)}"
-            kind = kind_of(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
-            folded = new.opcode == "constant" and is_constant(self._matching.before, before)
-            kind = Kind.FOLDED if folded else kind
-            yield self.change((kind,), before, after, pairing, (message,), balance=balance)
+            yield self._replaced(pairing, (before, old), (after, new), balance)
             return
         result = compare(old, new, self._matching.computations)
         if old.opcode == "parameter" and not self._is_argument(after):
@@ -251,6 +248,22 @@ class _Reader:
             kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)
             yield self.change(kinds, before, after, pairing, details, balance=balance)
+
+    def _replaced(
+        self,
+        pairing: Pairing,
+        before: tuple[Place, Instruction],
+        after: tuple[Place, Instruction],
+        balance: int,
+    ) -> Change:
+        (here, old), (there, new) = before, after
+        kind = kind_of(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
+        folded = new.opcode == "constant" and is_constant(self._matching.before, here)
+        kind = Kind.FOLDED if folded else kind
+        replaced = kind is Kind.REPLACED
+        further = besides_opcode(self._matching, before, after) if replaced else {}
+        details = (f"{operation(old)} → {operation(new)}", *further.values())
+        return self.change((kind, *further), here, there, pairing, details, balance=balance)
 
     def _is_argument(self, place: Place) -> bool:
         """Return whether a parameter is one of the module, of one program."""
@@ -315,7 +328,7 @@ class _Reader:
             numbering=kinds[0] is Kind.RENAMED and same_but_number(before, after),
             members=self._members(kinds[0], pairing),
             balance=balance,
-            target=_target(new) if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE else "",
+            target=target(new) if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE else "",
         )
 
 
@@ -324,18 +337,6 @@ def _of_same_opcode(balance: int) -> Kind:
     if balance:
         return Kind.CLONED if balance > 0 else Kind.MERGED
     return Kind.REBUILT
-
-
-def _operation(line: Instruction) -> str:
-    """Return the opcode; of a custom call its target."""
-    return _target(line) or line.opcode
-
-
-def _target(line: Instruction | None) -> str:
-    """Return the target of a custom call; '' for other opcodes or without a target."""
-    if line is None or line.opcode != "custom-call":
-        return ""
-    return line.attributes.get("custom_call_target", "").strip('"')
 
 
 def _what_counts(value: Mapping[Kind, Difference]) -> str:

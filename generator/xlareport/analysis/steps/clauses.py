@@ -9,6 +9,7 @@ from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.replacements import place_of
 from xlareport.analysis.steps.shape_changes import CopyPlace, Difference, ShapeChange
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
@@ -26,7 +27,14 @@ def example_of(group: ChangeGroup) -> str:
 def clause(change: Change) -> str:
     """Return a clause about one instruction, which says if the pairing is a guess."""
     doubt = "" if change.kind is Kind.UNTRACED else _DOUBT[change.grade]
-    return doubt + _clause(change)
+    return doubt + _clause(change) + _new_place(change)
+
+
+def _new_place(change: Change) -> str:
+    """Return the words that follow of a replacement that is in another computation."""
+    known = change.kind is Kind.REPLACED
+    place = place_of(change.kinds, change.details) if known else ""
+    return f" and {wording.coded(place)}" if place else ""
 
 
 def _clause(change: Change) -> str:
@@ -50,7 +58,8 @@ def _clause(change: Change) -> str:
     elif _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
-        template += f" (renamed to {_bare(change.after)})"
+        renamed = f"renamed to {_bare(change.after)}"
+        template += f" ({renamed if change.opcodes[0] == change.opcodes[1] else f'now {new}'})"
         template += ", {detail}" if change.kind is Kind.SWAPPED and change.details else ""
     elif change.kind is Kind.CLONED and change.details:
         template += " {detail}"

@@ -101,6 +101,9 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
     change_groups: dict[Kind, list[ChangeGroup]] = {}
     for group in groups:
         change_groups.setdefault(group.kind, []).append(group)
+    if change_groups.keys() & _CAUSES and Kind.MOVED in change_groups:
+        taken = [group for group in change_groups[Kind.MOVED] if group.is_taken_in]
+        change_groups[Kind.MOVED] = taken or change_groups[Kind.MOVED]
     for members in change_groups.values():
         members.sort(
             key=lambda group: (_group_weight(group), heaviest(group.opcodes)), reverse=True
@@ -163,6 +166,10 @@ _IMPORTANCE = {
     Kind.PART: 0.0,
     Kind.PARAMETER: 0.0,
 }
+_TAKEN_IN = 100.0
+"""Importance of work that went into a fusion that was there before."""
+_FILLS = frozenset({"broadcast", "constant", "iota"})
+"""Opcodes of what every fusion has of its own."""
 
 
 def weight(groups: Iterable[ChangeGroup]) -> float:
@@ -175,6 +182,8 @@ _NO_EFFECT = frozenset({Kind.LEFTOVER, Kind.METADATA, Kind.RENAMED})
 
 
 def _group_weight(group: ChangeGroup) -> float:
+    if group.kind is Kind.MOVED and group.is_taken_in and _FILLS.isdisjoint(group.opcodes):
+        return _TAKEN_IN * group.count
     heavy = 1.0 if group.kind in _LIGHT else heaviest(group.opcodes)
     return _IMPORTANCE[group.kind] * heavy * group.count
 
@@ -217,7 +226,9 @@ def _is_news(kind: Kind, every: dict[Kind, list[ChangeGroup]]) -> bool:
     """Return whether a kind is more than what follows from the others."""
     if kind in _CONSEQUENCES:
         return every.keys() <= _CONSEQUENCES
-    return kind is not Kind.MOVED or not every.keys() & _CAUSES
+    if kind is not Kind.MOVED or not every.keys() & _CAUSES:
+        return True
+    return every[kind][0].is_taken_in
 
 
 def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:

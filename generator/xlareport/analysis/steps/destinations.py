@@ -16,6 +16,8 @@ from xlareport.analysis.steps.shape_changes import (
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
+FUSED = "was fused into"
+"""How the place begins of what was in no fusion and is in one that was there before."""
 _DEEPEST = 32
 """Calls around an instruction that are looked at."""
 
@@ -37,7 +39,19 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
     left = left or _fusions_left(matching, before, after)
     if left:
         return {Kind.MOVED: f"moved out of %{left[-1].name}"}
-    return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
+    verb = FUSED if is_fused and _is_fused_anew(matching, before, after) else "moved into"
+    return {Kind.MOVED: f"{verb} %{new.name if new else after.computation}"}
+
+
+def _is_fused_anew(matching: Matching, before: Place, after: Place) -> bool:
+    """Return whether an instruction was in no fusion, and is in one that was there before."""
+    was, now = holders_of(matching.before).get(before.computation), holders_of(matching.after)
+    if was is not None and was.opcode == "fusion":
+        return False
+    fusion = Place(homes_of(matching.after)[after.computation], now[after.computation].name)
+    former = matching.partner_before(fusion)
+    known = None if former is None else matching.before.find(*former)
+    return known is not None and known.opcode == "fusion"
 
 
 def departure(matching: Matching, before: Place | None, after: Place | None) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Changes of one kind as groups: repeated ones counted once, with examples."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,6 +11,7 @@ from xlareport.analysis.matching.account.additions import IDLE
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.destinations import FUSED
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade, doubt
 
@@ -41,6 +43,12 @@ _COUNTED_IF_ALONE = frozenset(
 """Kinds that mostly follow from a weightier one, counted in full where one did not."""
 _REASONS = frozenset({Kind.SPLIT, Kind.TURNED})
 """Kinds from which all others of the same instruction follow."""
+_FIELDS = {
+    Kind.ATTRIBUTES: re.compile(r"(?:^|; )(\w+): "),
+    Kind.CONFIG: re.compile(r"(?:^|[:,] )((?:set|changed|cleared) \w+)"),
+}
+"""The names of what changed, in the detail; changes of others are told by themselves."""
+_Key = tuple[Kind, tuple[str, str], str, tuple[str, ...]]
 
 
 class ChangeGroup(Struct, frozen=True):
@@ -82,6 +90,11 @@ class ChangeGroup(Struct, frozen=True):
         return self.changes[:_EXAMPLES]
 
     @property
+    def is_taken_in(self) -> bool:
+        """Whether the instructions were in no fusion and are in some that were there before."""
+        return is_taken_in(self.changes[0])
+
+    @property
     def repetition(self) -> str:
         """In words: `one of 12, one per layer`; '' of a single one."""
         count = self._repeated
@@ -109,27 +122,44 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
 
     An instruction with another layout and another sharding is in a group of each.
     """
-    result: dict[tuple[Kind, tuple[str, str], str, str], list[Change]] = {}
+    result: dict[_Key, list[Change]] = {}
     for change in _of_each_kind([change for change in changes if not change.numbering]):
-        key = (change.kind, change.opcodes, mask_numbers(change.scope), change.target)
-        if change.kind is Kind.ADDED and change.reason == IDLE:
-            key = (*key[:3], IDLE)
-        if change.kind in _OF_COMPUTATIONS:
-            key = (change.kind, ("", ""), "", "")
-        result.setdefault(key, []).append(change)
+        result.setdefault(_key(change), []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
     groups = [_group(*key[:3], members) for key, members in result.items()]
     groups.sort(key=lambda group: (order[group.kind], -group.count))
     return tuple(groups)
 
 
+def is_taken_in(change: Change) -> bool:
+    """Return whether an instruction that was in no fusion is in one that was there before."""
+    detail = str(change.details[0]) if change.kind is Kind.MOVED and change.details else ""
+    return detail.startswith(FUSED)
+
+
+def _key(change: Change) -> _Key:
+    """Return what changes of one group have in common."""
+    if change.kind in _OF_COMPUTATIONS:
+        return change.kind, ("", ""), "", ()
+    further: tuple[str, ...] = (change.target,)
+    if change.kind is Kind.ADDED and change.reason == IDLE:
+        further = (IDLE,)
+    elif change.kind is Kind.MOVED:
+        further = (str(is_taken_in(change)),)
+    elif change.kind in _FIELDS and change.details:
+        further = (*_FIELDS[change.kind].findall(str(change.details[0])),)
+    return change.kind, change.opcodes, mask_numbers(change.scope), further
+
+
 def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:
     """Yield each change, and once more for each further kind that counts, that kind first."""
     counted = _COUNTED_BESIDE | (_COUNTED_IF_ALONE & {change.kind for change in changes})
+    counted_beside = counted - {Kind.SHAPE} | {Kind.MOVED}  # another operation has its own shape
     for change in changes:
         yield change
         if change.kind not in _REASONS:
-            yield from (_with_first(change, kind) for kind in change.kinds[1:] if kind in counted)
+            beside = counted_beside if change.kind is Kind.REPLACED else counted
+            yield from (_with_first(change, kind) for kind in change.kinds[1:] if kind in beside)
 
 
 def _with_first(change: Change, kind: Kind) -> Change:

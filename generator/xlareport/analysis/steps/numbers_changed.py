@@ -113,14 +113,20 @@ def _number_changes(
 ) -> Iterator[tuple[str, str, Grade]]:
     moved = _moved_converts(changes, matching)
     for change in changes:
-        if change.kind in _ELSEWHERE or _passes_on(change, matching):
-            continue
         old, new = _lines(change, matching)
+        elsewhere = change.kind in _ELSEWHERE and not _is_gathered(change, new)
+        if elsewhere or _passes_on(change, matching):
+            continue
         if not any(_is_float(line) for line in (old, new)):
             continue
         what = _what(change, old, new, matching)
         if what is not None and _rounding(change, matching) not in moved:
             yield what[0], f"{_named(change, old, new)}: {wording.coded(what[1])}", change.grade
+
+
+def _is_gathered(change: Change, new: Instruction | None) -> bool:
+    """Return whether one operation does the arithmetic of several in a row, and rounds once."""
+    return change.kind is Kind.COMBINED and new is not None and is_rounded(new)
 
 
 def _lines(change: Change, matching: Matching) -> tuple[Instruction | None, Instruction | None]:
@@ -229,6 +235,8 @@ def _arithmetic(
         return None
     if _scales_alike(old, new, homes, matching):
         return None
+    if _is_gathered(change, new):
+        return ARITHMETIC, str(change.reason)
     return (ARITHMETIC, _reads(change)) if reads_other_values(old, new, *homes, matching) else None
 
 
@@ -243,7 +251,7 @@ def _scales_alike(
     return matching.partner_after(Place(homes[0], was.name)) == Place(homes[1], now.name)
 
 
-_OTHER_OPERANDS = frozenset({Kind.OPERANDS, Kind.REBUILT, Kind.REDIRECTED})
+_OTHER_OPERANDS = frozenset({Kind.COMBINED, Kind.OPERANDS, Kind.REBUILT, Kind.REDIRECTED})
 
 
 def _reads(change: Change) -> str:

@@ -54,7 +54,6 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REDIRECTED: ("redirected operands of", _BEFORE),
     Kind.REWIRED: ("redirected operands of", _BEFORE),
     Kind.ATTRIBUTES: ("changed attributes of", _BEFORE),
-    Kind.MOVED: ("moved", _BEFORE),
     Kind.SHARDING: ("changed the sharding of", _BEFORE),
     Kind.CONFIG: ("changed backend_config of", _BEFORE),
     Kind.METADATA: ("changed the metadata of", _BEFORE),
@@ -232,6 +231,20 @@ def _swapped(groups: Sequence[ChangeGroup]) -> str:
     return f"moved {wording.counted([*counts.items()])} past other instructions{more}"
 
 
+def _moved(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many went into fusions that were there before, and how many elsewhere."""
+    taken = [group for group in groups if group.is_taken_in]
+    others = [group for group in groups if not group.is_taken_in]
+    holders = (
+        "existing fusions" if sum(group.count for group in taken) > 1 else "an existing fusion"
+    )
+    parts = [
+        f"fused {wording.counted(_counts(taken, _BEFORE))} into {holders}" if taken else "",
+        f"moved {wording.counted(_counts(others, _BEFORE))}" if others else "",
+    ]
+    return english.listing([part for part in parts if part])
+
+
 def _shared(groups: Sequence[ChangeGroup]) -> str:
     counts = wording.counted(_counts(groups, _BEFORE))
     return f"redirected operands of {counts} to equal instructions"
@@ -299,6 +312,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.INLINED: _inlined,
     Kind.LEFT: _left,
     Kind.LEFTOVER: _leftovers,
+    Kind.MOVED: _moved,
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
     Kind.SHARED: _shared,

@@ -312,3 +312,40 @@ def test_the_parameters_of_a_call_keep_their_numbers_in_any_order_of_lines(read:
         assert known is not None
         assert known.after == (Place("inner", f"{name}.0"),)
         assert known.grade is Grade.EXACT
+
+
+_RESULT = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %tanh = f32[8]{0} tanh(%b)
+  %copy.1 = f32[8]{0} copy(%tanh)
+  ROOT %tuple.1 = (f32[8]{0}, f32[8]{0}) tuple(%a, %copy.1)
+}
+"""
+_TAKEN = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %tanh = f32[8]{0} tanh(%b)
+  %tuple.1 = (f32[8]{0}, f32[8]{0}) tuple(%a, %tanh)
+  %get-tuple-element.1 = f32[8]{0} get-tuple-element(%tuple.1), index=0
+  %get-tuple-element.2 = f32[8]{0} get-tuple-element(%tuple.1), index=INDEX
+  %copy.2 = f32[8]{0} copy(%get-tuple-element.2)
+  ROOT %tuple.2 = (f32[8]{0}, f32[8]{0}) tuple(%get-tuple-element.1, %copy.2)
+}
+"""
+
+
+def test_a_result_of_which_a_new_one_takes_all_elements_stays(read: Read) -> None:
+    matching = match(read(_RESULT), read(_TAKEN.replace("INDEX", "1")))
+    was = Place("main", "tuple.1")
+    assert matching.partner_after(was) == was
+    assert matching.partner_after(Place("main", "copy.1")) == Place("main", "copy.2")
+    added = matching.pairing_after(Place("main", "tuple.2"))
+    assert added is not None
+    assert not added.before
+    other = match(read(_RESULT), read(_TAKEN.replace("INDEX", "0")))
+    known = other.pairing_before(was)
+    assert known is not None
+    assert "takes its elements" not in str(known.reason)

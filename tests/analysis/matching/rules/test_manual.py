@@ -148,3 +148,27 @@ def test_a_sharding_constraint_before_the_call_goes_on_as_a_copy(read: Read) -> 
     matching = match(read(before), read(after))
     assert names(matching, "in") == {"map.0", "map.1", "copy.0", "copy.1"}
     assert matching.partner_after(Place("main.1", "held")) == Place("main.2", "held.2")
+
+
+def test_a_reshape_between_constraint_and_call_goes_on(read: Read) -> None:
+    held = (
+        '  %held = f32[2,2]{1,0} custom-call(%b), custom_call_target="Sharding"\n'
+        "  %flat = f32[4]{0} reshape(%held)\n  %in = "
+    )
+    before = WHOLE.replace("  %in = ", held).replace(
+        "custom-call(%a, %b)", "custom-call(%a, %flat)"
+    )
+    before = before.replace("b: f32[4]", "b: f32[2,2]").replace(
+        "%b = f32[4]{0}", "%b = f32[2,2]{1,0}"
+    )
+    after = PARTS.replace(
+        "  %copy.1 = ",
+        "  %held.2 = f32[2,2]{1,0} copy(%d)\n  %flat.2 = f32[4]{0} reshape(%held.2)\n  %copy.1 = ",
+    ).replace("copy(%d), sharding", "copy(%flat.2), sharding")
+    after = after.replace("d: f32[4]", "d: f32[2,2]").replace(
+        "%d = f32[4]{0}", "%d = f32[2,2]{1,0}"
+    )
+    matching = match(read(before), read(after))
+    assert names(matching, "in") == {"map.0", "map.1", "copy.0", "copy.1"}
+    assert matching.partner_after(Place("main.1", "held")) == Place("main.2", "held.2")
+    assert matching.partner_after(Place("main.1", "flat")) == Place("main.2", "flat.2")

@@ -7,6 +7,13 @@ from itertools import islice
 
 from xlareport.analysis.matching.account.dead import DeadLines
 from xlareport.analysis.matching.account.epilogues import taken_over
+from xlareport.analysis.matching.account.reads import (
+    WITHOUT_NODES,
+    as_written,
+    gives_another,
+    has_other_operands,
+    reads_now,
+)
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     equal_element_read,
@@ -21,7 +28,7 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.pairing import ChangeCause
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.elements import loop_given, taken_again
-from xlareport.analysis.matching.sides.facts import TRANSPARENT, live_computations
+from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.analysis.matching.sides.side import Side
@@ -33,7 +40,6 @@ _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "whi
 """Opcodes that pass values on, to a callee or as elements of a tuple."""
 _ELEMENT = "get-tuple-element"
 _TUPLE = "tuple"
-_WITHOUT_NODES = TRANSPARENT | {_ELEMENT}
 _FARTHEST = 100
 """Limit on removed users that are followed to a remaining one."""
 _BY_CALLER = frozenset({ChangeCause.OPERAND, ChangeCause.UNMATCHED})
@@ -161,7 +167,7 @@ class Removals:
         nodes = (caller.frame.nodes.get(reader.name) for reader in readers)
         return any(
             node is None
-            or node.instruction.opcode in _WITHOUT_NODES
+            or node.instruction.opcode in WITHOUT_NODES
             or self._lives.get(node, node.kept)
             for node in nodes
         )
@@ -171,7 +177,7 @@ class Removals:
         user, position = use
         if user.partner is None:
             return self._lives.get(user, user.kept)
-        if _has_other_operands(user, user.partner):
+        if has_other_operands(user, user.partner):
             given = self._search.after.graph.operands(user.partner)
             return any(operand is twin for operand, _ in given)
         read = read_at(self._search.after, user.partner, position)
@@ -230,7 +236,7 @@ class Removals:
 
     def _read_as_element(self, node: Node) -> Iterator[str]:
         """Yield what the users of an element or of an opened call read now: these are no nodes."""
-        if node.instruction.opcode not in _WITHOUT_NODES:
+        if node.instruction.opcode not in WITHOUT_NODES:
             return
         for reader, other, place in paired_users(node):
             is_tuple = reader.instruction.opcode in TUPLES
@@ -298,14 +304,17 @@ class Removals:
         for user, position in uses:
             if user.partner is None:
                 continue
-            if _has_other_operands(user, user.partner):
+            if has_other_operands(user, user.partner):
                 yield from self._dropped(user.partner, user.instruction)
                 yield f"%{user.partner.instruction.name} no longer uses it"
                 continue
             now = read_at(self._search.after, user.partner, position)
             yield from self._root_instead(node, user, position, now)
-            if now is not None:
-                yield _reads_now(node, user.partner, position, now, near=near)
+            if now is not None and gives_another(node, user, now):
+                became = f"{self._former(user)} became %{user.partner.instruction.name}"
+                yield f"its user {became}" if near else became
+            elif now is not None:
+                yield reads_now(node, user.partner, position, now, near=near)
             elif not user.partner.instruction.operands:
                 became = f"{self._former(user)} became %{user.partner.instruction.name}"
                 yield f"its user {became}, which has no operands"
@@ -316,7 +325,7 @@ class Removals:
         """Yield what is the root of a fusion now, whose reader reads the same fusion as before."""
         if now is None or user.partner is None or not is_root(node):
             return
-        if _as_written(user, position, node) != _as_written(user.partner, position, now):
+        if as_written(user, position, node) != as_written(user.partner, position, now):
             return
         root = self._root_after(node.frame.computation.name)
         if root is not None and root != node.instruction.name:
@@ -340,30 +349,6 @@ class Removals:
                 yield user, position
             elif not user.kept and user.instruction.opcode != "tuple":
                 waiting.extend(self._search.before.users.get(user, ()))
-
-
-def _has_other_operands(reader: Node, partner: Node) -> bool:
-    """Return whether operand counts differ, so that operand positions say nothing."""
-    old, new = reader.instruction, partner.instruction
-    return old.opcode == new.opcode and len(old.operands) != len(new.operands)
-
-
-def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:
-    """Return a sentence about what a user reads now; the new operand may have the old name."""
-    name = _as_written(reader, position, read)
-    behind = "" if name in reader.instruction.operand_names else "the value of "
-    if not near:
-        return f"%{reader.instruction.name} uses {behind}%{name} now"
-    another = "another " if name == node.instruction.name else ""
-    return f"%{reader.instruction.name} uses {behind}{another}%{name} instead"
-
-
-def _as_written(reader: Node, position: int, read: Node) -> str:
-    """Return the name by which a node is read: that of a tuple element or call around it."""
-    names = list(reader.instruction.operand_names)
-    line = reader.frame.computation.by_name.get(names[position]) if position < len(names) else None
-    around = line is not None and line.opcode in _WITHOUT_NODES
-    return line.name if line is not None and around else read.instruction.name
 
 
 def _reduces_nothing(side: Side, node: Node) -> bool:

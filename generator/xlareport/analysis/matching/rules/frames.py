@@ -17,6 +17,7 @@ from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
+from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade
 
 _KNOWN = "a computation with a known counterpart"
@@ -182,6 +183,42 @@ def results(search: Search) -> None:
             _link(search, root, other_root, f"the result of {_KNOWN}")
 
 
+def opened_again(search: Search) -> None:
+    """Pair a result with the tuple of its name, of which a new result takes every element.
+
+    By value, the new result would continue it.
+    """
+    for old, new in search.computations.pairs.items():
+        root, result = _root(search.before.homes.get(old)), _root(search.after.homes.get(new))
+        if root is None or result is None or not are_tuples(root, result):
+            continue
+        name = root.instruction.name
+        line = result.frame.computation.by_name.get(name)
+        if line is None or name == result.instruction.name or line.opcode != _TUPLE:
+            continue
+        if _takes_all(result, line):
+            reason = "the same name; the result takes its elements"
+            _link(search, root, result.frame.node(line), reason)
+
+
+def _takes_all(result: Node, whole: Instruction) -> bool:
+    """Return whether the operands of a tuple are the elements of another, or made of one each."""
+    by_name = result.frame.computation.by_name
+    taken = [by_name.get(name) for name in result.instruction.operand_names]
+    behind = [
+        by_name.get(next(iter(line.operand_names), ""))
+        if line and line.opcode != _ELEMENT
+        else line
+        for line in taken
+    ]
+    elements = [
+        line.taken_element
+        for line in behind
+        if line is not None and line.opcode == _ELEMENT and [*line.operand_names] == [whole.name]
+    ]
+    return elements == [*range(len(whole.operands))]
+
+
 def elements(search: Search) -> None:
     """Pair elements of a continued tuple with those that a user of theirs reads in their place.
 
@@ -211,7 +248,7 @@ def elements_read_now(element: Node) -> Iterator[Node]:
             yield now.frame.node(read)
 
 
-_ELEMENT = "get-tuple-element"
+_ELEMENT, _TUPLE = "get-tuple-element", "tuple"
 
 
 def opened_results(search: Search) -> None:

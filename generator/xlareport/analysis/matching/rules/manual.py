@@ -12,6 +12,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.shape import Shape
 from xlareport.knowledge.grades import Grade
 
 _SPLIT = {
@@ -21,6 +22,7 @@ _SPLIT = {
 """Target of a call for several arrays, and target of the calls that Shardy makes of it."""
 _CONSTRAINT = "Sharding"
 """Target of the calls for `with_sharding_constraint`, which become copies too."""
+_RESHAPE = "reshape"
 _MOST_COPIES = 4
 """Copies in a row that are looked behind."""
 
@@ -44,10 +46,11 @@ def _split_known(search: Search) -> None:
     if not whole:
         return
     search.evaluate()
+    calls = [node for node in search.after.open() if target_of(node) in ARRAY_CALLS]
     parts = group_by_key(
-        (_key(search.after, node), node)
-        for node in search.after.open()
-        if target_of(node) in ARRAY_CALLS
+        (_key(search.after, node, passes), node)
+        for node in calls
+        for passes in (_is_copy, _is_copied)
     )
     for node in whole:
         chosen = _chosen(search, node, parts)
@@ -58,11 +61,20 @@ def _split_known(search: Search) -> None:
 def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> list[Node]:
     """Return the free calls for each array of a call, in order; none unless all are there."""
     chosen: list[Node] = []
-    for operand in search.before.graph.operands(whole):
+    shapes = whole.instruction.shape.elements or (whole.instruction.shape,)
+    operands = search.before.graph.operands(whole)
+    for operand, shape in zip(operands, shapes, strict=False):
         free: list[Node] = []
-        for source in (operand, _behind(search.before, operand, _is_constraint)[0]):
+        behind = (
+            _behind(search.before, operand, passes)[0] for passes in (_is_constraint, _is_stated)
+        )
+        for source in (operand, *behind):
             key = (_SPLIT[target_of(whole)], _value(search.before, source))
-            free = [part for part in parts.get(key, ()) if is_free(part) and part not in chosen]
+            free = [
+                part
+                for part in dict.fromkeys(parts.get(key, ()))
+                if is_free(part) and part not in chosen and _gives(part, shape)
+            ]
             if free:
                 break
         own = [part for part in free if origin(part) == origin(whole)]
@@ -72,9 +84,13 @@ def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> l
     return chosen
 
 
-def _key(side: Side, part: Node) -> Hashable:
-    """Return the target of an array's call and its operand's value, looking through copies."""
-    operand, _ = _behind(side, side.graph.operands(part)[0], _is_copy)
+def _gives(part: Node, shape: Shape) -> bool:
+    return part.instruction.shape.dimensions == shape.dimensions
+
+
+def _key(side: Side, part: Node, passes: Callable[[Node], bool]) -> Hashable:
+    """Return the target of an array's call and the value behind what passes its operand on."""
+    operand, _ = _behind(side, side.graph.operands(part)[0], passes)
     return (target_of(part), _value(side, operand))
 
 
@@ -101,6 +117,16 @@ def _is_constraint(node: Node) -> bool:
     return target_of(node) == _CONSTRAINT
 
 
+def _is_copied(node: Node) -> bool:
+    """Return whether a node is a copy, or a reshape, which may be behind one."""
+    return _is_copy(node) or node.instruction.opcode == _RESHAPE
+
+
+def _is_stated(node: Node) -> bool:
+    """Return whether a node is a constraint, or a reshape, which may be behind one."""
+    return _is_constraint(node) or node.instruction.opcode == _RESHAPE
+
+
 def _value(side: Side, operand: NodeElement) -> int:
     node, path = operand
     side.values.value_of(node)
@@ -110,13 +136,15 @@ def _value(side: Side, operand: NodeElement) -> int:
 def _link(search: Search, whole: Node, parts: list[Node]) -> None:
     reason = "one call for each array, over the same values"
     after = search.after
-    behind = [_behind(after, after.graph.operands(part)[0], _is_copy)[1] for part in parts]
-    copies = [near[:1] for near in behind]
+    behind = [_behind(after, after.graph.operands(part)[0], _is_copied)[1] for part in parts]
+    copies = [[node for node in near[:1] if _is_copy(node)] for near in behind]
     if not search.link(whole, parts[0], Grade.MATCHED, reason):
         return
     for operand, near in zip(search.before.graph.operands(whole), behind, strict=True):
-        calls = _behind(search.before, operand, _is_constraint)[1]
+        calls = _behind(search.before, operand, _is_stated)[1]
         for call, copy in zip(calls, near[1:], strict=False):
+            if _is_constraint(call) != _is_copy(copy):
+                break
             search.link(call, copy, Grade.MATCHED, f"read by %{near[0].instruction.name} now")
     for number, part in enumerate(parts[1:], start=1):
         search.part(whole, part, number)

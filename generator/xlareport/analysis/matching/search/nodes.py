@@ -228,7 +228,7 @@ def name_use(user: Node, node: Node) -> str:
 def name_new_use(user: Node, node: Node) -> str:
     """Return that a node is read by a user, or its value, behind another instruction."""
     name = f"%{user.instruction.name}"
-    return f"{name} reads it" if is_written_operand(user, node) else f"its value goes to {name}"
+    return f"{name} reads it" if is_written_operand(user, node) else f"{name} uses its value"
 
 
 def name_read(node: Node, user: Node, position: int) -> str:

@@ -40,22 +40,30 @@ class InBranch(Struct, frozen=True):
 
 
 class Regrouped(Struct, frozen=True):
-    """A sum of the same terms as before, in another order."""
+    """A sum of the same terms as before, in another order, or a product of the same factors."""
+
+    of_factors: bool = False
 
     def __str__(self) -> str:
-        """Return words for the whole sum."""
+        """Return words for the whole sum or product."""
+        if self.of_factors:
+            return "the same factors, multiplied in another order"
         return "the same terms, added in another order"
 
 
 class RegroupedPart(Struct, frozen=True):
-    """A sum within a regrouped one; it need not have the value that it had."""
+    """A sum or product within a regrouped one; it need not have the value that it had."""
 
     whole: str
     former: str
-    """The names of the sum of all terms, after and before, without `%`."""
+    """The names of the sum of all terms, or of the product, after and before, without `%`."""
+    of_factors: bool = False
 
     def __str__(self) -> str:
-        """Return words that name both sums."""
+        """Return words that name both sums or products."""
+        if self.of_factors:
+            whole = f"%{self.whole}, which multiplies the factors of %{self.former}"
+            return f"part of {whole} in another order"
         return f"part of %{self.whole}, which adds the terms of %{self.former} in another order"
 
 

@@ -95,3 +95,24 @@ def test_an_outer_product_with_a_repeated_constant_goes_on_as_a_smaller_multipli
     assert pairing is not None
     assert pairing.after == (Place("main", "multiply.5"),)
     assert pairing.relation is Relation.REWRITTEN
+
+
+def test_a_sum_over_one_element_is_looked_behind(read: Read) -> None:
+    head = "  %zero = f32[] constant(0)\n  %row = f32[1,8]{1,0} reshape(%b)\n"
+    before = _module(
+        head + "  %v = f32[8]{0} reduce(%row, %zero), dimensions={0}, to_apply=%sum\n"
+        "  %dot.1 = f32[] dot(%v, %v), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  ROOT %out = f32[] tanh(%dot.1)\n",
+        "f32[]",
+    )
+    after = _module(
+        head + "  %v.1 = f32[8]{0} reshape(%row)\n"
+        "  %multiply.5 = f32[8]{0} multiply(%v.1, %v.1)\n"
+        "  %total = f32[] reduce(%multiply.5, %zero), dimensions={0}, to_apply=%sum\n"
+        "  ROOT %out = f32[] tanh(%total)\n",
+        "f32[]",
+    )
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.SPLIT
+    assert str(pairing.reason) == "%multiply.5 multiplies the same values"

@@ -94,3 +94,37 @@ def test_a_slice_of_indices_is_no_slice_of_what_they_gather(read: Read) -> None:
     relation, new = _relation(read(before), read(after), "slice.1")
     assert "slice.7" not in new
     assert relation is not Relation.SWAPPED
+
+
+_REVERSED = """
+ENTRY %main (a: f32[8]) -> (f32[2], f32[3]) {
+  %a = f32[8]{0} parameter(0)
+  %reverse.1 = f32[8]{0} reverse(%a), dimensions={0}
+  %slice.1 = f32[2]{0} slice(%reverse.1), slice={[0:2]}
+  %slice.2 = f32[3]{0} slice(%reverse.1), slice={[5:8]}
+  %negate.1 = f32[2]{0} negate(%slice.1)
+  %negate.2 = f32[3]{0} negate(%slice.2)
+  ROOT %out = (f32[2]{0}, f32[3]{0}) tuple(%negate.1, %negate.2)
+}
+"""
+_MIRRORED = """
+ENTRY %main (a: f32[8]) -> (f32[2], f32[3]) {
+  %a = f32[8]{0} parameter(0)
+  %slice.3 = f32[2]{0} slice(%a), slice={[6:8]}
+  %reverse.3 = f32[2]{0} reverse(%slice.3), dimensions={0}
+  %slice.4 = f32[3]{0} slice(%a), slice={[0:3]}
+  %reverse.4 = f32[3]{0} reverse(%slice.4), dimensions={0}
+  %negate.1 = f32[2]{0} negate(%reverse.3)
+  %negate.2 = f32[3]{0} negate(%reverse.4)
+  ROOT %out = (f32[2]{0}, f32[3]{0}) tuple(%negate.1, %negate.2)
+}
+"""
+
+
+def test_slices_of_a_reversed_array_cut_the_other_end_of_the_array(read: Read) -> None:
+    before, after = read(_REVERSED), read(_MIRRORED)
+    assert _relation(before, after, "slice.1") == (Relation.SWAPPED, ["slice.3"])
+    assert _relation(before, after, "slice.2") == (Relation.SWAPPED, ["slice.4"])
+    assert _relation(before, after, "reverse.1")[1] == ["reverse.3", "reverse.4"]
+    other = read(_MIRRORED.replace("[6:8]", "[0:2]").replace("[0:3]", "[1:4]"))
+    assert _relation(before, other, "slice.1")[0] is not Relation.SWAPPED

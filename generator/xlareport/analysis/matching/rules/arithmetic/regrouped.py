@@ -1,4 +1,7 @@
-"""A rule for sums of the same terms in another order: (4 - i) + -1 as (4 + -1) - i."""
+"""A rule for sums of the same terms in another order: (4 - i) + -1 as (4 + -1) - i.
+
+Likewise for products of the same factors: (x * 2) * y as x * (2 * y).
+"""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator
@@ -12,14 +15,18 @@ from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.knowledge.grades import Grade
 
-_SIGNS = {"add": (1, 1), "subtract": (1, -1)}
+_SIGNS = {"add": (1, 1), "subtract": (1, -1), "multiply": (1, 1)}
 """How each operand counts."""
+_PRODUCT = "multiply"
 _FEWEST_TERMS = 3
 _MOST_TERMS = 16
 
 
 def regrouped(search: Search) -> None:
-    """Pair sums of the same terms, and of sums of three terms also the first of the two."""
+    """Pair sums of the same terms, and of sums of three terms also the first of the two.
+
+    And products of the same factors.
+    """
     roots = [node for node in search.before.open() if _is_nested(search.before, node)]
     if not roots:
         return
@@ -30,10 +37,11 @@ def regrouped(search: Search) -> None:
         others = new.get(key, ())
         if len(nodes) == len(others) == 1 and is_free(nodes[0]) and is_free(others[0]):
             inner, other = _inner(search.before, nodes[0]), _inner(search.after, others[0])
-            search.link(nodes[0], others[0], Grade.MATCHED, Regrouped())
+            factors = nodes[0].instruction.opcode == _PRODUCT
+            search.link(nodes[0], others[0], Grade.MATCHED, Regrouped(factors))
             if len(inner) == len(other) == 1:
                 names = others[0].instruction.name, nodes[0].instruction.name
-                search.link(inner[0], other[0], Grade.MATCHED, RegroupedPart(*names))
+                search.link(inner[0], other[0], Grade.MATCHED, RegroupedPart(*names, factors))
 
 
 def _is_nested(side: Side, node: Node) -> bool:
@@ -43,23 +51,30 @@ def _is_nested(side: Side, node: Node) -> bool:
 def _inner(side: Side, node: Node) -> list[Node]:
     """Return the operands of a sum that are sums for it alone."""
     operands = [operand for operand, path in side.graph.operands(node) if not path]
-    return [operand for operand in operands if _is_part(side, operand)]
+    return [operand for operand in operands if _is_part(side, operand, node)]
 
 
-def _is_part(side: Side, node: Node) -> bool:
+def _is_part(side: Side, node: Node, whole: Node) -> bool:
+    """Return whether an operand is a sum for a sum alone, or a product for a product."""
     alone = len(side.users.get(node, ())) == 1
-    return alone and is_free(node) and node.instruction.opcode in _SIGNS
+    return alone and is_free(node) and _are_of_one_kind(node, whole)
+
+
+def _are_of_one_kind(node: Node, other: Node) -> bool:
+    opcodes = {node.instruction.opcode, other.instruction.opcode}
+    return opcodes <= _SIGNS.keys() and (_PRODUCT not in opcodes or len(opcodes) == 1)
 
 
 def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
     """Yield the outermost sums with their place, shape and terms as key."""
     for node in nodes:
-        within = [user for user, _ in side.users.get(node, ()) if user.instruction.opcode in _SIGNS]
-        if _is_nested(side, node) and not (within and _is_part(side, node)):
+        within = any(_is_part(side, node, user) for user, _ in side.users.get(node, ()))
+        if _is_nested(side, node) and not within:
             terms = _terms(side, node)
             if len(terms) >= _FEWEST_TERMS:
                 shape = node.instruction.shape
-                yield (node.frame.number, shape.text, frozenset(terms.items())), node
+                factors = node.instruction.opcode == _PRODUCT
+                yield (node.frame.number, shape.text, factors, frozenset(terms.items())), node
 
 
 def _terms(side: Side, root: Node) -> Counter[int]:
@@ -69,7 +84,7 @@ def _terms(side: Side, root: Node) -> Counter[int]:
     for node, sign in waiting:
         signs = _SIGNS[node.instruction.opcode]
         for (operand, path), own in zip(side.graph.operands(node), signs, strict=False):
-            if not path and _is_part(side, operand):
+            if not path and _is_part(side, operand, root):
                 waiting.append((operand, sign * own))
                 continue
             side.values.value_of(operand)

@@ -49,12 +49,21 @@ def _value(side: Side, operand: NodeElement) -> int:
     """Return the value that moves of data hand to an operand."""
     node, path = operand
     for _ in range(_MOST_MOVES):
-        operands = side.graph.operands(node) if node.instruction.opcode in _MOVES else ()
-        if path or not operands:
+        operands = side.graph.operands(node)
+        if path or not operands or not _hands_on(node, operands[0]):
             break
         node, path = operands[0]
     side.values.value_of(node)
     return side.values.element(node, path)
+
+
+def _hands_on(node: Node, operand: NodeElement) -> bool:
+    """Return whether a node only moves its operand, also by a sum over one element."""
+    line, (source, path) = node.instruction, operand
+    if line.opcode != "reduce":
+        return line.opcode in _MOVES
+    count = line.shape.element_count
+    return not (path or line.shape.elements) and source.instruction.shape.element_count == count
 
 
 def _pair(search: Search, dot: Node, product: Node) -> None:

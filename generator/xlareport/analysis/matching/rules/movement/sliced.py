@@ -1,8 +1,10 @@
 """A rule for slices of a result that became slices of the operands.
 
-`slice(add(x, y))` becomes `add(slice(x), slice(y))`: less is computed, and padding may go.
+`slice(add(x, y))` becomes `add(slice(x), slice(y))`: less is computed, and padding may go. What is
+cut from a reversed array was at the other end of the array.
 """
 
+import re
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.search.nodes import is_free
@@ -12,10 +14,15 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.data_operands import is_data
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import MOVES, TUPLES
 from xlareport.knowledge.grades import Grade
 
 _SLICES = frozenset({"dynamic-slice", "slice"})
+_REVERSE = "reverse"
+_PASSED_BY_OTHERS = MOVES - {_REVERSE} | TUPLES
+"""Opcodes that change places with slices by other rules, or never."""
+_LIMITS = re.compile(r"\[(\d{1,18}):(\d{1,18})\]")
 _SAME = "the same operation, on slices of its operands"
 _FURTHER = "a further copy, of another operand"
 
@@ -27,10 +34,10 @@ def sliced(search: Search) -> None:
         return
     for node in slices:
         whole = _operand(search.before, node)
-        if whole is None or not is_free(node) or whole.instruction.opcode in MOVES | TUPLES:
+        if whole is None or not is_free(node) or whole.instruction.opcode in _PASSED_BY_OTHERS:
             continue
         for part in _parts(search, node, whole):
-            moved = _slices_of_operands(search.after, part, node)
+            moved = _slices_of_operands(search.after, part, node, whole)
             if moved and _pair(search, node, whole, part, moved):
                 break
 
@@ -45,16 +52,43 @@ def _parts(search: Search, node: Node, whole: Node) -> Iterator[Node]:
             yield operands[position][0]
 
 
-def _slices_of_operands(side: Side, part: Node, node: Node) -> list[Node]:
+def _slices_of_operands(side: Side, part: Node, node: Node, whole: Node) -> list[Node]:
     """Return the free operands of a new node that slice as an old one did, one of data first."""
     data: list[Node] = []
     others: list[Node] = []
     for place, (operand, path) in enumerate(side.graph.operands(part)):
-        line, known = operand.instruction, node.instruction
-        alike = line.opcode == known.opcode and line.attributes_text == known.attributes_text
-        if alike and not path and is_free(operand):
+        if _cuts_the_same(operand, node, whole) and not path and is_free(operand):
             (data if is_data(part.instruction, place) else others).append(operand)
     return [*data, *others] if data else []
+
+
+def _cuts_the_same(operand: Node, node: Node, whole: Node) -> bool:
+    """Return whether a slice of an operand is of the elements that another cuts from the result."""
+    line, known = operand.instruction, node.instruction
+    if line.opcode != known.opcode:
+        return False
+    if whole.instruction.opcode != _REVERSE:
+        return line.attributes_text == known.attributes_text
+    limits = _limits(line)
+    return bool(limits) and limits == _mirrored(_limits(known), whole)
+
+
+def _limits(line: Instruction) -> list[tuple[int, int]]:
+    """Return where a slice begins and ends in each dimension; empty if it leaves some out."""
+    pairs = _LIMITS.findall(line.attributes.get("slice", ""))
+    limits = [(int(start), int(end)) for start, end in pairs]
+    return limits if len(limits) == len(line.shape.dimensions) else []
+
+
+def _mirrored(limits: list[tuple[int, int]], reverse: Node) -> list[tuple[int, int]]:
+    """Return where the elements that are cut from a reversed array are in the array."""
+    line = reverse.instruction
+    reversed_ = line.attributes.get("dimensions", "").strip("{}").split(",")
+    sizes = [size or 0 for size in line.shape.dimensions]
+    return [
+        (size - end, size - start) if str(place) in reversed_ else (start, end)
+        for place, ((start, end), size) in enumerate(zip(limits, sizes, strict=False))
+    ]
 
 
 def _pair(search: Search, node: Node, whole: Node, part: Node, moved: list[Node]) -> bool:

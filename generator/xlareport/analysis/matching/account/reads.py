@@ -1,0 +1,46 @@
+"""What the counterpart of a user reads in the place of a removed instruction."""
+
+from xlareport.analysis.matching.sides.facts import TRANSPARENT
+from xlareport.analysis.matching.sides.families import REWRITES
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.hlo.opcode_groups import MOVES
+
+WITHOUT_NODES = TRANSPARENT | {"get-tuple-element"}
+"""Opcodes of lines that have no nodes: they stand for what they read."""
+
+
+def has_other_operands(reader: Node, partner: Node) -> bool:
+    """Return whether operand counts differ, so that operand positions say nothing."""
+    old, new = reader.instruction, partner.instruction
+    return old.opcode == new.opcode and len(old.operands) != len(new.operands)
+
+
+def reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:
+    """Return a sentence about what a user reads now; the new operand may have the old name."""
+    name = as_written(reader, position, read)
+    behind = "" if name in reader.instruction.operand_names else "the value of "
+    if not near:
+        return f"%{reader.instruction.name} uses {behind}%{name} now"
+    another = "another " if name == node.instruction.name else ""
+    return f"%{reader.instruction.name} uses {behind}{another}%{name} instead"
+
+
+def as_written(reader: Node, position: int, read: Node) -> str:
+    """Return the name by which a node is read: that of a tuple element or call around it."""
+    names = list(reader.instruction.operand_names)
+    line = reader.frame.computation.by_name.get(names[position]) if position < len(names) else None
+    around = line is not None and line.opcode in WITHOUT_NODES
+    return line.name if line is not None and around else read.instruction.name
+
+
+def gives_another(node: Node, user: Node, read: Node) -> bool:
+    """Return whether another opcode reads something else at a position, not what replaced a node.
+
+    Of `table[index]` that became `index * step`, the index is not read instead of the table.
+    """
+    if user.partner is None:
+        return False
+    opcodes = user.instruction.opcode, user.partner.instruction.opcode
+    if opcodes[0] == opcodes[1] or opcodes in REWRITES or not MOVES.isdisjoint(opcodes):
+        return False
+    return node.instruction.shape.element_count != read.instruction.shape.element_count

@@ -1,0 +1,74 @@
+"""What a replacement says besides the new opcode."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.replacements import operation, place_of
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_FUSED = """
+HloModule m
+
+%fused (p.0: f32[4,8], p.1: f32[8,8]) -> f32[2,2,8] {
+  %p.0 = f32[4,8]{1,0} parameter(0)
+  %reshape.1 = f32[2,2,8]{2,1,0} reshape(%p.0)
+  %p.1 = f32[8,8]{1,0} parameter(1)
+  ROOT %dot.1 = f32[2,2,8]{2,1,0} dot(%reshape.1, %p.1), lhs_contracting_dims={2}, \
+rhs_contracting_dims={0}
+}
+
+ENTRY %main (a: f32[4,8], b: f32[8,8]) -> f32[2,2,8] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  ROOT %fusion = f32[2,2,8]{2,1,0} fusion(%a, %b), kind=kCustom, calls=%fused
+}
+"""
+_OUTSIDE = (
+    _FUSED.replace("p.0: f32[4,8]", "p.0: f32[2,2,8]")
+    .replace("%p.0 = f32[4,8]{1,0}", "%p.0 = f32[2,2,8]{2,1,0}")
+    .replace("  %reshape.1 = f32[2,2,8]{2,1,0} reshape(%p.0)\n", "")
+    .replace("dot(%reshape.1", "dot(%p.0")
+    .replace("  ROOT %fusion", "  %bitcast.1 = f32[2,2,8]{2,1,0} bitcast(%a)\n  ROOT %fusion")
+    .replace("fusion(%a", "fusion(%bitcast.1")
+)
+_COPY = """
+ENTRY %main (a: f32[4,8]) -> f32[4,8] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %copy.1 = f32[4,8]{1,0} copy(%a)
+  ROOT %tanh.1 = f32[4,8]{1,0} tanh(%copy.1)
+}
+"""
+
+
+def test_a_reshape_that_left_its_fusion_as_a_bitcast(read: Read) -> None:
+    change = step(read(_FUSED), read(_OUTSIDE), "`hoist-fused-bitcasts`")
+    account = " ".join((change.headline, *change.account))
+    became = "`%reshape.1` in `fused` became `%bitcast.1` and moved out of `%fusion`"
+    assert became in account
+    assert "Moved 1 reshape" in account
+    row = next(known for known in change.modified if known.kind is Kind.REPLACED)
+    assert row.reason == "%dot.1 uses its value instead"
+
+
+def test_another_layout_is_told_beside_another_opcode(read: Read) -> None:
+    after = _COPY.replace("%copy.1 = f32[4,8]{1,0} copy", "%bitcast.1 = f32[4,8]{0,1} bitcast")
+    change = step(read(_COPY), read(after.replace("%copy.1", "%bitcast.1")), "`algsimp`")
+    assert change.headline == (
+        "`algsimp` replaced 1 copy with a bitcast and changed the layout of 1 copy; "
+        "`%copy.1` in `main` became `%bitcast.1`."
+    )
+    changed = "`%copy.1` in `main` changed layout: `{1,0}` → `{0,1}` (now `%bitcast.1`)."
+    assert change.account == (f"Changed the layout of 1 copy: {changed}",)
+
+
+def test_a_place_is_found_among_the_details(read: Read) -> None:
+    kinds = (Kind.REPLACED, Kind.MOVED)
+    assert place_of(kinds, ("copy → bitcast", "moved out of %x")) == "moved out of %x"
+    assert not place_of(kinds, ())
+    line = '  ROOT %c = f32[] custom-call(), custom_call_target="t"'
+    root = read(f"ENTRY %m () -> f32[] {{\n{line}\n}}\n").computations[0].root
+    assert root is not None
+    assert operation(root) == "t"
