@@ -3,7 +3,8 @@
 GPU only, and only if the dump has `priority_fusion_dump`: the fusion pass rejected the fusion. The
 finding quotes the reason of the pass and lists the current consumers. It appears if writing the
 results of the producers and reading them in each consumer takes 3% or more of the roofline time.
-That is the upper bound of the saving, without kernel launches.
+That is the upper bound of the saving, without kernel launches. Each kernel counts for at most its
+roofline time: it can read a part of a result alone.
 
 Results that a loop, a collective or the caller also needs are written in any case, so only reading
 them counts. Collectives do not count as consumers. Custom fusions (Triton) and library calls
@@ -27,6 +28,7 @@ from xlareport.analysis.code.unfused_pairs import (
     last_refusal,
     list_results,
 )
+from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.findings.attention_scores import find_attention_scores
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
@@ -91,8 +93,8 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
             is_needed = instruction.is_root or not _are_all(computation, result.names, users)
             spares_write = not is_needed and len(read) == len(users)
             size = _size_read(computation, result)
-            moved = size * (spares_write + len(read)) * cost.counted
-            saved = min(seconds, case.time_of_bytes(moved))
+            kernels = (place,) * spares_write + tuple((place[0], name) for name in read)
+            saved = sum(_time_to_move(case, kernel, size) for kernel in kernels)
             group = closed if is_closed else refused
             group[reason].append(_Refused(place, users, seconds, saved, is_needed))
     yield from _closed_findings(case, closed)
@@ -100,6 +102,16 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
         if case.is_noticeable(sum(producer.saved for producer in producers), LEAST_SHARE):
             producers.sort(key=lambda producer: (-producer.saved, producer.place))
             yield _finding(case, reason, producers)
+
+
+def _time_to_move(case: Case, kernel: InstructionKey, size: int) -> float:
+    """Return the time in which all runs of a kernel move so many bytes, at most its roofline time.
+
+    A kernel can read a part of a value alone.
+    """
+    cost = case.cost.instructions[kernel]
+    seconds = case.time_of_bytes(size * cost.counted)
+    return min(seconds, case.least(cost)) if estimate_time(cost, case.device) else seconds
 
 
 def _size_read(computation: Computation, result: WeighedResult) -> int:

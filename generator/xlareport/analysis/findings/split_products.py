@@ -2,10 +2,10 @@
 
 A matmul is computed in parts along the contracting dimension, and a reduce adds them. The finding
 appears if writing and reading the parts takes longer than the roofline time of the unsplit matmul,
-and 2% or more of the module. Where the kernel that adds them also reads other arrays, it would read
-the unsplit result instead: this is subtracted. If the tile (in the backend_config) and the number
-of multiprocessors are known, the time of the unsplit matmul includes multiprocessors that would be
-idle. Otherwise the finding says that this is not counted.
+and 2% or more of the module. Each kernel that adds them reads all parts. One that also reads other
+arrays would read the unsplit result instead: this is subtracted. If the tile (in the
+backend_config) and the number of multiprocessors are known, the time of the unsplit matmul includes
+multiprocessors that would be idle. Otherwise the finding says that this is not counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,8 +50,8 @@ def split_products(case: Case) -> Iterator[Finding]:
         if not parts:
             continue
         size = instruction.shape.byte_size or 0
-        again = 0.0 if _are_only_added(computation, instruction) else 2.0 * size / parts
-        seconds = case.time_of_bytes(2.0 * size - again) * cost.counted
+        moved = _spared_bytes(computation, instruction, size, parts)
+        seconds = case.time_of_bytes(moved) * cost.counted
         tiles = count_tiles(instruction)
         whole = _whole(case, cost, size, parts)
         slower = whole / _occupancy(case, tiles) if tiles else whole
@@ -137,11 +137,21 @@ def count_parts(module: HloModule, computation: Computation, product: Instructio
     return count if all(_adds_up(module, user, product) for user in users) else 0
 
 
-def _are_only_added(computation: Computation, product: Instruction) -> bool:
-    """Return whether what adds the parts reads nothing else: without the split it is not needed."""
+def _spared_bytes(computation: Computation, product: Instruction, size: int, parts: int) -> float:
+    """Return the bytes that one run would not move without the split.
+
+    The parts are written, and each reader reads them all. The unsplit product is written instead,
+    which a reader that only adds the parts does now, and read by each other reader.
+    """
     users = computation.users.get(product.name, ())
-    read = {name for user in users if user.opcode == "fusion" for name in user.operand_names}
-    return read <= {product.name}
+    adding = sum(_only_adds(user, product) for user in users)
+    others = len(users) - adding
+    return size * (1 + len(users)) + size / parts * (adding - others - 1)
+
+
+def _only_adds(user: Instruction, product: Instruction) -> bool:
+    """Return whether a reader of the parts reads no other array: it is not needed without them."""
+    return user.opcode != "fusion" or {*user.operand_names} <= {product.name}
 
 
 def _adds_up(module: HloModule, user: Instruction, product: Instruction) -> bool:
