@@ -335,24 +335,63 @@ def test_a_tile_and_its_transpose_are_one(
     )
 
 
-def test_the_few_logits_of_a_router_are_no_scores_of_attention() -> None:
-    text = entry(
-        "  x = f32[512,256] parameter(0)\n  w = f32[256,4] parameter(1)\n"
-        "  s = f32[512,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-        "  z = f32[] constant(0)\n"
-        "  m = f32[512] reduce(s, z), dimensions={1}, to_apply=add\n"
-        "  n = f32[512,4] broadcast(m), dimensions={0}\n  d = f32[512,4] subtract(s, n)\n"
-        "  e = f32[512,4] exponential(d)\n"
-        "  ROOT o = f32[4,256] dot(e, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
-    ).replace(" add(x, y)", " maximum(x, y)")
-    wide = text.replace("f32[256,4]", "f32[256,512]").replace("f32[512,4]", "f32[512,512]")
-    wide = wide.replace("f32[4,256]", "f32[512,256]")
-    scores = [
-        find_attention_scores(module, module.entry)
-        for module in map(parse_module, (text, wide))
-        if module.entry
-    ]
-    assert scores == [frozenset(), {"s", "e"}]
+SCORES = (
+    "  x = f32[8,512,256] parameter(0)\n  w = f32[8,256,512] parameter(1)\n"
+    "  bias = f32[8,512,512] parameter(2)\n"
+    "  s = f32[8,512,512] dot(x, w), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
+    "  c = f32[8,512,512] add(s, bias)\n"
+    "  z = f32[] constant(0)\n"
+    "  m = f32[8,512] reduce(c, z), dimensions={2}, to_apply=add\n"
+    "  n = f32[8,512,512] broadcast(m), dimensions={0,1}\n"
+    "  d = f32[8,512,512] subtract(c, n)\n"
+    "  e = f32[8,512,512] exponential(d)\n"
+    "  o = f32[8,512,256] dot(e, x), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  g = f32[8,512,512] dot(o, w), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
+    "  t = f32[8,512,512] copy(g)\n"
+    "  u = f32[8,512,512] multiply(t, e)\n"
+    "  ROOT v = f32[8,512,256] dot(u, x), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+)
+
+
+def test_what_lies_between_the_matmuls_of_attention_holds_scores() -> None:
+    """Masked scores and gradients too, by shape and data flow; a bias is no product's."""
+    module = parse_module(entry(SCORES).replace(" add(x, y)", " maximum(x, y)"))
+    assert module.entry is not None
+    scores = find_attention_scores(module, module.entry)
+    assert {*scores} == {*"scdegtu"} - {"o"}
+    assert {*scores.values()} == {8 * 512 * 512}
+
+
+def test_scores_are_written_and_read_whatever_the_log_says_of_them(case_of: MakeCase) -> None:
+    case = case_of(entry(SCORES).replace(" add(x, y)", " maximum(x, y)"))
+    no = FusionDecision("producer_ineligible", "o", (), "", "it is a product", None, None)
+    linked = {("e", "o"): LinkedDecisions((no,), "matched")}
+    first, *_ = refused_fusions(replace(case, decisions=linked))
+    assert first.title == "Attention scores are written to memory"
+    assert first.count == 7
+    uses = {"s": 1, "c": 2, "d": 1, "e": 2, "g": 1, "t": 1, "u": 1}
+    moves = len(uses) + sum(uses.values())
+    assert first.seconds == pytest.approx(moves * case.time_of_bytes(4 * 8 * 512 * 512))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("f32[8,256,512]", "f32[8,256,4]"),
+        ("lhs_batch_dims={0}, rhs_batch_dims={0}, ", ""),
+    ],
+    ids=["of a router", "of a classifier"],
+)
+def test_logits_are_no_scores_of_attention(old: str, new: str) -> None:
+    text = entry(SCORES).replace(" add(x, y)", " maximum(x, y)")
+    logits = text.replace("f32[8,512,512]", "f32[8,512,4]") if "4]" in new else text
+    module = parse_module(logits.replace(old, new))
+    assert module.entry is not None
+    assert not find_attention_scores(module, module.entry)
 
 
 @pytest.mark.parametrize("opcode", ["fft", "cholesky", "sort"])

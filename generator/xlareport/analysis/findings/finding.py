@@ -121,6 +121,11 @@ class Case(Struct, frozen=True, dict=True):
         """The collectives of the optimized snapshot in figures."""
         return measure_collectives(self.module, self.cost, self.device)
 
+    @cached_property
+    def collective_keys(self) -> frozenset[InstructionKey]:
+        """The places of the collectives of the optimized snapshot."""
+        return frozenset(figures.collective.key for figures in self.collectives)
+
     def sum_hideable(self, collectives: Iterable[CollectiveFigures]) -> float:
         """Return the seconds of all executions that more overlap hides at most."""
         return sum_hideable(Schedule(self.module, self.cost, self.device), collectives)
