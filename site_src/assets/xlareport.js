@@ -5351,6 +5351,10 @@ var xlareport = (() => {
     const forms = [joined(levels), named2(levels), named2(traced2)];
     return [...new Set(forms)].filter((form) => form && form !== opName);
   }
+  function isMerged(opName) {
+    const last = split(opName.slice(0, LONGEST4)).at(-1) ?? "";
+    return opName.includes(";") || /^\(.*\)$/s.test(last) && last.includes(":");
+  }
   var LISTED2 = 3;
   var UNNAMED = /* @__PURE__ */ new Set(["jvp()", "transpose(jvp())"]);
   function outerLevels(opName) {
@@ -6768,7 +6772,7 @@ var xlareport = (() => {
       return {
         text: NAMED3.has(kind) ? `%${text}` : text,
         note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
-        href: this.address(kind, text, last)
+        href: this.address(kind, text, first, last)
       };
     }
     /** @param {string} operation @returns {string[]} the opcodes of other names that are forms of it */
@@ -6783,14 +6787,15 @@ var xlareport = (() => {
       if (first === last) return `only in ${label(first)}`;
       return first === 0 ? `last in ${label(last)}` : `${label(first)} to ${label(last)}`;
     }
-    /** @param {string} kind @param {string} text @param {number} last */
-    address(kind, text, last) {
+    /** @param {string} kind @param {string} text @param {number} first @param {number} last the numbers of snapshots */
+    address(kind, text, first, last) {
       const [stage, , , hasText] = this.value.stages[last];
       const slug = this.module.slug;
       const kept2 = last === this.last;
       if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
       if (kind === "instruction" && kept2) return modulePage(slug, "", placeOf({ node: text }));
-      if (kind === "op_name" && this.module.changed) return modulePage(slug, "", placeOf({ op: text }));
+      const isHistoric = this.module.changed && (first === 0 || kept2);
+      if (kind === "op_name" && isHistoric) return modulePage(slug, "", placeOf({ op: text }));
       if (kept2 && (kind === "opcode" || kind === "source")) {
         const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
         return listedInstructions(slug, shown);
@@ -6804,11 +6809,12 @@ var xlareport = (() => {
     *find(kind, ranked) {
       const lower = this.kinds.get(kind)?.lower ?? [];
       for (let place = 0; place < lower.length; place += 1) {
-        const quality = ranked(lower[place]);
-        const known4 = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
-        const gone = NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
+        const own2 = ranked(lower[place]);
+        const known4 = own2 < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : own2;
+        const merged = kind === "op_name" && known4 > 0 && isMerged(lower[place]);
+        const gone = merged || NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
         const size = lower[place].length;
-        if (known4 >= 0) yield { rank: known4, gone, size, hit: () => this.hit(kind, place) };
+        if (known4 >= 0) yield { rank: merged ? RANKS - 1 : known4, gone, size, hit: () => this.hit(kind, place) };
       }
     }
     /** @returns {string[][]} the forms of op_names without transformations, in lower case */

@@ -31,7 +31,7 @@ def test_solvers_and_kernels_with_an_estimate_are_no_products() -> None:
 
 def test_what_cudnn_does_with_f32_is_not_known() -> None:
     convolution = (
-        '  c = (f32[8,32,32,16], u8[0]) custom-call(x, w), window={size=3x3 pad=1_1x1_1}, '
+        "  c = (f32[8,32,32,16], u8[0]) custom-call(x, w), window={size=3x3 pad=1_1x1_1}, "
         'dim_labels=b01f_o01i->b01f, custom_call_target="__cudnn$convForward"\n'
     )
     text = (
