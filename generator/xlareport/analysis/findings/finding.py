@@ -56,7 +56,7 @@ class Finding(Struct, frozen=True):
     """Of the device's memory, what a remedy saves at most; None where not known."""
     occurrences: int = 0
     """How often there is such a thing: `places` has the first few, or users of it as well. A rule
-    leaves it 0 where it is the number of places."""
+    leaves it 0 where it is the number of places, of which `find_findings` keeps the first few."""
     seconds_together: float | None = None
     """Exposed time of all collectives of the same kind; None for other findings. Severity and order
     depend on the saving of this finding alone."""

@@ -24,7 +24,7 @@ from collections.abc import Set as AbstractSet
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import last_refusal, list_results
 from xlareport.analysis.findings.attention_scores import find_attention_scores
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
 from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.readers.fusion_decisions import FusionDecision
@@ -108,8 +108,7 @@ def _attention_finding(case: Case, scores: Sequence[ResultTraffic]) -> Finding:
     return Finding(
         rule="refused-fusions",
         title="Attention scores are written to memory",
-        places=tuple(places[:MOST_PLACES]),
-        occurrences=len(places),
+        places=tuple(places),
         evidence=(
             f"{units.plural(len(places), 'producer')} of scores, of their softmax or of their "
             f"gradients, by shape and data flow. Their results take {case.time_words(moved)}, to "
@@ -142,8 +141,7 @@ def _closed_finding(case: Case, closed: Mapping[str, list[ResultTraffic]]) -> It
     yield Finding(
         rule="refused-fusions",
         title="Custom fusion or library call not fused with its neighbor",
-        places=tuple(producer.place for producer in producers[:MOST_PLACES]),
-        occurrences=len(producers),
+        places=tuple(producer.place for producer in producers),
         evidence=(
             f"{units.plural(len(producers), 'producer')} by the log of the fusion pass: "
             f"{reasons}. Their results take {case.time_words(moved)}, "
@@ -170,8 +168,7 @@ def _finding(case: Case, reason: str, producers: Sequence[ResultTraffic]) -> Fin
     return Finding(
         rule="refused-fusions",
         title=f"Producer not fused into its consumer: {_in_words(reason)}",
-        places=tuple(producer.place for producer in producers[:MOST_PLACES]),
-        occurrences=len(producers),
+        places=tuple(producer.place for producer in producers),
         evidence=(
             f"{units.plural(len(producers), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.same_tiles import find_tile
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.runtime import units
@@ -75,20 +75,20 @@ def _occupancy(case: Case, tiles: int) -> float:
 def count_tiles(product: Instruction) -> int | None:
     """Return the output tiles of the product without its split; None where no tile is known."""
     tile = [int(size) for size in find_tile(product.attributes_text).split("x") if size.isdigit()]
-    known = [size for size in product.shape.dimensions if size is not None]
-    if len(tile) < 2 or not all(tile[-2:]) or len(known) != len(product.shape.dimensions):
+    sizes = [size for size in product.shape.dimensions if size is not None]
+    if len(tile) < 2 or not all(tile[-2:]) or len(sizes) != len(product.shape.dimensions):
         return None
-    *_, rows, columns = known
-    return prod(known[1:-2]) * -(-rows // tile[-2]) * -(-columns // tile[-1])
+    *_, rows, columns = sizes
+    return prod(sizes[1:-2]) * -(-rows // tile[-2]) * -(-columns // tile[-1])
 
 
 def _describe_tiles(case: Case, products: Sequence[_Split]) -> str:
     """Return how many multiprocessors the unsplit products keep busy, or that it is not known."""
-    known = sorted(split.tiles for split in products if split.tiles)
+    tiles = sorted(split.tiles for split in products if split.tiles)
     multiprocessors = case.device.multiprocessors
-    if len(known) < len(products) or not multiprocessors:
+    if len(tiles) < len(products) or not multiprocessors:
         return " How many multiprocessors the split keeps busy is not known."
-    span = f"{known[0]}" if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+    span = f"{tiles[0]}" if tiles[0] == tiles[-1] else f"{tiles[0]} to {tiles[-1]}"
     return (
         f" Unsplit, they have {span} output tiles for {multiprocessors} multiprocessors. The "
         "estimate includes multiprocessors without a tile."
@@ -102,8 +102,7 @@ def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
     return Finding(
         rule="split-products",
         title=TITLE,
-        places=tuple(split.place for split in products[:MOST_PLACES]),
-        occurrences=len(products),
+        places=tuple(split.place for split in products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again. Without the "
