@@ -33,6 +33,7 @@ def values(hostile: str) -> dict[str, Any]:
         "pieces": 2,
         "flops": [None] * HALF,
         "bytes": numbers,
+        "stored": [],
         "share": [0.5, *[0.0] * (HALF - 1)],
         "scope": numbers,
         "source": numbers,
