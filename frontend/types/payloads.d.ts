@@ -371,6 +371,8 @@ export interface InstructionFigures {
   pieces: number;
   flops: (number | null)[];
   bytes: (number | null)[];
+  /** Bytes in the device memory where they are others, of which the time is; empty where there are none. */
+  stored: (number | null)[];
   share: (number | null)[];
   /** Into `scopes` and `sources`. */
   scope: number[];

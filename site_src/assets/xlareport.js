@@ -5045,6 +5045,11 @@ var xlareport = (() => {
     { title: "FLOPs", kind: "flops", help: "of all executions, by this report's cost model" },
     { title: "Bytes accessed", kind: "bytes", help: "of all executions; none inside a fusion" },
     {
+      title: "In device memory",
+      kind: "bytes",
+      help: "the same as stored, which the share is of: padded to tiles, without on-chip memory; empty if equal"
+    },
+    {
       title: "Share",
       kind: "percent",
       help: "of the module's roofline time; fused instructions are part of the share of their fusion"
@@ -5053,7 +5058,7 @@ var xlareport = (() => {
     { title: "Source", kind: "text", help: "source line of its metadata" },
     { title: "Computation", kind: "code", of: "instruction", help: "computation that contains it" }
   ];
-  var SHARE = 5;
+  var SHARE = 6;
   async function pieces2(key) {
     const piece2 = (number) => (
       /** @type {Promise<Piece>} */
@@ -5071,7 +5076,7 @@ var xlareport = (() => {
       for (let place = 0; place < piece2.share.length; place += 1) {
         const at = listed3.length;
         const [opcode] = index.looks[index.look[at]];
-        const figures2 = [piece2.flops[place], piece2.bytes[place], piece2.share[place]];
+        const figures2 = [piece2.flops[place], piece2.bytes[place], piece2.stored[place] ?? null, piece2.share[place]];
         const from = [piece2.scopes[piece2.scope[place]], piece2.sources[piece2.source[place]]];
         listed3.push([
           names2.next().value ?? null,
@@ -5194,14 +5199,15 @@ var xlareport = (() => {
     /** @param {number} place of an instruction; the cost of what an `async-start` runs is its cost */
     cost(place) {
       const body = this.wrapped(place);
-      const { flops, bytes, share } = this.counted(body);
+      const { flops, bytes, stored, share } = this.counted(body);
       const { seconds } = this.stored;
       if (share === null && flops === null && bytes === null) return null;
       const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} \xB5s` : "";
       const words2 = [
         share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the roofline time of a run`,
         flops !== null && flops > 0 && format.flops(flops),
-        bytes !== null && `${format.bytes(bytes)} accessed`
+        bytes !== null && `${format.bytes(bytes)} accessed`,
+        stored !== null && stored !== bytes && `${format.bytes(stored)} as stored in device memory, which the time is of`
       ].filter(Boolean);
       const whose = body === place ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
       const inside = CALLERS.has(this.graph.opcode(body)) ? " of all that it runs" : "";
@@ -5215,14 +5221,15 @@ var xlareport = (() => {
      */
     counted(place, levels = DEEPEST) {
       const { graph } = this;
-      const { flops = null, bytes = null, share = null } = this.figures[place] ?? {};
+      const { flops = null, bytes = null, stored = null, share = null } = this.figures[place] ?? {};
       const called3 = levels && CALLERS.has(graph.opcode(place)) ? graph.calls(place) : [];
       const inner = called3.flatMap(([, computation]) => graph.members(computation)).map((member) => this.counted(member, levels - 1));
-      const own2 = { flops, bytes, share };
+      const own2 = { flops, bytes, stored, share };
       return inner.reduce(
         (total, part2) => ({
           flops: plus(total.flops, part2.flops),
           bytes: plus(total.bytes, part2.bytes),
+          stored: plus(total.stored, part2.stored),
           share: plus(total.share, part2.share)
         }),
         own2
@@ -5290,6 +5297,7 @@ var xlareport = (() => {
         share,
         flops: piece2.flops[place],
         bytes: piece2.bytes[place],
+        stored: piece2.stored[place] ?? piece2.bytes[place],
         scope: piece2.scopes[piece2.scope[place]]
       }))
     );
@@ -5342,6 +5350,10 @@ var xlareport = (() => {
     const named2 = (all) => joined(all.map((path) => path.filter((level) => !LEVELS.has(level))));
     const forms = [joined(levels), named2(levels), named2(traced2)];
     return [...new Set(forms)].filter((form) => form && form !== opName);
+  }
+  function isMerged(opName) {
+    const last = split(opName.slice(0, LONGEST4)).at(-1) ?? "";
+    return opName.includes(";") || /^\(.*\)$/s.test(last) && last.includes(":");
   }
   var LISTED2 = 3;
   var UNNAMED = /* @__PURE__ */ new Set(["jvp()", "transpose(jvp())"]);
@@ -6760,7 +6772,7 @@ var xlareport = (() => {
       return {
         text: NAMED3.has(kind) ? `%${text}` : text,
         note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
-        href: this.address(kind, text, last)
+        href: this.address(kind, text, first, last)
       };
     }
     /** @param {string} operation @returns {string[]} the opcodes of other names that are forms of it */
@@ -6775,14 +6787,15 @@ var xlareport = (() => {
       if (first === last) return `only in ${label(first)}`;
       return first === 0 ? `last in ${label(last)}` : `${label(first)} to ${label(last)}`;
     }
-    /** @param {string} kind @param {string} text @param {number} last */
-    address(kind, text, last) {
+    /** @param {string} kind @param {string} text @param {number} first @param {number} last the numbers of snapshots */
+    address(kind, text, first, last) {
       const [stage, , , hasText] = this.value.stages[last];
       const slug = this.module.slug;
       const kept2 = last === this.last;
       if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
       if (kind === "instruction" && kept2) return modulePage(slug, "", placeOf({ node: text }));
-      if (kind === "op_name" && this.module.changed) return modulePage(slug, "", placeOf({ op: text }));
+      const isHistoric = this.module.changed && (first === 0 || kept2);
+      if (kind === "op_name" && isHistoric) return modulePage(slug, "", placeOf({ op: text }));
       if (kept2 && (kind === "opcode" || kind === "source")) {
         const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
         return listedInstructions(slug, shown);
@@ -6796,11 +6809,12 @@ var xlareport = (() => {
     *find(kind, ranked) {
       const lower = this.kinds.get(kind)?.lower ?? [];
       for (let place = 0; place < lower.length; place += 1) {
-        const quality = ranked(lower[place]);
-        const known4 = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
-        const gone = NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
+        const own2 = ranked(lower[place]);
+        const known4 = own2 < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : own2;
+        const merged = kind === "op_name" && known4 > 0 && isMerged(lower[place]);
+        const gone = merged || NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
         const size = lower[place].length;
-        if (known4 >= 0) yield { rank: known4, gone, size, hit: () => this.hit(kind, place) };
+        if (known4 >= 0) yield { rank: merged ? RANKS - 1 : known4, gone, size, hit: () => this.hit(kind, place) };
       }
     }
     /** @returns {string[][]} the forms of op_names without transformations, in lower case */

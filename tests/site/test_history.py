@@ -54,7 +54,8 @@ def final_values(hostile: str) -> Iterator[tuple[str, Any]]:
         "m/x/graph",
         graph | dict(columns([ShownInstruction(line, module) for line in lines], NO_COLOR_DATA)),
     )
-    figures = {"pieces": 1, "flops": [0, 4, 4], "bytes": [None, 32, 32], "share": [0, 0.25, 0.75]}
+    figures = {"pieces": 1, "flops": [0, 4, 4], "bytes": [None, 32, 32]}
+    figures |= {"stored": [None, None, 4096], "share": [0, 0.25, 0.75]}
     paths = ["", "jit(f)/while/body/neg", "jit(f)/while/body/call/pos", CALLED[0]]
     scopes = {"scope": [3, 2, 1], "scopes": paths}
     yield "m/x/instructions-0", figures | scopes | {"source": [0, 0, 0], "sources": [""]}
@@ -154,10 +155,13 @@ def test_what_is_known_of_the_final_instruction_stands_first(page: Page, hostile
     page.locator("a.xr-ask").first.click()
     facts = page.locator(".xr-history .xr-panel-facts")
     expect(facts).to_contain_text("1 µs, 25% of the roofline time of a run; 4 FLOP; 32 B")
+    expect(facts).not_to_contain_text("as stored")
     expect(facts).to_contain_text(f"into %late.1: {hostile} matched")
     expect(facts).to_contain_text("%late.1 (negate)")
     expect(facts).not_to_contain_text("Not known.")
     facts.get_by_text("%late.1").last.click()
+    stored = "32 B accessed; 4.0 KiB as stored in device memory, which the time is of. Estimate"
+    expect(page.locator(".xr-history .xr-panel-facts")).to_contain_text(stored)
     expect(page.locator(".xr-history .xr-panel-facts")).to_contain_text("Not known.")
 
 

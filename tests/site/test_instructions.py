@@ -33,6 +33,7 @@ def values(hostile: str) -> dict[str, Any]:
         "pieces": 2,
         "flops": [None] * HALF,
         "bytes": numbers,
+        "stored": [],
         "share": [0.5, *[0.0] * (HALF - 1)],
         "scope": numbers,
         "source": numbers,
@@ -93,7 +94,7 @@ def test_nothing_is_loaded_before_somebody_asks(visitor: Any, site: Path, hostil
 
 
 def test_a_filter_has_an_address_that_opens_the_table(visitor: Any, site: Path) -> None:
-    page = opened(visitor, site, f"#t={KEY}&q=add.99999+body&s=0a&c=0.8")
+    page = opened(visitor, site, f"#t={KEY}&q=add.99999+body&s=0a&c=0.9")
 
     expect(page.locator(".xr-count")).to_have_text("1 of 100,000 rows")
     expect(page.locator("tr[data-row] td").last).to_have_text("body")

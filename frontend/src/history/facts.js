@@ -34,7 +34,7 @@ const CALLERS = new Set(["while", "conditional", "call"]);
 /** @typedef {import("../../types/payloads").Fact} Fact */
 /** @typedef {import("../../types/payloads").Facts} Stored */
 /** @typedef {import("../graphs/graph.js").Graph} Graph */
-/** @typedef {{flops: number | null, bytes: number | null, share: number | null, scope: string}} Figures */
+/** @typedef {{flops: number | null, bytes: number | null, stored: number | null, share: number | null, scope: string}} Figures */
 
 /** The facts of one module. */
 export class InstructionFacts {
@@ -120,7 +120,7 @@ export class InstructionFacts {
   /** @param {number} place of an instruction; the cost of what an `async-start` runs is its cost */
   cost(place) {
     const body = this.wrapped(place);
-    const { flops, bytes, share } = this.counted(body);
+    const { flops, bytes, stored, share } = this.counted(body);
     const { seconds } = this.stored;
     if (share === null && flops === null && bytes === null) return null;
     const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} µs` : "";
@@ -128,6 +128,7 @@ export class InstructionFacts {
       share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the roofline time of a run`,
       flops !== null && flops > 0 && format.flops(flops),
       bytes !== null && `${format.bytes(bytes)} accessed`,
+      stored !== null && stored !== bytes && `${format.bytes(stored)} as stored in device memory, which the time is of`,
     ].filter(Boolean);
     const whose = body === place ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
     const inside = CALLERS.has(this.graph.opcode(body)) ? " of all that it runs" : "";
@@ -142,16 +143,17 @@ export class InstructionFacts {
    */
   counted(place, levels = DEEPEST) {
     const { graph } = this;
-    const { flops = null, bytes = null, share = null } = this.figures[place] ?? {};
+    const { flops = null, bytes = null, stored = null, share = null } = this.figures[place] ?? {};
     const called = levels && CALLERS.has(graph.opcode(place)) ? graph.calls(place) : [];
     const inner = called
       .flatMap(([, computation]) => graph.members(computation))
       .map((member) => this.counted(member, levels - 1));
-    const own = { flops, bytes, share };
+    const own = { flops, bytes, stored, share };
     return inner.reduce(
       (total, part) => ({
         flops: plus(total.flops, part.flops),
         bytes: plus(total.bytes, part.bytes),
+        stored: plus(total.stored, part.stored),
         share: plus(total.share, part.share),
       }),
       own,
@@ -245,6 +247,7 @@ export async function loadFacts(key) {
       share,
       flops: piece.flops[place],
       bytes: piece.bytes[place],
+      stored: piece.stored[place] ?? piece.bytes[place],
       scope: piece.scopes[piece.scope[place]],
     })),
   );

@@ -70,6 +70,15 @@ export function plainPaths(opName) {
   return [...new Set(forms)].filter((form) => form && form !== opName);
 }
 
+/**
+ * @param {string} opName
+ * @returns {boolean} whether XLA merged several into it: `a;b`, or `jit(f)/(mul:tanh)` with what they have in common
+ */
+export function isMerged(opName) {
+  const last = split(opName.slice(0, LONGEST)).at(-1) ?? "";
+  return opName.includes(";") || (/^\(.*\)$/s.test(last) && last.includes(":"));
+}
+
 /** Levels of the scopes whose time pages list. */
 const LISTED = 3;
 const UNNAMED = new Set(["jvp()", "transpose(jvp())"]);

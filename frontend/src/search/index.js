@@ -6,7 +6,7 @@
 import { format } from "../core/format.js";
 import { listedInstructions, listedScopes, modulePage, placeOf } from "../core/pages.js";
 import { load } from "../core/payloads.js";
-import { outerLevels, phaseOf, plainPaths } from "../names/op_names.js";
+import { isMerged, outerLevels, phaseOf, plainPaths } from "../names/op_names.js";
 
 /** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
 export const RANKS = 4;
@@ -14,7 +14,7 @@ const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
-/** @typedef {{rank: number, gone?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, which has `size` letters */
+/** @typedef {{rank: number, gone?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; it has `size` letters */
 
 /**
  * @param {string} value in lower case
@@ -94,7 +94,7 @@ export class ModuleIndex {
     return {
       text: NAMED.has(kind) ? `%${text}` : text,
       note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
-      href: this.address(kind, text, last),
+      href: this.address(kind, text, first, last),
     };
   }
 
@@ -112,14 +112,16 @@ export class ModuleIndex {
     return first === 0 ? `last in ${label(last)}` : `${label(first)} to ${label(last)}`;
   }
 
-  /** @param {string} kind @param {string} text @param {number} last */
-  address(kind, text, last) {
+  /** @param {string} kind @param {string} text @param {number} first @param {number} last the numbers of snapshots */
+  address(kind, text, first, last) {
     const [stage, , , hasText] = this.value.stages[last];
     const slug = this.module.slug;
     const kept = last === this.last;
     if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
     if (kind === "instruction" && kept) return modulePage(slug, "", placeOf({ node: text }));
-    if (kind === "op_name" && this.module.changed) return modulePage(slug, "", placeOf({ op: text }));
+    // histories are of op_names of the first snapshot and of the last
+    const isHistoric = this.module.changed && (first === 0 || kept);
+    if (kind === "op_name" && isHistoric) return modulePage(slug, "", placeOf({ op: text }));
     if (kept && (kind === "opcode" || kind === "source")) {
       const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
       return listedInstructions(slug, shown);
@@ -134,11 +136,13 @@ export class ModuleIndex {
   *find(kind, ranked) {
     const lower = this.kinds.get(kind)?.lower ?? [];
     for (let place = 0; place < lower.length; place += 1) {
-      const quality = ranked(lower[place]);
-      const known = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
-      const gone = NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last;
+      const own = ranked(lower[place]);
+      const known = own < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : own;
+      const merged = kind === "op_name" && known > 0 && isMerged(lower[place]);
+      const gone = merged || (NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last);
       const size = lower[place].length;
-      if (known >= 0) yield { rank: known, gone, size, hit: () => this.hit(kind, place) };
+      // several together are never what was meant by a part of them
+      if (known >= 0) yield { rank: merged ? RANKS - 1 : known, gone, size, hit: () => this.hit(kind, place) };
     }
   }
 

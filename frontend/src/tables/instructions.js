@@ -16,6 +16,11 @@ const COLUMNS = [
   { title: "FLOPs", kind: "flops", help: "of all executions, by this report's cost model" },
   { title: "Bytes accessed", kind: "bytes", help: "of all executions; none inside a fusion" },
   {
+    title: "In device memory",
+    kind: "bytes",
+    help: "the same as stored, which the share is of: padded to tiles, without on-chip memory; empty if equal",
+  },
+  {
     title: "Share",
     kind: "percent",
     help: "of the module's roofline time; fused instructions are part of the share of their fusion",
@@ -24,7 +29,7 @@ const COLUMNS = [
   { title: "Source", kind: "text", help: "source line of its metadata" },
   { title: "Computation", kind: "code", of: "instruction", help: "computation that contains it" },
 ];
-const SHARE = 5;
+const SHARE = 6;
 
 /** @typedef {import("../../types/payloads").InstructionFigures} Piece */
 
@@ -54,7 +59,7 @@ export function rows(index, loaded) {
     for (let place = 0; place < piece.share.length; place += 1) {
       const at = listed.length;
       const [opcode] = index.looks[index.look[at]];
-      const figures = [piece.flops[place], piece.bytes[place], piece.share[place]];
+      const figures = [piece.flops[place], piece.bytes[place], piece.stored[place] ?? null, piece.share[place]];
       const from = [piece.scopes[piece.scope[place]], piece.sources[piece.source[place]]];
       listed.push([
         names.next().value ?? null,

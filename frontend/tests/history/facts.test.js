@@ -4,7 +4,7 @@ import "../page.js";
 import { InstructionFacts } from "../../src/history/facts.js";
 import { sample } from "../graphs/sample.js";
 
-const figure = (scope) => ({ flops: null, bytes: null, share: null, scope });
+const figure = (scope) => ({ flops: null, bytes: null, stored: null, share: null, scope });
 
 test("op_names lead to the instructions that have them", () => {
   const figures = ["", "f/mul", "", "", "", "", "f/mul", "f/add"].map(figure);
@@ -68,10 +68,10 @@ test("the cost of a loop is that of all that its body runs", () => {
   const graph = sample();
   const opcode = graph.opcode.bind(graph);
   graph.opcode = (place) => (opcode(place) === "fusion" ? "while" : opcode(place));
-  const none = { flops: null, bytes: null, share: null, scope: "" };
+  const none = { flops: null, bytes: null, stored: null, share: null, scope: "" };
   const figures = Array.from({ length: 8 }, () => none);
-  figures[graph.find("mul")] = { flops: 64, bytes: 96, share: 0.5, scope: "" };
-  figures[graph.find("fusion")] = { flops: 0, bytes: null, share: 0, scope: "" };
+  figures[graph.find("mul")] = { flops: 64, bytes: 96, stored: 1536, share: 0.5, scope: "" };
+  figures[graph.find("fusion")] = { flops: 0, bytes: null, stored: null, share: 0, scope: "" };
   const facts = new InstructionFacts({ seconds: 2e-6, fusion: "", facts: {} }, graph, figures);
-  assert.deepEqual(facts.counted(graph.find("fusion")), { flops: 64, bytes: 96, share: 0.5 });
+  assert.deepEqual(facts.counted(graph.find("fusion")), { flops: 64, bytes: 96, stored: 1536, share: 0.5 });
 });

@@ -86,6 +86,27 @@ test("op_names below a scope are counted by whole levels of their paths", () => 
   );
 });
 
+test("several op_names in one come last, and lead where they are", () => {
+  const values = ["jit(f)/(loss/add:mul)", "jit(f)/lm_loss/deep/reduce_sum", "jit(f)/loss/a;jit(f)/loss/b"];
+  const kinds = { op_name: { values, spans: [1, 0, 2] } };
+  const some = new ModuleIndex(MODULE, { ...VALUE, kinds }, false);
+  const found = [...some.find("op_name", ranker("loss"))];
+  assert.deepEqual(
+    found.map(({ rank, gone }) => [rank, gone]),
+    [
+      [3, true],
+      [2, false],
+      [3, true],
+    ],
+  );
+  assert.deepEqual(
+    found.map(({ hit }) => hit().href.split("#")[1].split("=")[0]),
+    ["text", "op", "op"],
+  );
+  const [same] = some.find("op_name", ranker(values[2]));
+  assert.equal(same.rank, 0);
+});
+
 test("a scope has its time where tables list it, and its instructions", () => {
   const values = ["jit(f)/jvp(H_1)/mlp/dot", "jit(f)/gone/dot", "jit(f)/a/b/deep/dot"];
   const kinds = { op_name: { values, spans: [0, 1, 0] } };

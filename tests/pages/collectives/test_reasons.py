@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.pages.collectives.test_page import report_of
 
 from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveRow
-from xlareport.pages.collectives.reasons import cause_words, reason_words
+from xlareport.pages.collectives.reasons import cause_words, coded_reason_words, reason_words
 from xlareport.records.shardings import AxisRecord, MeshRecord
 
 
@@ -78,3 +78,19 @@ def _member(row: CollectiveRow) -> CollectiveMember:
         sharding=None,
         sharding_reason="",
     )
+
+
+@pytest.mark.parametrize(
+    ("op_name", "words"),
+    [
+        ("jit(f)/transpose(jvp(l))/dot", "The gradient updates `a`, `b`, `c` and 1 more."),
+        ("jit(f)/mean", "What it reduces updates `a`, `b`, `c` and 1 more."),
+    ],
+)
+def test_a_reduction_names_the_arguments_that_it_updates(
+    row: CollectiveRow, op_name: str, words: str
+) -> None:
+    reduction = replace(row, op_name=op_name, members=(), updates=tuple("abcd"))
+    assert coded_reason_words(reduction, ()).endswith(f". {words}")
+    assert reason_words(reduction, ()).endswith(words.replace("`", ""))
+    assert "updates" not in reason_words(replace(reduction, updates=()), ())

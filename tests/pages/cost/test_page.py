@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
@@ -106,3 +107,16 @@ def test_heavy_instructions_have_the_bytes_that_they_access(unpacked: Unpack) ->
         row.cost.of_all_runs(row.cost.bytes_accessed) if row.bytes_read is not None else None
         for row in cost.heaviest
     ]
+    assert "In device memory" not in [column.title for column in table.columns]
+
+
+def test_bytes_as_stored_stand_where_the_time_is_of_them(unpacked: Unpack) -> None:
+    _, cost = worked_out(unpacked("tagged-tpu-conv"), "jit_train", "tpu")
+    table = cost_tables(cost, "")["heaviest"]
+    titles = [column.title for column in table.columns]
+    place = titles.index("In device memory")
+    assert titles[place - 1] == "Bytes accessed"
+    assert place < 7
+    for row, heavy in zip(table.rows, cost.heaviest, strict=True):
+        if heavy.limit == "memory":
+            assert row[place] == pytest.approx(heavy.seconds * cost.device.bandwidth)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from tests.analyzed import analyze_named
 
-from xlareport.analysis.code.unfused_pairs import SLOWER, UnfusedPair
+from xlareport.analysis.code.unfused_pairs import SLOWER, UNDECIDED, UnfusedPair
 from xlareport.pages import words
 from xlareport.pages.history.facts import facts_payload, refusal_words
 from xlareport.storage.payloads import read_payload, write_payload
@@ -155,10 +155,17 @@ def test_of_several_consumers_it_is_said_which_the_reason_is_about() -> None:
     assert said.endswith("value. That holds for all 2 consumers of %gemm.")
     said, _ = refusal_words(pair(TILES, 2))
     assert "%gemm has 2 consumers; the log gives this reason without the consumer" in said
-    said, _ = refusal_words(pair(SLOWER, 4))
-    assert "The estimate is of all 4 consumers of %gemm together." in said
-    said, _ = refusal_words(replace(pair(SLOWER, 4), estimated=9))
-    assert "The estimate is of the 9 consumers that %gemm had then." in said
+
+
+def test_an_estimate_is_of_the_consumers_that_the_log_lists() -> None:
+    estimated = replace(pair(SLOWER, 1, fused=1.5), listed=("bitcast.6", "add"))
+    said, text = refusal_words(estimated)
+    assert said == (
+        "The pass estimates that fusing does not make it faster. XLA's estimate of fusing into "
+        "%bitcast.6, %add: 1.5 µs fused, 1.5 µs unfused."
+    )
+    assert text == ""
+    assert refusal_words(pair(UNDECIDED))[0] == f"T{UNDECIDED[1:]}."
 
 
 def test_a_reason_that_has_no_plain_sentence_is_quoted_as_it_is() -> None:

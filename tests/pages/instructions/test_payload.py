@@ -60,6 +60,18 @@ def test_what_is_not_counted_is_not_known(module: ParsedModule) -> None:
     assert set(piece["share"]) == set(piece["flops"]) == set(piece["bytes"]) == {None}
 
 
+def test_bytes_as_stored_are_beside_those_of_the_data(
+    module: ParsedModule, unpacked: Unpack
+) -> None:
+    """On a TPU, whose tiles are padded; elsewhere there are none."""
+    assert pieces_of(module)[0]["stored"] == []
+    of_tpu = read_one_module(unpacked("tagged-tpu-conv"), "jit_train", BuildOptions())
+    (piece,) = pieces_of(of_tpu)
+    pairs = [pair for pair in zip(piece["bytes"], piece["stored"], strict=True) if pair[1]]
+    assert any(stored > accessed for accessed, stored in pairs)
+    assert all(stored != accessed for accessed, stored in pairs)
+
+
 def test_scopes_and_sources_are_written_once(module: ParsedModule) -> None:
     (piece,) = pieces_of(module)
     assert len(set(piece["scopes"])) == len(piece["scopes"])

@@ -36,15 +36,23 @@ def test_several_consumers() -> None:
         [
             UnfusedPair("a", "b", "r", None, None, "exact"),
             UnfusedPair("d", "c", "r", 1.25, 2.0, "matched", 3),
-            UnfusedPair("e", "c", "r", None, None, "matched", 2),
+            UnfusedPair("e", "c", "r", 1.25, 2.0, "matched", 2, listed=("bitcast", "c")),
         ]
     )
     assert group["grade"] == "matched"
-    assert [example["reason"].partition(".")[0] for example in group["examples"]] == [
-        "",
-        "One of 3 consumers: the pass fuses into all of them or none",
-        "One of 2 consumers: the pass fuses into all of them or none",
-    ]
+    first, second, third = (example["reason"] for example in group["examples"])
+    assert first == ""
+    assert second.startswith(
+        "One of 3 consumers on which the pass decides together. XLA's estimate"
+    )
+    assert "XLA's estimate with all consumers and launches: 1.25 µs fused" in second
+    assert "XLA's estimate with %bitcast, %c and launches: 1.25 µs fused" in third
+
+
+def test_a_reason_of_the_producer_alone_is_about_all_consumers() -> None:
+    reason = "not fusing because there are only bitcast users"
+    (group,) = unfused_groups([UnfusedPair("a", "b", reason, None, None, "exact", 3)])
+    assert group["examples"][0]["reason"] == ""
 
 
 def test_no_pairs_no_groups() -> None:

@@ -5,6 +5,7 @@ not fused has its last name, so that producers are found by name alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,16 +17,19 @@ from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.readers.fusion_decisions import FusionDecision
+from xlareport.runtime.graphs import reachable
 
 _NO_CONSUMER = ALIASES | {"tuple", "while", "conditional", "call", "parameter"}
-_OF_THE_PRODUCER = "the producer is "
-"""Beginning of reasons that apply to every consumer."""
+OF_THE_PRODUCER = ("the producer is ", "not fusing because there are only bitcast users")
+"""Beginnings of reasons that apply to every consumer, also to those behind bitcasts."""
 CONSUMER_NOT_FUSIBLE = "the consumer is not fusible"
 _NEVER_FUSED_INTO = frozenset(
     {"call", "conditional", "custom-call", "get-tuple-element", "sort", "while"}
 )
 SLOWER = "the pass estimates that fusing does not make it faster"
-_UNDECIDED = "the last estimate speaks for fusing, and the log does not say why it was not done"
+UNDECIDED = "the log does not say why: its last estimate has no reason"
+BEHIND_BITCAST = "a bitcast is between them, into which the pass fuses nothing"
+"""`PriorityFusion` in openxla/xla fuses a producer into all users that are no bitcasts, or none."""
 
 
 class UnfusedPair(Struct, frozen=True):
@@ -36,7 +40,11 @@ class UnfusedPair(Struct, frozen=True):
     reason: str
     """The pass's own words, or a text from its estimates."""
     microseconds_fused: float | None
-    """XLA's estimate for the producer with all of its consumers, launches included."""
+    """XLA's estimate for the producer with all of `listed`, launches included.
+
+    None where the log has it of other consumers alone, or only how a change of a consumer corrects
+    it.
+    """
     microseconds_unfused: float | None
     grade: str
     """`exact`: the pass states the reason for this pair.
@@ -45,27 +53,31 @@ class UnfusedPair(Struct, frozen=True):
     estimates.
     """
     consumers: int = 1
-    """Number of the producer's consumers: the pass fuses it into all of them, or into none."""
+    """Number of consumers that the reason may be about: mostly those with no bitcast between.
+
+    The pass decides on them together.
+    """
     blockers: tuple[str, ...] = ()
     """Users that the pass fuses nothing into, if the reason is that a consumer is such a one."""
-    estimated: int = 0
-    """Number of consumers that the log lists for the estimate; 0 where it lists none.
-
-    Later passes can merge some of them.
-    """
+    listed: tuple[str, ...] = ()
+    """The consumers that the log lists for the estimate, by their names at that time."""
 
 
 def list_unfused_pairs(
     module: HloModule, decisions: Iterable[FusionDecision]
 ) -> tuple[UnfusedPair, ...]:
     """Return the pairs of the snapshot after the pass whose producer is in the log."""
-    last = last_decisions(decisions)
+    steps = tuple(decisions)
+    last, weighed = last_words(steps), {step.producer for step in steps}
+    bitcasts = {line.name for line in module.instructions if line.opcode == "bitcast"}
     return tuple(
         pair
         for computation in module.computations
         for producer in computation.instructions
-        if (decision := last.get(producer.name))
-        for pair in _pairs(computation, producer, (producer.name,), decision)
+        if producer.name in weighed
+        for pair in _pairs(
+            computation, producer, (producer.name,), last.get(producer.name), bitcasts
+        )
     )
 
 
@@ -77,24 +89,32 @@ def list_unfused_finally(
     No pair is exact: passes after the fusion pass rename what it weighed. Collectives are in none:
     the pass does not fuse them.
     """
-    linked, _ = group_decisions(decisions, module)
+    steps = tuple(decisions)
+    linked, _ = group_decisions(steps, module)
+    last, listed = last_words(steps), {name for step in steps for name in step.consumers}
     return tuple(
         pair
         for computation in module.computations
         for instruction in computation.instructions
-        if (own := linked.get((computation.name, instruction.name)))
+        if (about := linked.get((computation.name, instruction.name)))
         if not is_collective(instruction.opcode)
-        for pair in _final_pairs(computation, instruction, own)
+        for pair in _final_pairs(computation, instruction, about, last, listed)
     )
 
 
 def _final_pairs(
-    computation: Computation, producer: Instruction, linked: LinkedDecisions
+    computation: Computation,
+    producer: Instruction,
+    linked: LinkedDecisions,
+    last: "Mapping[str, LastWord]",
+    listed: AbstractSet[str],
 ) -> Iterator[UnfusedPair]:
+    """Yield the pairs of an instruction; later passes add bitcasts that the log does not list."""
     for result in list_results(computation, producer, linked):
         decision = result.decisions[-1]
         if decision.kind != "fusion":
-            for pair in _pairs(computation, producer, result.names, decision):
+            word = last.get(decision.producer)
+            for pair in _pairs(computation, producer, result.names, word, listed):
                 if not is_collective(computation.by_name[pair.consumer].opcode):
                     yield replace(pair, grade=linked.grade)
 
@@ -133,41 +153,125 @@ def last_refusal(decisions: Iterable[FusionDecision]) -> FusionDecision | None:
     return weighed[-1]
 
 
-def last_decisions(decisions: Iterable[FusionDecision]) -> Mapping[str, FusionDecision]:
-    """Return the last decision on each producer that was not fused away."""
-    last: dict[str, FusionDecision] = {}
+class LastWord(Struct, frozen=True):
+    """The last decision on a producer that was not fused into its consumers."""
+
+    decision: FusionDecision
+    is_change: bool = False
+    """Whether its estimates are a difference: XLA adds up what changed consumers change."""
+    microseconds_saved: float = 0.0
+    """By fusing, by the last estimate of all consumers and the differences since."""
+
+
+def last_words(decisions: Iterable[FusionDecision]) -> Mapping[str, LastWord]:
+    """Return the last decision on each producer that was not fused into its consumers.
+
+    XLA estimates a producer as a whole where it is new or took in another, and otherwise only what
+    its changed consumers change: `PriorityFusionQueue::CalculateProducerPriority`.
+    """
+    last: dict[str, LastWord] = {}
+    renewed: set[str] = set()
     for decision in decisions:
         if decision.kind == "fusion":
             last.pop(decision.producer, None)
+            renewed.add(decision.fusion)
         elif decision.producer:
-            last[decision.producer] = decision
+            former = last.get(decision.producer)
+            last[decision.producer] = _weigh(decision, former, is_new=decision.producer in renewed)
+            renewed.discard(decision.producer)
     return last
 
 
+def _weigh(decision: FusionDecision, former: LastWord | None, *, is_new: bool) -> LastWord:
+    fused, apart = decision.microseconds_fused, decision.microseconds_unfused
+    if fused is None or apart is None:
+        return LastWord(decision)
+    is_change = former is not None and former.decision.microseconds_fused is not None and not is_new
+    saved = former.microseconds_saved if former is not None and is_change else 0.0
+    return LastWord(decision, is_change, saved + apart - fused)
+
+
 def _pairs(
-    computation: Computation, producer: Instruction, names: Sequence[str], decision: FusionDecision
+    computation: Computation,
+    producer: Instruction,
+    names: Sequence[str],
+    last: LastWord | None,
+    bitcasts: AbstractSet[str],
 ) -> Iterator[UnfusedPair]:
-    """Yield the pairs of a decision; consumers are those of the names, which hold the value."""
+    """Yield the pairs of a producer; consumers are those of the names, which hold the value.
+
+    Without a last word it was fused into all consumers but those behind the bitcasts.
+    """
+    direct, behind = _split_consumers(computation, names, bitcasts)
+    reason = "" if last is None else _reason_of(last)
+    if reason.startswith(OF_THE_PRODUCER):
+        direct, behind = [*direct, *behind], []
+    if last is not None:
+        yield from _pairs_of_word(computation, producer, direct, last, reason)
+    for consumer in behind:
+        yield UnfusedPair(producer.name, consumer, BEHIND_BITCAST, None, None, "matched")
+
+
+def _split_consumers(
+    computation: Computation, names: Sequence[str], bitcasts: AbstractSet[str]
+) -> tuple[list[str], list[str]]:
+    """Return the consumers of a value, and those that read it through these bitcasts alone."""
+
+    def renamed(name: str) -> list[str]:
+        users = computation.users.get(name, ())
+        aliases = [user for user in users if user.opcode in ALIASES]
+        return [user.name for user in aliases if not _is_bitcast_of(user, bitcasts)]
+
+    direct = {
+        user.name for name in reachable(names, renamed) for user in computation.users.get(name, ())
+    }
     consumers = dict.fromkeys(
         consumer for name in names for consumer in find_consumers(computation, name)
     )
-    fused, apart = decision.microseconds_fused, decision.microseconds_unfused
+    return (
+        [consumer for consumer in consumers if consumer in direct],
+        [consumer for consumer in consumers if consumer not in direct],
+    )
+
+
+def _is_bitcast_of(line: Instruction, bitcasts: AbstractSet[str]) -> bool:
+    return line.opcode == "bitcast" and line.name in bitcasts
+
+
+def _reason_of(last: LastWord) -> str:
+    """Return the reason of the log, or that its estimates speak against fusing, or neither.
+
+    Of changes that speak against it the whole has to do so too: older releases of XLA log an
+    estimate of all consumers each time.
+    """
+    fused, apart = last.decision.microseconds_fused, last.decision.microseconds_unfused
     slower = fused is not None and apart is not None and fused >= apart
-    reason = decision.reason or (SLOWER if slower else _UNDECIDED)
-    alone = len(consumers) == 1 or reason.startswith(_OF_THE_PRODUCER)
-    grade = "exact" if decision.reason and alone else "matched"
-    blockers = _blockers(computation, producer) if reason.startswith(CONSUMER_NOT_FUSIBLE) else ()
+    is_slower = slower and last.microseconds_saved <= 0
+    return last.decision.reason or (SLOWER if is_slower else UNDECIDED)
+
+
+def _pairs_of_word(
+    computation: Computation,
+    producer: Instruction,
+    consumers: Sequence[str],
+    last: LastWord,
+    reason: str,
+) -> Iterator[UnfusedPair]:
+    decision = last.decision
+    alone = len(consumers) == 1 or reason.startswith(OF_THE_PRODUCER)
     for consumer in consumers:
         yield UnfusedPair(
             producer=producer.name,
             consumer=consumer,
             reason=reason,
-            microseconds_fused=fused,
-            microseconds_unfused=apart,
-            grade=grade,
+            microseconds_fused=None if last.is_change else decision.microseconds_fused,
+            microseconds_unfused=None if last.is_change else decision.microseconds_unfused,
+            grade="exact" if decision.reason and alone else "matched",
             consumers=len(consumers),
-            blockers=blockers,
-            estimated=len(decision.consumers),
+            blockers=(
+                _blockers(computation, producer) if reason.startswith(CONSUMER_NOT_FUSIBLE) else ()
+            ),
+            listed=decision.consumers,
         )
 
 

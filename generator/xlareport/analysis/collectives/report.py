@@ -20,6 +20,7 @@ from xlareport.analysis.collectives.remedies import (
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport, TrailEvent
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
+from xlareport.analysis.collectives.updated_arguments import find_updated_arguments
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.sent import count_sent
@@ -137,6 +138,7 @@ class _RowMaker:
                 sync_step=self._sync_step,
                 flags=self._given.module.flags,
             ),
+            updates=find_updated_arguments(self._hlo, collective),
         )
 
     def _has_passes(self) -> bool:

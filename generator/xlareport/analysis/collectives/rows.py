@@ -81,6 +81,8 @@ class CollectiveRow(Struct, frozen=True):
     source: str
     remedy: str
     """A suggestion; empty if nothing can be gained."""
+    updates: tuple[str, ...] = ()
+    """The arguments that are updated with what it reduces, such as the weights of a gradient."""
 
     @property
     def collective(self) -> Collective:

@@ -83,7 +83,7 @@ class WorkFigures(Struct, frozen=True):
     bytes_read: int | None
     bytes_written: int | None
     main_memory_bytes: int | None
-    """Bytes accessed in the device memory: fewer if a TPU's VMEM holds some."""
+    """Bytes accessed in the device memory: on TPUs with the padding of tiles, without VMEM."""
 
     @property
     def bytes_accessed(self) -> int | None:
@@ -91,6 +91,11 @@ class WorkFigures(Struct, frozen=True):
         if self.bytes_read is None or self.bytes_written is None:
             return None
         return self.bytes_read + self.bytes_written
+
+    @property
+    def stored_bytes(self) -> int | None:
+        """Bytes accessed in the device memory, which the time is of, where not `bytes_accessed`."""
+        return None if self.main_memory_bytes == self.bytes_accessed else self.main_memory_bytes
 
     @property
     def intensity(self) -> float | None:

@@ -41,6 +41,7 @@ class PrecisionSum(Struct, frozen=True):
     kind: str
     """The requested precision, or the types of the operands where they differ."""
     unit: str
+    """How the device computes them, in words; several ways with semicolons between them."""
     products: int
     flops: int
 
@@ -56,11 +57,17 @@ def sum_by_precision(rows: tuple[ProductRow, ...]) -> tuple[PrecisionSum, ...]:
     sums: dict[str, PrecisionSum] = {}
     for row in rows:
         known = sums.get(row.operands, PrecisionSum(row.operands, row.unit, 0, 0))
-        flops = known.flops + row.flops
-        sums[row.operands] = replace(known, products=known.products + 1, flops=flops)
+        sums[row.operands] = replace(
+            known,
+            unit="; ".join(dict.fromkeys([*known.unit.split("; "), row.unit])),
+            products=known.products + 1,
+            flops=known.flops + row.flops,
+        )
     return tuple(sorted(sums.values(), key=lambda item: (-item.flops, item.kind)))
 
 
+_CONVOLUTION = "__cudnn$conv"
+_CHOSEN = "f32 or TF32, not known: the library chooses"
 _ATTENTION = frozenset({"attention", "attention-backward"})
 
 
@@ -74,6 +81,13 @@ def is_product(instruction: Instruction) -> bool:
         return instruction.opcode in PRODUCTS
     call = find(name_target(instruction))
     return call is not None and call.work in PRODUCT_WORK | _ATTENTION
+
+
+def _unit_of(instruction: Instruction, device: Device, kind: str) -> str:
+    """Return how the device computes a product; a dump does not show what cuDNN does with f32."""
+    is_convolution = name_target(instruction).startswith(_CONVOLUTION)
+    is_open = is_convolution and device.passes(kind)[0] == "tf32"
+    return _CHOSEN if is_open else device.product_words(kind)
 
 
 def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[ProductRow]:
@@ -91,5 +105,5 @@ def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[Produ
                 precision = None
             if precision is not None and flops:
                 kind = name_product(site)
-                unit = device.product_words(kind)
+                unit = _unit_of(instruction, device, kind)
                 yield ProductRow(computation.name, instruction.name, precision, kind, unit, flops)

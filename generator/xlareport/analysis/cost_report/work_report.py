@@ -71,6 +71,11 @@ class HeavyInstruction(RankedInstruction, frozen=True):
         return self.cost.of_all_runs(self.cost.bytes_accessed)
 
     @property
+    def stored_bytes(self) -> int | None:
+        """The bytes accessed in the device memory by all executions; None if `bytes_accessed`."""
+        return self.cost.of_all_runs(self.cost.stored_bytes)
+
+    @property
     def bytes_read(self) -> int | None:
         """The bytes read by all executions."""
         return self.cost.of_all_runs(self.cost.bytes_read)

@@ -19,7 +19,6 @@ from xlareport.analysis.cost.loops import Loops
 from xlareport.analysis.cost.sizes import measure_data
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
-    MOST_PLACES,
     Case,
     Finding,
     join_names,
@@ -256,8 +255,7 @@ def _finding(case: Case, savings: list[_Saving]) -> Finding:
     return Finding(
         rule="accumulated-reductions",
         title="Reduction in each iteration that could follow the loop",
-        places=tuple(saving.figures.collective.key for saving in savings[:MOST_PLACES]),
-        occurrences=len(savings),
+        places=tuple(saving.figures.collective.key for saving in savings),
         evidence=(
             f"{names}: {units.byte_size(sent)} sent per device and module execution. One "
             f"{' or '.join(kinds)} of the sum after the loop saves "

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
-from xlareport.analysis.findings.finding import MOST_PLACES, SHORTEST, Case, Finding, join_names
+from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, join_names
 from xlareport.analysis.findings.looped_collectives import (
     LEAST_EXECUTIONS,
     LEAST_SHARE,
@@ -52,8 +52,7 @@ def _finding(chain: Sequence[CollectiveFigures], executions: int, latency: float
     return Finding(
         rule="chained-collectives",
         title=f"Chain of small {kind}s",
-        places=tuple(figures.collective.key for figures in chain[:MOST_PLACES]),
-        occurrences=len(chain),
+        places=tuple(figures.collective.key for figures in chain),
         evidence=(
             f"Each of {units.plural(len(chain), kind)} needs the one before: "
             f"{join_names(figures.collective.instruction for figures in chain)}. They run "

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.filled_values import find_filling
-from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import units
 
@@ -42,8 +42,7 @@ def constant_collectives(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="constant-collectives",
         title="Collective that sends a constant",
-        places=tuple(figures.collective.key for figures, _ in filled[:MOST_PLACES]),
-        occurrences=len(filled),
+        places=tuple(figures.collective.key for figures, _ in filled),
         evidence=(
             f"{join_names(figures.collective.instruction for figures, _ in filled)} "
             f"{'send' if len(filled) > 1 else 'sends'} a constant, so that the transfer is "

@@ -9,7 +9,7 @@ compiler computes the neighbor in a wider type, which `float_type_correction_inf
 
 from collections.abc import Iterable, Iterator
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.wrapped import unwrap_operation
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
@@ -46,8 +46,7 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="convert-pairs",
         title="Convert round-trip",
-        places=tuple((name, instruction.name) for name, instruction, _ in result[:MOST_PLACES]),
-        occurrences=len(result),
+        places=tuple((name, instruction.name) for name, instruction, _ in result),
         evidence=(
             f"{units.plural(len(result), 'convert round-trip')}, such as {there} to {between} "
             f"(`{inner.name}`) and back to {there} (`{outer.name}`) in `{name}`; {price}." + theirs

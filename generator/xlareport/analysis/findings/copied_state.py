@@ -9,7 +9,7 @@ old value is read later. Donation then saves memory, but no memory access.
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.donation import find_donations
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
@@ -30,7 +30,7 @@ def copied_state(case: Case) -> Iterator[Finding]:
         is_new = instruction.name in new
         if is_new or (instruction.operand_names and instruction.operand_names[0] in old):
             copies.append((case.least(cost), instruction.name, is_new))
-    seconds = sum(own for own, _, _ in copies)
+    seconds = sum(time for time, _, _ in copies)
     if len(copies) > 1 and case.is_noticeable(seconds, LEAST_SHARE):
         copies.sort(key=lambda copy: (-copy[0], copy[1]))
         yield _finding(case, entry, copies, seconds)
@@ -60,8 +60,7 @@ def _finding(
     return Finding(
         rule="copied-state",
         title="Donated inputs still copied",
-        places=tuple((entry.name, name) for _, name, _ in copies[:MOST_PLACES]),
-        occurrences=len(copies),
+        places=tuple((entry.name, name) for _, name, _ in copies),
         evidence=(
             f"{len(copies):,} copies write {units.byte_size(size)} in memory of donated inputs or "
             f"from it, {updated:,} of them of the new value: "

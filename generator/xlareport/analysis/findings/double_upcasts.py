@@ -6,7 +6,7 @@ usual reason is a NumPy double or `jax_enable_x64`.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import InstructionKey
 from xlareport.runtime import units
 
@@ -42,8 +42,7 @@ def _finding(case: Case, upcasts: list[tuple[int, InstructionKey]]) -> Finding:
     return Finding(
         rule="double-upcasts",
         title="Implicit upcast to f64",
-        places=tuple(place for _, place in upcasts[:MOST_PLACES]),
-        occurrences=len(upcasts),
+        places=tuple(place for _, place in upcasts),
         evidence=(
             f"{units.plural(len(upcasts), 'array')} converted to f64 ({units.byte_size(size)}), "
             f"and no argument is f64: {join_names(name for _, (_, name) in upcasts)}."

@@ -12,11 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
-from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.kept_parts import describe_kept_part
 from xlareport.analysis.findings.waiting_collectives import (
+    advise_overlap,
+    count_words,
     list_waiting,
     sum_exposed,
     words_of_all,
@@ -69,9 +70,6 @@ def exposed_collectives(case: Case) -> Iterator[Finding]:
 def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -> Finding:
     first, kind = exposed[0], exposed[0].collective.kind
     alike = sum(figures.collective.kind == kind for figures in case.collectives)
-    count = units.plural(len(exposed), kind)
-    if len(exposed) < alike:
-        count = f"{len(exposed)} of {units.plural(alike, kind)}"
     seconds = sum(figures.exposed_seconds for figures in exposed)
     of_all = words_of_all(case, kind, seconds)
     is_fewer = reason in _REMEDIES
@@ -82,25 +80,17 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
     return Finding(
         rule="exposed-collectives",
         title=f"Exposed (non-overlapped) {kind}: {_REASONS[reason]}",
-        places=tuple(figures.collective.key for figures in exposed)[:MOST_PLACES],
-        occurrences=len(exposed),
+        places=tuple(figures.collective.key for figures in exposed),
         evidence=(
-            f"{count}: {units.seconds(seconds)}{of_all} exposed per module execution, "
+            f"{count_words(len(exposed), alike, kind)}: {units.seconds(seconds)}{of_all} exposed "
+            "per module execution, "
             f"{units.share(case.share(seconds))} of its roofline time. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)} "
             f"{words_of_bound(case, exposed)}{_NOTHING_SENT if is_fewer else ''}"
             f"{describe_kept_part(case.module, first)}"
         ),
         suggestion=_REMEDIES.get(reason)
-        or advise_scheduling(
-            case.backend,
-            case.scheduler_step,
-            kind,
-            case.sync_step if reason is WaitReason.IS_SYNC else "",
-            is_async=reason is WaitReason.SCHEDULER,
-            overlaps=[figures.overlap for figures in exposed],
-            flags=case.flags,
-        ),
+        or advise_overlap(case, exposed, is_synchronous=reason is WaitReason.IS_SYNC),
         grade="matched",
         weight=bound,
         seconds=bound,

@@ -56,7 +56,7 @@ class Finding(Struct, frozen=True):
     """Of the device's memory, what a remedy saves at most; None where not known."""
     occurrences: int = 0
     """How often there is such a thing: `places` has the first few, or users of it as well. A rule
-    leaves it 0 where it is the number of places."""
+    leaves it 0 where it is the number of places, of which `find_findings` keeps the first few."""
     seconds_together: float | None = None
     """Exposed time of all collectives of the same kind; None for other findings. Severity and order
     depend on the saving of this finding alone."""
@@ -120,6 +120,11 @@ class Case(Struct, frozen=True, dict=True):
     def collectives(self) -> tuple[CollectiveFigures, ...]:
         """The collectives of the optimized snapshot in figures."""
         return measure_collectives(self.module, self.cost, self.device)
+
+    @cached_property
+    def collective_keys(self) -> frozenset[InstructionKey]:
+        """The places of the collectives of the optimized snapshot."""
+        return frozenset(figures.collective.key for figures in self.collectives)
 
     def sum_hideable(self, collectives: Iterable[CollectiveFigures]) -> float:
         """Return the seconds of all executions that more overlap hides at most."""

@@ -7,7 +7,7 @@ them.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import DENSE_PRODUCTS
 from xlareport.runtime import units
@@ -42,8 +42,7 @@ def _finding(case: Case, upcasts: list[tuple[int, InstructionKey, str]]) -> Find
     return Finding(
         rule="float-upcasts",
         title=f"{narrow} matmul computed in f32",
-        places=tuple(place for _, place, _ in upcasts[:MOST_PLACES]),
-        occurrences=len(upcasts),
+        places=tuple(place for _, place, _ in upcasts),
         evidence=(
             f"{units.plural(len(upcasts), 'matmul')} with {narrow} operands in the program and f32 "
             f"operands after optimizations: {join_names(name for _, (_, name), _ in upcasts)}. The "
@@ -76,8 +75,8 @@ def _products(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
 
 
 def _operands(computation: Computation, instruction: Instruction) -> list[Instruction]:
-    known = (computation.by_name.get(name) for name in instruction.operand_names[:2])
-    return [operand for operand in known if operand is not None]
+    operands = (computation.by_name.get(name) for name in instruction.operand_names[:2])
+    return [operand for operand in operands if operand is not None]
 
 
 def _types(computation: Computation, instruction: Instruction) -> set[str]:

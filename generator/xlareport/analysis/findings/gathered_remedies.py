@@ -134,8 +134,8 @@ def _narrower(operand: Instruction | None, upcast: Instruction) -> tuple[Shape, 
 
 def _is_same_op(before: Instruction, gather: Instruction) -> bool:
     """Return whether op_names agree; the op_name of a called computation follows its caller's."""
-    own, whole = before.metadata.op_name, gather.metadata.op_name
-    return bool(own) and (whole == own or whole.endswith(f"/{own}"))
+    op_name, inlined = before.metadata.op_name, gather.metadata.op_name
+    return bool(op_name) and (inlined == op_name or inlined.endswith(f"/{op_name}"))
 
 
 def _is_written(gather: Instruction) -> bool:

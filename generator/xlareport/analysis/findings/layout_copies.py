@@ -12,7 +12,7 @@ from xlareport.analysis.cost.site import Site, parse_integers, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.findings.expanded import name_expanded
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, describe_executions
+from xlareport.analysis.findings.finding import Case, Finding, describe_executions
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
@@ -54,13 +54,12 @@ def layout_copies(case: Case) -> Iterator[Finding]:
 
 def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) -> Finding:
     """Return one finding on copies of which none alone is noticeable."""
-    seconds = sum(own for own, _, _ in small)
+    seconds = sum(time for time, _, _ in small)
     moved = sum(size for _, size, _ in small)
     return Finding(
         rule="layout-copies",
         title="Layout-only copies, small ones together",
-        places=tuple(place for _, _, place in small[:MOST_PLACES]),
-        occurrences=len(small),
+        places=tuple(place for _, _, place in small),
         evidence=(
             f"{len(small):,} copies and transposes access {units.byte_size(moved)} to change "
             f"layouts: {case.time_words(seconds)}. The longest is "

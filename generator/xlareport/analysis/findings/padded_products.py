@@ -17,7 +17,7 @@ from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.windows import parse_window
 from xlareport.analysis.findings.expanded import name_expanded
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import DENSE_PRODUCTS
 from xlareport.knowledge.tpu_cores import TpuCore, tpu_cores
@@ -97,8 +97,7 @@ def _finding(
     return Finding(
         rule="padded-products",
         title="Matmul dimensions padded to the MXU",
-        places=tuple(place for _, place, _ in products[:MOST_PLACES]),
-        occurrences=len(products),
+        places=tuple(place for _, place, _ in products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): the MXU is {core.mxu} x "
             f"{core.mxu}, and the padding adds {units.share(case.share(seconds))} of the module's "
@@ -158,8 +157,8 @@ def _product(computation: Computation, instruction: Instruction) -> Product | No
 
 def _dimensions(instruction: Instruction) -> tuple[int, ...]:
     """Return the dimensions of a result; none where one of them is not known."""
-    known = tuple(size for size in instruction.shape.dimensions if size is not None)
-    return known if len(known) == len(instruction.shape.dimensions) else ()
+    sizes = tuple(size for size in instruction.shape.dimensions if size is not None)
+    return sizes if len(sizes) == len(instruction.shape.dimensions) else ()
 
 
 def _dot(instruction: Instruction, left: tuple[int, ...], right: tuple[int, ...]) -> Product:

@@ -6,7 +6,7 @@ Dropout is the usual reason; `rbg` is a cheaper generator than `threefry`.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import units
 
@@ -46,8 +46,7 @@ def random_numbers(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="random-numbers",
         title="Random numbers in the hot path",
-        places=tuple(place for _, place in result[:MOST_PLACES]),
-        occurrences=len(result),
+        places=tuple(place for _, place in result),
         evidence=(
             f"{units.plural(len(result), 'instruction')} for random number generation: "
             f"{units.share(case.share(seconds))} of the module's roofline time."

@@ -3,64 +3,39 @@
 GPU only, and only if the dump has `priority_fusion_dump`: the fusion pass rejected the fusion. The
 finding quotes the reason of the pass and lists the current consumers. It appears if writing the
 results of the producers and reading them in each consumer takes 3% or more of the roofline time.
-That is the upper bound of the saving, without kernel launches.
+That is the upper bound of the saving, without kernel launches. Each kernel counts for at most its
+roofline time: it can read a part of a result alone.
 
 Results that a loop, a collective or the caller also needs are written in any case, so only reading
 them counts. Collectives do not count as consumers. Custom fusions (Triton) and library calls
 contain only what was assigned to them earlier. If the producer or all consumers are of this kind,
 the pass cannot save anything, and the finding states no saving. The exceptions are the scores of
-attention and their softmax, between two matrix products: a fused kernel keeps them on the chip, so
-that a finding of their own states their traffic as the saving. Operands that a scatter updates in
+attention, their softmax and their gradients, between matrix products, whatever the log says of
+them: a fused kernel keeps them on the chip, so that a finding of their own states their traffic as
+the saving. Operands that a scatter updates in
 place, and its results, are in memory in any case and are not reported. The names of the log are
 followed through the fusions to the final module.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from msgspec import Struct
-
-from xlareport.analysis.code.unfused_pairs import (
-    WeighedResult,
-    find_consumers,
-    last_refusal,
-    list_results,
-)
+from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.code.unfused_pairs import last_refusal, list_results
 from xlareport.analysis.findings.attention_scores import find_attention_scores
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
-from xlareport.hlo.model import Computation, Instruction, InstructionKey
-from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.analysis.findings.finding import Case, Finding, join_names
+from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
+from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime import units
-from xlareport.runtime.graphs import reachable
 
 LEAST_SHARE = 0.03
 """Of the module's roofline time, what all that were refused for one reason could save together."""
 _LONGEST = 200
-_KERNELS = frozenset(
-    {"custom-call", "fft", "cholesky", "triangular-solve", "sort", "rng-bit-generator"}
-)
-"""Opcodes of which the backend makes kernels or library calls of their own."""
 _IDS = ("partition-id", "replica-id")
 _IN_PLACE = ("do not fuse into the in-place operand", "do not fuse into the output of scatter")
 """How the reason begins where a scatter updates a buffer in place, which has to be in memory."""
-
-
-class _Refused(Struct, frozen=True):
-    """A producer that was not fused."""
-
-    place: InstructionKey
-    users: tuple[str, ...]
-    seconds: float
-    """Its whole time."""
-    saved: float
-    """The time to write its result and to read it again in each user: what fusing saves at most.
-
-    Where something else needs the result, it is written all the same.
-    """
-    is_needed: bool
-    """Whether a loop, a collective or the caller needs the result too."""
 
 
 def refused_fusions(case: Case) -> Iterator[Finding]:
@@ -69,130 +44,90 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     Only the last word of the pass counts, and only where there is a user to be fused into: a
     collective is none.
     """
-    refused: dict[str, list[_Refused]] = defaultdict(list)
-    closed: dict[str, list[_Refused]] = defaultdict(list)
-    collectives = {figures.collective.key for figures in case.collectives}
-    for computation, instruction, cost in case.scheduled():
-        place = (computation.name, instruction.name)
-        linked = case.decisions.get(place)
-        is_weighed = linked is not None and instruction.opcode not in _IDS
-        seconds = case.least(cost)
-        for result in (
-            list_results(computation, instruction, linked) if linked and is_weighed else ()
-        ):
-            reason = _last_word(result.decisions)
-            is_told = reason and not reason.startswith(_IN_PLACE)
-            users = tuple(_work_of(collectives, computation, result.names)) if is_told else ()
-            if not users:
-                continue
-            fusible = [user for user in users if not _is_closed(computation.by_name[user])]
-            is_closed = _is_closed(instruction) or not fusible
-            read = users if is_closed else fusible
-            is_needed = instruction.is_root or not _are_all(computation, result.names, users)
-            spares_write = not is_needed and len(read) == len(users)
-            size = _size_read(computation, result)
-            moved = size * (spares_write + len(read)) * cost.counted
-            saved = min(seconds, case.time_of_bytes(moved))
-            group = closed if is_closed else refused
-            group[reason].append(_Refused(place, users, seconds, saved, is_needed))
-    yield from _closed_findings(case, closed)
+    scores = _attention_traffic(case)
+    if case.is_noticeable(sum(traffic.saved for traffic in scores), LEAST_SHARE):
+        yield _attention_finding(case, scores)
+    else:
+        scores = []
+    refused: dict[str, list[ResultTraffic]] = defaultdict(list)
+    closed: dict[str, list[ResultTraffic]] = defaultdict(list)
+    for reason, traffic in _refusals(case, {traffic.place for traffic in scores}):
+        group = closed if traffic.is_closed else refused
+        group[reason].append(traffic)
+    yield from _closed_finding(case, closed)
     for reason, producers in sorted(refused.items()):
         if case.is_noticeable(sum(producer.saved for producer in producers), LEAST_SHARE):
             producers.sort(key=lambda producer: (-producer.saved, producer.place))
             yield _finding(case, reason, producers)
 
 
-def _size_read(computation: Computation, result: WeighedResult) -> int:
-    """Return the bytes of a result; of a tuple, of the elements that are taken: no workspace."""
-    if not result.shape.elements:
-        return result.shape.byte_size or 0
-    users = (user for name in result.names for user in computation.users.get(name, ()))
-    taken = {user.taken_element for user in users if user.opcode == "get-tuple-element"}
-    elements = enumerate(result.shape.elements)
-    return sum(shape.byte_size or 0 for number, shape in elements if number in taken)
+def _refusals(
+    case: Case, scores: AbstractSet[InstructionKey]
+) -> Iterator[tuple[str, ResultTraffic]]:
+    """Yield each refused result with the reason, without the scores of attention."""
+    for computation, instruction, _ in case.scheduled():
+        place = (computation.name, instruction.name)
+        linked = case.decisions.get(place)
+        if linked is None or instruction.opcode in _IDS or place in scores:
+            continue
+        for result in list_results(computation, instruction, linked):
+            reason = _last_word(result.decisions)
+            if reason and not reason.startswith(_IN_PLACE):
+                traffic = weigh_result(case, computation, instruction, result)
+                yield from [(reason, traffic)] if traffic else ()
 
 
-def _is_closed(instruction: Instruction) -> bool:
-    """Return whether it is a kernel that takes in no more: a custom fusion or a library call."""
-    kind = instruction.attributes.get("kind", "")
-    return instruction.opcode in _KERNELS or kind == "kCustom"
+def _attention_traffic(case: Case) -> list[ResultTraffic]:
+    """Return the traffic of the scores of attention in computations that the log is about."""
+    names = dict.fromkeys(name for name, _ in case.decisions)
+    module = case.module
+    scores = {name: find_attention_scores(module, module.by_name[name]) for name in names}
+    return [
+        traffic
+        for computation, instruction, _ in case.scheduled()
+        if (count := scores.get(computation.name, {}).get(instruction.name))
+        for result in list_results(computation, instruction, _of_size(instruction, count))
+        if (traffic := weigh_result(case, computation, instruction, result, by_fusions=False))
+    ]
 
 
-def _are_all(computation: Computation, names: Iterable[str], users: Iterable[str]) -> bool:
-    """Return whether nothing but these uses a value, by whatever name."""
-    known = set(users)
+def _of_size(instruction: Instruction, count: int) -> LinkedDecisions:
+    """Return what selects the results with so many elements; the log has nothing on them."""
+    elements = enumerate(instruction.shape.elements)
+    numbers = {number: () for number, shape in elements if shape.element_count == count}
+    return LinkedDecisions((), "", numbers or None)
 
-    def renamed(name: str) -> list[str]:
-        users = computation.users.get(name, ())
-        return [user.name for user in users if user.opcode in ALIASES and not user.is_root]
 
-    return all(
-        user.name in known or (user.opcode in ALIASES and not user.is_root)
-        for name in reachable(names, renamed)
-        for user in computation.users.get(name, ())
+def _attention_finding(case: Case, scores: Sequence[ResultTraffic]) -> Finding:
+    seconds: dict[InstructionKey, float] = defaultdict(float)
+    for traffic in scores:
+        seconds[traffic.place] += traffic.saved
+    moved = sum(seconds.values())
+    places = sorted(seconds, key=lambda place: (-seconds[place], place))
+    first = next(traffic for traffic in scores if traffic.place == places[0])
+    return Finding(
+        rule="refused-fusions",
+        title="Attention scores are written to memory",
+        places=tuple(places),
+        evidence=(
+            f"{units.plural(len(places), 'producer')} of scores, of their softmax or of their "
+            f"gradients, by shape and data flow. Their results take {case.time_words(moved)}, to "
+            "be written and read, which fused attention can save. Consumers of "
+            f"`{first.place[1]}`: {join_names(first.users)}."
+        ),
+        suggestion=(
+            "Use fused attention, which keeps the scores on the chip: "
+            'jax.nn.dot_product_attention with implementation="cudnn", or a Pallas kernel. The '
+            "saving is an upper bound."
+        ),
+        grade="matched",
+        weight=moved,
+        seconds=moved,
     )
 
 
-def _closed_findings(case: Case, closed: dict[str, list[_Refused]]) -> Iterator[Finding]:
-    """Yield what only another lowering could fuse, all reasons together.
-
-    No saving is known, but for the scores of attention, for which there are fused kernels.
-    """
-    names = dict.fromkeys(refusal.place[0] for alike in closed.values() for refusal in alike)
-    module = case.module
-    scores = {name: find_attention_scores(module, module.by_name[name]) for name in names}
-    parts: tuple[dict[str, list[_Refused]], ...] = defaultdict(list), defaultdict(list)
-    for reason, alike in closed.items():
-        for refusal in alike:
-            parts[refusal.place[1] in scores[refusal.place[0]]][reason].append(refusal)
-    attention = sum(refusal.saved for alike in parts[True].values() for refusal in alike)
-    if not case.is_noticeable(attention, LEAST_SHARE):
-        yield from _closed_finding(case, closed)
-        return
-    yield from _closed_finding(case, parts[True], _ATTENTION)
-    yield from _closed_finding(case, parts[False])
-
-
-class _Remedy(Struct, frozen=True):
-    """What could save the traffic of results that no fusion takes in, in words."""
-
-    title: str
-    of: str
-    """Of what the producers are."""
-    verb: str
-    """Who could save the traffic."""
-    suggestion: str
-    is_known: bool
-    """Whether there is such a kernel, so that the traffic counts as a saving."""
-
-
-_ATTENTION = _Remedy(
-    title="Attention scores are written to memory",
-    of=" of scores, of their softmax or of their gradients",
-    verb="fused attention can save",
-    suggestion=(
-        "Use fused attention, which keeps the scores on the chip: jax.nn.dot_product_attention "
-        'with implementation="cudnn", or a Pallas kernel. The saving is an upper bound.'
-    ),
-    is_known=True,
-)
-_LOWERING = _Remedy(
-    title="Custom fusion or library call not fused with its neighbor",
-    of="",
-    verb="only another lowering could save",
-    suggestion=(
-        "Triton fusions and library calls take in only what was assigned to them before. One "
-        "kernel in place of several would save the traffic, such as fused attention or a Pallas "
-        "kernel."
-    ),
-    is_known=False,
-)
-
-
-def _closed_finding(
-    case: Case, closed: dict[str, list[_Refused]], remedy: _Remedy = _LOWERING
-) -> Iterator[Finding]:
-    """Yield a finding if the traffic is worth it; it is the saving of a known remedy."""
+def _closed_finding(case: Case, closed: Mapping[str, list[ResultTraffic]]) -> Iterator[Finding]:
+    """Yield what only another lowering could fuse, all reasons together: no saving is known."""
     producers = sorted(
         (producer for alike in closed.values() for producer in alike),
         key=lambda producer: (-producer.saved, producer.place),
@@ -205,23 +140,25 @@ def _closed_finding(
     first = producers[0]
     yield Finding(
         rule="refused-fusions",
-        title=remedy.title,
-        places=tuple(producer.place for producer in producers[:MOST_PLACES]),
-        occurrences=len(producers),
+        title="Custom fusion or library call not fused with its neighbor",
+        places=tuple(producer.place for producer in producers),
         evidence=(
-            f"{units.plural(len(producers), 'producer')}{remedy.of} by the log of the fusion pass: "
+            f"{units.plural(len(producers), 'producer')} by the log of the fusion pass: "
             f"{reasons}. Their results take {case.time_words(moved)}, "
-            f"to be written and read, which {remedy.verb}. Consumers of `{first.place[1]}`: "
-            f"{join_names(first.users)}."
+            "to be written and read, which only another lowering could save. Consumers of "
+            f"`{first.place[1]}`: {join_names(first.users)}."
         ),
-        suggestion=remedy.suggestion,
+        suggestion=(
+            "Triton fusions and library calls take in only what was assigned to them before. One "
+            "kernel in place of several would save the traffic, such as fused attention or a "
+            "Pallas kernel."
+        ),
         grade="matched",
-        weight=moved if remedy.is_known else 0.0,
-        seconds=moved if remedy.is_known else None,
+        weight=0.0,
     )
 
 
-def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
+def _finding(case: Case, reason: str, producers: Sequence[ResultTraffic]) -> Finding:
     seconds, saved = (
         sum(producer.seconds for producer in producers),
         sum(producer.saved for producer in producers),
@@ -231,8 +168,7 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
     return Finding(
         rule="refused-fusions",
         title=f"Producer not fused into its consumer: {_in_words(reason)}",
-        places=tuple(producer.place for producer in producers[:MOST_PLACES]),
-        occurrences=len(producers),
+        places=tuple(producer.place for producer in producers),
         evidence=(
             f"{units.plural(len(producers), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
@@ -264,15 +200,6 @@ _WORDS = (
 def _in_words(reason: str) -> str:
     """Return what a reason of XLA means; the reason itself where no words are known for it."""
     return next((words for text, words in _WORDS if reason.startswith(text)), reason)
-
-
-def _work_of(
-    collectives: AbstractSet[InstructionKey], computation: Computation, names: Iterable[str]
-) -> Iterator[str]:
-    users = (user for name in names for user in find_consumers(computation, name))
-    for user in dict.fromkeys(users):
-        if (computation.name, user) not in collectives:
-            yield user
 
 
 def _last_word(decisions: Iterable[FusionDecision]) -> str:

@@ -78,8 +78,8 @@ def _sent_value(case: Case, figures: CollectiveFigures) -> Hashable:
 
 def _exposed(again: Sequence[CollectiveFigures]) -> float | None:
     exposed = [figures.exposed_seconds for figures in again]
-    known = [seconds for seconds in exposed if seconds is not None]
-    return sum(known) if len(known) == len(exposed) else None
+    times = [seconds for seconds in exposed if seconds is not None]
+    return sum(times) if len(times) == len(exposed) else None
 
 
 def _describe(group: Sequence[CollectiveFigures]) -> str:

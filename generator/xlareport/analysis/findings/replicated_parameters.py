@@ -7,7 +7,7 @@ Sharding them saves memory and costs an all-gather.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import units
 
@@ -34,8 +34,7 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="replicated-parameters",
         title="Large replicated parameters",
-        places=tuple((entry, parameter.name) for _, parameter in replicated[:MOST_PLACES]),
-        occurrences=len(replicated),
+        places=tuple((entry, parameter.name) for _, parameter in replicated),
         evidence=(
             f"{units.plural(len(replicated), 'parameter')} with `sharding={{replicated}}`, "
             f"{units.byte_size(size)} on each of {case.cost.num_partitions} devices: "

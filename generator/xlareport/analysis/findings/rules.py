@@ -118,8 +118,13 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
     if entry is None or not entry.is_entry:
         return ()
     rules = RULES if case.is_optimised else OF_THE_PROGRAM
-    findings = (finding for rule in rules for finding in rule(case))
+    findings = (_shortened(finding) for rule in rules for finding in rule(case))
     return merge_findings(qualify_shares(case, findings))
+
+
+def _shortened(finding: Finding) -> Finding:
+    """Return a finding with the first places alone; how many there are stays."""
+    return replace(finding, places=finding.places[:MOST_PLACES], occurrences=finding.count)
 
 
 def find_candidates(case: Case) -> tuple[Finding, ...]:
@@ -172,5 +177,5 @@ _Number = TypeVar("_Number", int, float)
 
 
 def _sum(values: Sequence[_Number | None]) -> _Number | None:
-    known = [value for value in values if value is not None]
-    return sum(known[1:], known[0]) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers[1:], numbers[0]) if numbers else None

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.runtime import units
 
 LEAST_SHAPES = 3
@@ -41,8 +41,7 @@ def same_tiles(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="same-tiles",
             title="One GEMM tile for all shapes",
-            places=tuple(place for _, _, place in products[:MOST_PLACES]),
-            occurrences=len(products),
+            places=tuple(place for _, _, place in products),
             evidence=(
                 f"{units.plural(len(products), 'GEMM')} of {len(shapes)} result shapes "
                 f"({join_names(place[1] for _, _, place in products)}) all have the tile "

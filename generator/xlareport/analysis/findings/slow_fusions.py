@@ -40,8 +40,8 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
         and row[0] >= LEAST_SHARE * cycles
         and row[1] * clock < MOST_OF_ROOFLINE * row[0]
     ]
-    for own, least, place in sorted(slow, reverse=True)[:MOST_PLACES] if clock else ():
-        yield _finding(case, place, own / cycles, own / clock, least)
+    for clocks, least, place in sorted(slow, reverse=True)[:MOST_PLACES] if clock else ():
+        yield _finding(case, place, clocks / cycles, clocks / clock, least)
 
 
 def _finding(

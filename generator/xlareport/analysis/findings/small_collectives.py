@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
-from xlareport.analysis.findings.finding import MOST_PLACES, SHORTEST, Case, Finding, join_names
+from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, join_names
 from xlareport.hlo.model import Computation
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.runtime import units
@@ -54,8 +54,7 @@ def _finding(case: Case, free: list[CollectiveFigures]) -> Finding:
     return Finding(
         rule="small-collectives",
         title=f"Small {first.collective.kind}s not combined",
-        places=tuple(figures.collective.key for figures in free[:MOST_PLACES]),
-        occurrences=len(free),
+        places=tuple(figures.collective.key for figures in free),
         evidence=(
             f"{units.plural(len(free), first.collective.kind)} of the same groups and type, "
             f"{units.byte_size(data)} in total, and none depends on another: "

@@ -2,10 +2,10 @@
 
 A matmul is computed in parts along the contracting dimension, and a reduce adds them. The finding
 appears if writing and reading the parts takes longer than the roofline time of the unsplit matmul,
-and 2% or more of the module. Where the kernel that adds them also reads other arrays, it would read
-the unsplit result instead: this is subtracted. If the tile (in the backend_config) and the number
-of multiprocessors are known, the time of the unsplit matmul includes multiprocessors that would be
-idle. Otherwise the finding says that this is not counted.
+and 2% or more of the module. Each kernel that adds them reads all parts. One that also reads other
+arrays would read the unsplit result instead: this is subtracted. If the tile (in the
+backend_config) and the number of multiprocessors are known, the time of the unsplit matmul includes
+multiprocessors that would be idle. Otherwise the finding says that this is not counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.same_tiles import find_tile
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.runtime import units
@@ -50,8 +50,8 @@ def split_products(case: Case) -> Iterator[Finding]:
         if not parts:
             continue
         size = instruction.shape.byte_size or 0
-        again = 0.0 if _are_only_added(computation, instruction) else 2.0 * size / parts
-        seconds = case.time_of_bytes(2.0 * size - again) * cost.counted
+        moved = _spared_bytes(computation, instruction, size, parts)
+        seconds = case.time_of_bytes(moved) * cost.counted
         tiles = count_tiles(instruction)
         whole = _whole(case, cost, size, parts)
         slower = whole / _occupancy(case, tiles) if tiles else whole
@@ -75,20 +75,20 @@ def _occupancy(case: Case, tiles: int) -> float:
 def count_tiles(product: Instruction) -> int | None:
     """Return the output tiles of the product without its split; None where no tile is known."""
     tile = [int(size) for size in find_tile(product.attributes_text).split("x") if size.isdigit()]
-    known = [size for size in product.shape.dimensions if size is not None]
-    if len(tile) < 2 or not all(tile[-2:]) or len(known) != len(product.shape.dimensions):
+    sizes = [size for size in product.shape.dimensions if size is not None]
+    if len(tile) < 2 or not all(tile[-2:]) or len(sizes) != len(product.shape.dimensions):
         return None
-    *_, rows, columns = known
-    return prod(known[1:-2]) * -(-rows // tile[-2]) * -(-columns // tile[-1])
+    *_, rows, columns = sizes
+    return prod(sizes[1:-2]) * -(-rows // tile[-2]) * -(-columns // tile[-1])
 
 
 def _describe_tiles(case: Case, products: Sequence[_Split]) -> str:
     """Return how many multiprocessors the unsplit products keep busy, or that it is not known."""
-    known = sorted(split.tiles for split in products if split.tiles)
+    tiles = sorted(split.tiles for split in products if split.tiles)
     multiprocessors = case.device.multiprocessors
-    if len(known) < len(products) or not multiprocessors:
+    if len(tiles) < len(products) or not multiprocessors:
         return " How many multiprocessors the split keeps busy is not known."
-    span = f"{known[0]}" if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+    span = f"{tiles[0]}" if tiles[0] == tiles[-1] else f"{tiles[0]} to {tiles[-1]}"
     return (
         f" Unsplit, they have {span} output tiles for {multiprocessors} multiprocessors. The "
         "estimate includes multiprocessors without a tile."
@@ -102,8 +102,7 @@ def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
     return Finding(
         rule="split-products",
         title=TITLE,
-        places=tuple(split.place for split in products[:MOST_PLACES]),
-        occurrences=len(products),
+        places=tuple(split.place for split in products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again. Without the "
@@ -137,11 +136,21 @@ def count_parts(module: HloModule, computation: Computation, product: Instructio
     return count if all(_adds_up(module, user, product) for user in users) else 0
 
 
-def _are_only_added(computation: Computation, product: Instruction) -> bool:
-    """Return whether what adds the parts reads nothing else: without the split it is not needed."""
+def _spared_bytes(computation: Computation, product: Instruction, size: int, parts: int) -> float:
+    """Return the bytes that one run would not move without the split.
+
+    The parts are written, and each reader reads them all. The unsplit product is written instead,
+    which a reader that only adds the parts does now, and read by each other reader.
+    """
     users = computation.users.get(product.name, ())
-    read = {name for user in users if user.opcode == "fusion" for name in user.operand_names}
-    return read <= {product.name}
+    adding = sum(_only_adds(user, product) for user in users)
+    others = len(users) - adding
+    return size * (1 + len(users)) + size / parts * (adding - others - 1)
+
+
+def _only_adds(user: Instruction, product: Instruction) -> bool:
+    """Return whether a reader of the parts reads no other array: it is not needed without them."""
+    return user.opcode != "fusion" or {*user.operand_names} <= {product.name}
 
 
 def _adds_up(module: HloModule, user: Instruction, product: Instruction) -> bool:

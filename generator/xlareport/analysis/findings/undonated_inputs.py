@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.phases import is_gradient
 from xlareport.analysis.cost.tiling import allocated_size
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.source.argument_names import list_arguments, name_parameters
 from xlareport.hlo.model import HloModule
 from xlareport.runtime import units
@@ -42,8 +42,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="undonated-inputs",
         title="Undonated inputs (could alias outputs)",
-        places=tuple((entry.name, parameter.name) for parameter in parameters[:MOST_PLACES]),
-        occurrences=len(pairs),
+        places=tuple((entry.name, parameter.name) for parameter in parameters),
         evidence=(
             f"{units.plural(len(pairs), 'input')} ({units.byte_size(size)}) could alias an output "
             f"of the same type, dimensions and layout: {_fits(pairs, names, whole)}. Neither in "

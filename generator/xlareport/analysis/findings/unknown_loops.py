@@ -73,5 +73,5 @@ def qualify_shares(case: Case, findings: Iterable[Finding]) -> Iterator[Finding]
 
 
 def _is_beside(case: Case, loops: UnknownLoops, finding: Finding) -> bool:
-    known = [place for place in finding.places if place in case.cost.instructions]
-    return bool(known) and not any(home in loops.inside for home, _ in known)
+    counted = [place for place in finding.places if place in case.cost.instructions]
+    return bool(counted) and not any(home in loops.inside for home, _ in counted)

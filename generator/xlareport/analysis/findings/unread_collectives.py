@@ -9,7 +9,7 @@ device, and 5% or more of the bytes of all collectives.
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.graph import find_only_loops
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
@@ -44,8 +44,7 @@ def unread_collectives(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="unread-collectives",
         title="Unused last collective of a loop",
-        places=tuple(figures.collective.key for figures, _ in unread[:MOST_PLACES]),
-        occurrences=len(unread),
+        places=tuple(figures.collective.key for figures, _ in unread),
         evidence=(
             f"Only the next iteration reads the results of {names}, and nothing after the loop: of "
             f"{units.plural(count, 'execution')} of `{first.collective.instruction}` in each run "

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.tiling import allocated_size
-from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
+from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
 from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.shape import Shape, without_layout
@@ -42,8 +42,7 @@ def unused_donations(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="unused-donations",
         title="Donated inputs without an alias",
-        places=tuple((entry.name, instruction.name) for instruction in left[:MOST_PLACES]),
-        occurrences=len(left),
+        places=tuple((entry.name, instruction.name) for instruction in left),
         evidence=(
             f"{units.plural(len(left), 'donated input')} ({units.byte_size(size)}) without an "
             f"aliased output: {join_names(labels.get(line.name, line.name) for line in left)}. "

@@ -15,7 +15,6 @@ from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.cost.sent import count_sent
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
-    MOST_PLACES,
     SHORTEST,
     Case,
     Finding,
@@ -94,24 +93,15 @@ def _finding(
     return Finding(
         rule="waiting-collectives",
         title=f"Exposed (non-overlapped) {kind}: {why}",
-        places=tuple(figures.collective.key for figures in exposed)[:MOST_PLACES],
-        occurrences=len(exposed),
+        places=tuple(figures.collective.key for figures in exposed),
         evidence=(
-            f"{_count(len(exposed), len(alike), kind)}, {why}: {_sent_words(exposed)} "
+            f"{count_words(len(exposed), len(alike), kind)}, {why}: {_sent_words(exposed)} "
             f"sent per device and module execution, {_time(case, exposed, alike)}. "
             f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}. {words_of_bound(case, exposed)}"
             f"{describe_kept_part(case.module, first)}"
         ),
-        suggestion=advise_scheduling(
-            case.backend,
-            case.scheduler_step,
-            kind,
-            case.sync_step if is_synchronous else "",
-            is_async=not is_synchronous,
-            overlaps=[figures.overlap for figures in exposed],
-            flags=case.flags,
-        ),
+        suggestion=advise_overlap(case, exposed, is_synchronous=is_synchronous),
         grade="matched",
         weight=hideable,
         seconds=hideable,
@@ -162,7 +152,23 @@ def words_of_all(case: Case, kind: str, seconds: float) -> str:
     return words
 
 
-def _count(number: int, whole: int, kind: str) -> str:
+def advise_overlap(
+    case: Case, exposed: Sequence[CollectiveFigures], *, is_synchronous: bool
+) -> str:
+    """Return how collectives of one kind come to run beside independent compute."""
+    return advise_scheduling(
+        case.backend,
+        case.scheduler_step,
+        exposed[0].collective.kind,
+        case.sync_step if is_synchronous else "",
+        is_async=not is_synchronous,
+        overlaps=[figures.overlap for figures in exposed],
+        flags=case.flags,
+    )
+
+
+def count_words(number: int, whole: int, kind: str) -> str:
+    """Return how many of a kind: `2 of 9 all-gathers`, `9 all-gathers`."""
     return (
         f"{number} of {units.plural(whole, kind)}" if number < whole else units.plural(number, kind)
     )

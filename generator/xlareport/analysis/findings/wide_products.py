@@ -29,20 +29,20 @@ def wide_products(case: Case) -> Iterator[Finding]:
     became = case.module if case.is_optimised and case.before is not None else None
     for computation, instruction in _dots(module):
         sources = [_source(computation, name) for name in instruction.operand_names[:2]]
-        known = [source for source in sources if source is not None]
-        if len(known) < 2 or (became is not None and _is_elementwise_in(became, instruction)):
+        narrower = [source for source in sources if source is not None]
+        if len(narrower) < 2 or (became is not None and _is_elementwise_in(became, instruction)):
             continue
-        narrow, wide = known[0].shape.element_type, instruction.shape.element_type
+        narrow, wide = narrower[0].shape.element_type, instruction.shape.element_type
         yield Finding(
             rule="wide-products",
             title=f"{wide} matmul of upcast {narrow} inputs",
             places=(
                 (computation.name, instruction.name),
-                *((computation.name, k.name) for k in known),
+                *((computation.name, source.name) for source in narrower),
             ),
             evidence=(
                 f"`{instruction.name}` multiplies {wide}; its operands are upcast from {narrow} "
-                f"(`{known[0].name}`, `{known[1].name}`)."
+                f"(`{narrower[0].name}`, `{narrower[1].name}`)."
             ),
             occurrences=1,
             suggestion=(
@@ -50,7 +50,9 @@ def wide_products(case: Case) -> Iterator[Finding]:
                 "accumulator at the speed of the narrow matmul."
             ),
             grade="exact",
-            weight=case.time_of_bytes(sum(float(k.shape.byte_size or 0) for k in known)),
+            weight=case.time_of_bytes(
+                sum(float(source.shape.byte_size or 0) for source in narrower)
+            ),
         )
 
 

@@ -17,6 +17,7 @@ from xlareport.runtime.english import capitalize, first_few, plain
 
 _MOST_PLACES = 2
 """Ops of a combined collective that a cell names."""
+_MOST_UPDATES = 3
 
 
 def reason_words(row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None) -> str:
@@ -24,7 +25,7 @@ def reason_words(row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | N
 
     Of a combined collective these are the ops of the largest parts.
     """
-    return _reason(row, axes, cause_words(row.origin, row.sharding, mesh))
+    return plain(coded_reason_words(row, axes, mesh))
 
 
 def _reason(row: CollectiveRow, axes: tuple[str, ...], cause: str) -> str:
@@ -33,7 +34,18 @@ def _reason(row: CollectiveRow, axes: tuple[str, ...], cause: str) -> str:
     if len(axes) > 1:
         along = f"along mesh axes {', '.join(axes)}"
     place = ", ".join(filter(None, (where, along if where else capitalize(along))))
-    return f"{place}. {capitalize(cause)}" if place else capitalize(cause)
+    reason = f"{place}. {capitalize(cause)}" if place else capitalize(cause)
+    return f"{reason} {_update_words(row)}".rstrip()
+
+
+def _update_words(row: CollectiveRow) -> str:
+    """Return the arguments that are updated with what a collective reduces: a gradient mostly."""
+    if not row.updates:
+        return ""
+    names = first_few([f"`{name}`" for name in row.updates if "`" not in name], _MOST_UPDATES)
+    names_of_ops = [row.op_name, *(member.op_name for member in row.members)]
+    is_gradient = any(phase_of(name) is Phase.BACKWARD for name in names_of_ops)
+    return f"{'The gradient' if is_gradient else 'What it reduces'} updates {names}."
 
 
 def _places(row: CollectiveRow) -> str:

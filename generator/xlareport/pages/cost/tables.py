@@ -31,11 +31,15 @@ def cost_tables(cost: CostReport, instructions: str) -> Mapping[str, Table]:
 
 
 _NO_OP_NAME = "(no op_name)"
-_OFF_CHIP = "Device memory"
+_STORED = Column(
+    "In device memory",
+    "bytes",
+    "the same as stored, which the time is of: padded to tiles, without on-chip memory",
+)
 
 
 def _heaviest(cost: CostReport) -> Table:
-    apart = any(row.cost.main_memory_bytes != row.cost.bytes_accessed for row in cost.heaviest)
+    stored = [row.stored_bytes for row in cost.heaviest if row.stored_bytes is not None]
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Share", "percent", "of the roofline time of the module"),
@@ -43,16 +47,12 @@ def _heaviest(cost: CostReport) -> Table:
         Column("Bound by", "text", "what bounds the roofline time"),
         Column("FLOPs", "flops", "of all executions"),
         Column("Bytes accessed", "bytes", "read and written, by all executions"),
+        *([_STORED] if stored else []),
         Column("Opcode", "code", of="opcode"),
         Column("Shape", "code", of="shape"),
         Column("Executions", "int", "per module execution"),
         Column("Read", "bytes", "by all executions"),
         Column("Written", "bytes", "by all executions"),
-        *(
-            [Column(_OFF_CHIP, "bytes", "read and written, on-chip memory excluded")]
-            if apart
-            else []
-        ),
         Column("FLOP/byte", "float", "operational intensity, by bytes of device memory"),
         Column("Grade", "text", "exact, or guessed if the FLOPs are not certain"),
         Column("Scope"),
@@ -66,12 +66,12 @@ def _heaviest(cost: CostReport) -> Table:
             row.limit,
             row.flops,
             row.bytes_accessed,
+            *([row.cost.of_all_runs(row.cost.main_memory_bytes)] if stored else []),
             row.opcode,
             shortened(row.shape),
             row.cost.executions,
             row.bytes_read,
             row.bytes_written,
-            *([row.cost.of_all_runs(row.cost.main_memory_bytes)] if apart else []),
             row.cost.intensity or None,
             row.cost.grade,
             row.scope,

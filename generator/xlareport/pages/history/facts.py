@@ -5,8 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xlareport.analysis.code.unfused_pairs import (
+    BEHIND_BITCAST,
     CONSUMER_NOT_FUSIBLE,
+    OF_THE_PRODUCER,
     SLOWER,
+    UNDECIDED,
     UnfusedPair,
     list_unfused_finally,
 )
@@ -207,11 +210,9 @@ _SENTENCES = (
     ),
 )
 """Beginnings of XLA's texts, with their meanings."""
+_NOT_OF_XLA = (BEHIND_BITCAST, SLOWER, UNDECIDED)
+"""Reasons that follow from the log, in words of this report."""
 _REUSED = "Names in it can be those of an equal fusion elsewhere: XLA reuses such a text."
-_OF_THE_PRODUCER = ("the producer is ", "not fusing because there are only bitcast users")
-"""Beginnings of reasons that apply to the producer with every consumer."""
-_ESTIMATED = (SLOWER, "the last estimate ")
-"""How reasons begin that follow from estimates for the producer with all of its consumers."""
 _LONGEST_QUOTE = 160
 _LONGEST_TEXT = 2_000
 
@@ -220,6 +221,8 @@ def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
     """Return the sentences that a panel shows, and XLA's own text; empty if they quote it whole."""
     if pair.blockers and pair.consumer not in pair.blockers:
         return f"{_blocked(pair)}{_estimate(pair)}", pair.reason[:_LONGEST_TEXT]
+    if pair.reason in _NOT_OF_XLA:
+        return f"{pair.reason[:1].upper()}{pair.reason[1:]}.{_estimate(pair)}", ""
     known = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
     if not known and len(pair.reason) <= _LONGEST_QUOTE:
         return f"{_quoted(pair.reason)}{_about(pair)}{_estimate(pair)}", ""
@@ -234,22 +237,15 @@ def _blocked(pair: UnfusedPair) -> str:
     read = "reads" if len(pair.blockers) == 1 else "read"
     return (
         f"{_listed(pair.blockers)} also {read} %{pair.producer}, and the pass fuses nothing into "
-        "that. It fuses a producer into all of its consumers or into none."
+        "that. It fuses a producer into all consumers that are no bitcasts, or into none."
     )
 
 
 def _about(pair: UnfusedPair) -> str:
     """Return the consumers that a reason refers to: the log may refer to all of a producer."""
-    estimated = pair.estimated or pair.consumers
-    if max(pair.consumers, estimated) < 2:
-        return ""
-    if pair.reason.startswith(_ESTIMATED) and estimated != pair.consumers:
-        return f" The estimate is of the {estimated:,} consumers that %{pair.producer} had then."
-    if pair.reason.startswith(_ESTIMATED):
-        return f" The estimate is of all {pair.consumers:,} consumers of %{pair.producer} together."
     if pair.consumers < 2:
         return ""
-    if pair.reason.startswith(_OF_THE_PRODUCER):
+    if pair.reason.startswith(OF_THE_PRODUCER):
         return f" That holds for all {pair.consumers:,} consumers of %{pair.producer}."
     return (
         f" %{pair.producer} has {pair.consumers:,} consumers; the log gives this reason without "
@@ -261,7 +257,8 @@ def _estimate(pair: UnfusedPair) -> str:
     fused, apart = pair.microseconds_fused, pair.microseconds_unfused
     if fused is None or apart is None:
         return ""
-    return f" XLA's estimate: {words.fusion_estimate(fused, apart)}."
+    of = f" of fusing into {_listed(pair.listed)}" if len(pair.listed) > 1 else ""
+    return f" XLA's estimate{of}: {words.fusion_estimate(fused, apart)}."
 
 
 def _quoted(text: str) -> str:

@@ -57,9 +57,11 @@ class _Figures:
         """Return the columns of some instructions; work and traffic are those of all runs."""
         scopes, sources = Interned(), Interned()
         costs = [self._costs.get(key) for key, _ in placed]
+        stored = [cost.of_all_runs(cost.stored_bytes) if cost else None for cost in costs]
         return {
             "flops": [cost.of_all_runs(cost.flops) if cost else None for cost in costs],
             "bytes": [cost.of_all_runs(cost.bytes_accessed) if cost else None for cost in costs],
+            "stored": stored if any(size is not None for size in stored) else [],
             "share": [self._share(key) for key, _ in placed],
             "scope": [scopes.number(self._scope(instruction)) for _, instruction in placed],
             "source": [sources.number(self._source(instruction)) for _, instruction in placed],

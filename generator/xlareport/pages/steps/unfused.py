@@ -4,12 +4,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from xlareport.analysis.code.unfused_pairs import UnfusedPair
+from xlareport.analysis.code.unfused_pairs import OF_THE_PRODUCER, UnfusedPair
 from xlareport.knowledge.grades import weakest
 from xlareport.pages.words import fusion_estimate
+from xlareport.runtime.english import first_few
 
 FUSION_STEP = "priority-fusion"
 _LONGEST_REASON = 200
+_MOST_LISTED = 4
 _MOST_PAIRS = 300
 """Limit on listed pairs of one reason."""
 
@@ -34,18 +36,17 @@ def unfused_groups(pairs: Sequence[UnfusedPair]) -> list[dict[str, Any]]:
 
 def _example(pair: UnfusedPair) -> dict[str, Any]:
     fused, apart = pair.microseconds_fused, pair.microseconds_unfused
-    estimate = (
-        f"XLA's estimate with all consumers and launches: {fusion_estimate(fused, apart)}"
-        if fused is not None and apart is not None
-        else ""
-    )
-    if pair.consumers > 1:
-        shared = f"One of {pair.consumers} consumers: the pass fuses into all of them or none"
-        estimate = f"{shared}. {estimate}" if estimate else shared
+    sentences = []
+    if pair.consumers > 1 and not pair.reason.startswith(OF_THE_PRODUCER):
+        sentences.append(f"One of {pair.consumers} consumers on which the pass decides together")
+    if fused is not None and apart is not None:
+        names = [f"%{name}" for name in pair.listed]
+        of = f"with {first_few(names, _MOST_LISTED)}" if names else "with all consumers"
+        sentences.append(f"XLA's estimate {of} and launches: {fusion_estimate(fused, apart)}")
     return {
         "before": f"%{pair.producer}",
         "after": f"%{pair.consumer}",
         "where": "",
-        "reason": estimate,
+        "reason": ". ".join(sentences),
         "grade": pair.grade,
     }

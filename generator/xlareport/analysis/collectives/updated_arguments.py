@@ -1,0 +1,130 @@
+"""The arguments that a reduction updates: the parameters whose gradients it sums."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.source.argument_names import name_arguments
+from xlareport.hlo.graph import called_computations, find_only_loops
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, REARRANGEMENTS, REDUCING_COLLECTIVES
+from xlareport.runtime.graphs import reachable
+
+_UPDATE = "dynamic-update-slice"
+_MIXING = MATRIX_PRODUCTS | {"custom-call", "gather", "scatter", "sort"}
+"""Their result has no element that is of one element of an operand."""
+_SAME = REARRANGEMENTS | {"convert", "get-tuple-element"}
+_Value = tuple[str, str, int]
+"""A computation, an instruction in it, and the number of elements; 0 of a tuple of results."""
+
+
+def find_updated_arguments(module: HloModule, collective: Collective) -> tuple[str, ...]:
+    """Return the names of arguments that are updated with what a collective reduces, in order.
+
+    Of each an output has the memory (`input_output_alias`), and is computed from the argument, and
+    element by element from the reduced value, or from the values of all iterations of a loop.
+    """
+    entry = module.entry
+    aliases = find_donations(module).aliases if "input_output_alias" in module.header else ()
+    root = entry.root if entry is not None else None
+    if collective.kind not in REDUCING_COLLECTIVES or entry is None or root is None or not aliases:
+        return ()
+    start = (collective.computation, collective.parts[-1], 0)
+    reduced = reachable([start], lambda value: _following(module, value))
+    names = {name for home, name, _ in reduced if home == entry.name}
+    arguments = name_arguments(module)
+    updated = [
+        entry.parameters[alias.parameter]
+        for alias in aliases
+        if alias.parameter < len(entry.parameters) and len(alias.output) == 1
+        if (output := entry.operand(root, alias.output[0])) is not None
+        if _is_update(module, output, entry.parameters[alias.parameter], names)
+    ]
+    updated.sort(key=entry.parameters.index)
+    return tuple(arguments[line.name] for line in updated if line.name in arguments)
+
+
+def _following(module: HloModule, value: _Value) -> Iterator[_Value]:
+    """Yield what is computed element by element from a value, and stacks of it."""
+    home, name, count = value
+    computation = module.by_name[home]
+    shape = computation.by_name[name].shape
+    count = count or (0 if shape.elements else shape.element_count or 0)
+    for user in computation.users.get(name, ()):
+        counts = {part.element_count or 0 for part in (user.shape.elements or (user.shape,))}
+        if user.opcode == "get-tuple-element" and not count:
+            yield home, user.name, user.shape.element_count or 0
+        elif user.opcode == "tuple":
+            yield from _of_loop(module, computation, user, name, count)
+        elif count > 1 and count in counts and not _opcodes(module, user) & _MIXING:
+            yield home, user.name, count
+        elif 1 < count < max(counts) and _UPDATE in _opcodes(module, user):
+            yield home, user.name, max(counts)
+
+
+def _of_loop(
+    module: HloModule, body: Computation, state: Instruction, name: str, count: int
+) -> Iterator[_Value]:
+    """Yield what a loop returns of a value that its body hands on to the next iteration."""
+    outer, loop = find_only_loops(module).get(body.name) or (None, None)
+    if outer is None or loop is None or not state.is_root:
+        return
+    places = {place for place, known in enumerate(state.operand_names) if known == name}
+    for user in outer.users.get(loop.name, ()):
+        if user.opcode == "get-tuple-element" and user.taken_element in places:
+            yield outer.name, user.name, count
+
+
+def _opcodes(module: HloModule, line: Instruction) -> set[str]:
+    inside = called_computations(module, (line,)) if line.opcode == "fusion" else ()
+    parts = (part for name in inside for part in module.by_name[name].instructions)
+    return {line.opcode, *(part.opcode for part in parts)}
+
+
+def _is_update(
+    module: HloModule, output: Instruction, parameter: Instruction, reduced: AbstractSet[str]
+) -> bool:
+    """Return whether the kernel that makes an output of the entry reads both for it."""
+    entry = module.entry
+    if entry is None:
+        return False
+    *_, first = moves = _moves(entry, output.name)
+    taken = next((line.taken_element for line in moves if line.taken_element is not None), None)
+    operands = _operands_of(module, first, taken)
+    reads_parameter = any(parameter in _moves(entry, name) for name in operands)
+    return reads_parameter and not reduced.isdisjoint(operands)
+
+
+def _operands_of(module: HloModule, kernel: Instruction, number: int | None) -> list[str]:
+    """Return the operands from which a kernel computes one of its results."""
+    called = kernel.called[0][1] if kernel.opcode == "fusion" and kernel.called else ""
+    fused = module.by_name.get(called)
+    root = fused.root if fused is not None else None
+    if fused is None or root is None:
+        return list(kernel.operand_names)
+    result = fused.operand(root, number) if number is not None else root
+    if result is None:
+        return []
+    lines = {*reachable([result.name], lambda name: _operand_names(fused, name))}
+    pairs = zip(fused.parameters, kernel.operand_names, strict=False)
+    return [operand for parameter, operand in pairs if parameter.name in lines]
+
+
+def _operand_names(computation: Computation, name: str) -> list[str]:
+    return [
+        known for known in computation.by_name[name].operand_names if known in computation.by_name
+    ]
+
+
+def _moves(entry: Computation, name: str) -> list[Instruction]:
+    """Return a value with what it was before it was moved or converted, the first value last."""
+
+    def before(known: str) -> list[str]:
+        return _operand_names(entry, known)[:1] if entry.by_name[known].opcode in _SAME else []
+
+    return (
+        [entry.by_name[known] for known in reachable([name], before)]
+        if name in entry.by_name
+        else []
+    )

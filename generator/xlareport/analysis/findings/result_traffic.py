@@ -1,0 +1,115 @@
+"""The traffic of a result: its producer writes it, and each consumer reads it."""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from xlareport.analysis.code.unfused_pairs import WeighedResult, find_consumers
+from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.findings.finding import Case
+from xlareport.hlo.model import Computation, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.runtime.graphs import reachable
+
+_KERNELS = frozenset(
+    {"custom-call", "fft", "cholesky", "triangular-solve", "sort", "rng-bit-generator"}
+)
+"""Opcodes of which the backend makes kernels or library calls of their own."""
+
+
+class ResultTraffic(Struct, frozen=True):
+    """What a result costs that could stay in a kernel."""
+
+    place: InstructionKey
+    """Of the producer."""
+    users: tuple[str, ...]
+    seconds: float
+    """Roofline time of the producer."""
+    saved: float
+    """The time to write the result and to read it in each user: what one kernel saves at most.
+
+    Where something else needs the result, it is written all the same.
+    """
+    is_needed: bool
+    """Whether a loop, a collective or the caller needs the result too."""
+    is_closed: bool
+    """Whether the producer or all users are kernels that take in no more."""
+
+
+def weigh_result(
+    case: Case,
+    computation: Computation,
+    instruction: Instruction,
+    result: WeighedResult,
+    *,
+    by_fusions: bool = True,
+) -> ResultTraffic | None:
+    """Return the traffic of a result that work reads; by fusions alone some of it can be saved."""
+    users = tuple(_work_of(case, computation, result.names))
+    if not users:
+        return None
+    place = (computation.name, instruction.name)
+    fusible = [user for user in users if not _is_closed(computation.by_name[user])]
+    is_closed = _is_closed(instruction) or not fusible
+    read = fusible if by_fusions and not is_closed else users
+    is_needed = instruction.is_root or not _are_all(computation, result.names, users)
+    spares_write = not is_needed and len(read) == len(users)
+    size = _size_read(computation, result)
+    kernels = (place,) * spares_write + tuple((place[0], name) for name in read)
+    return ResultTraffic(
+        place=place,
+        users=users,
+        seconds=case.least(case.cost.instructions[place]),
+        saved=sum(_time_to_move(case, kernel, size) for kernel in kernels),
+        is_needed=is_needed,
+        is_closed=is_closed,
+    )
+
+
+def _time_to_move(case: Case, kernel: InstructionKey, size: int) -> float:
+    """Return the time in which all runs of a kernel move so many bytes, at most its roofline time.
+
+    A kernel can read a part of a value alone.
+    """
+    cost = case.cost.instructions[kernel]
+    seconds = case.time_of_bytes(size * cost.counted)
+    return min(seconds, case.least(cost)) if estimate_time(cost, case.device) else seconds
+
+
+def _size_read(computation: Computation, result: WeighedResult) -> int:
+    """Return the bytes of a result; of a tuple, of the elements that are taken: no workspace."""
+    if not result.shape.elements:
+        return result.shape.byte_size or 0
+    users = (user for name in result.names for user in computation.users.get(name, ()))
+    taken = {user.taken_element for user in users if user.opcode == "get-tuple-element"}
+    elements = enumerate(result.shape.elements)
+    return sum(shape.byte_size or 0 for number, shape in elements if number in taken)
+
+
+def _is_closed(instruction: Instruction) -> bool:
+    """Return whether it is a kernel that takes in no more: a custom fusion or a library call."""
+    kind = instruction.attributes.get("kind", "")
+    return instruction.opcode in _KERNELS or kind == "kCustom"
+
+
+def _are_all(computation: Computation, names: Iterable[str], users: Iterable[str]) -> bool:
+    """Return whether nothing but these uses a value, by whatever name."""
+    readers = set(users)
+
+    def renamed(name: str) -> list[str]:
+        users = computation.users.get(name, ())
+        return [user.name for user in users if user.opcode in ALIASES and not user.is_root]
+
+    return all(
+        user.name in readers or (user.opcode in ALIASES and not user.is_root)
+        for name in reachable(names, renamed)
+        for user in computation.users.get(name, ())
+    )
+
+
+def _work_of(case: Case, computation: Computation, names: Iterable[str]) -> Iterator[str]:
+    """Yield the users by any of the names; a collective is none that could take in a producer."""
+    users = (user for name in names for user in find_consumers(computation, name))
+    for user in dict.fromkeys(users):
+        if (computation.name, user) not in case.collective_keys:
+            yield user

@@ -1,0 +1,112 @@
+"""The arguments that a reduction updates, by output aliases and data flow."""
+
+import pytest
+from tests.modules import parse_module
+
+from xlareport.analysis.collectives.find import find_collectives
+from xlareport.analysis.collectives.updated_arguments import find_updated_arguments
+
+TEXT = """HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}), {1}: (1, {}) }, \
+num_partitions=2
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+update {
+  old = f32[8,4] parameter(0)
+  mean = f32[8,4] parameter(1)
+  g = f32[8,4] parameter(2)
+  n = f32[8,4] subtract(old, g)
+  k = f32[8,4] add(mean, g)
+  ROOT t = (f32[8,4], f32[8,4]) tuple(n, k)
+}
+
+ENTRY e {
+  w = f32[8,4] parameter(0), metadata={op_name="params['w']"}
+  v = f32[8,4] parameter(1), metadata={op_name="opt['w']"}
+  a = bf16[16,4] parameter(2)
+  r = bf16[8,4] reduce-scatter(a), dimensions={0}, replica_groups={{0,1}}, to_apply=add
+  c = f32[8,4] convert(r)
+  f = (f32[8,4], f32[8,4]) fusion(w, v, c), kind=kLoop, calls=update
+  n = f32[8,4] get-tuple-element(f), index=0
+  k = f32[8,4] get-tuple-element(f), index=1
+  ROOT t = (f32[8,4], f32[8,4]) tuple(n, k)
+}
+"""
+
+LOOP = """HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}) }, num_partitions=2
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+body {
+  s = (s32[], f32[3,8,4], f32[16,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  h = f32[3,8,4] get-tuple-element(s), index=1
+  a = f32[16,4] get-tuple-element(s), index=2
+  r = f32[8,4] reduce-scatter(a), dimensions={0}, replica_groups={{0,1}}, to_apply=add
+  b = f32[1,8,4] bitcast(r)
+  z = s32[] constant(0)
+  d = f32[3,8,4] dynamic-update-slice(h, b, i, z, z)
+  ROOT t = (s32[], f32[3,8,4], f32[16,4]) tuple(i, d, a)
+}
+
+condition {
+  s = (s32[], f32[3,8,4], f32[16,4]) parameter(0)
+  ROOT p = pred[] constant(true)
+}
+
+ENTRY e {
+  w = f32[3,8,4] parameter(0), metadata={op_name="params['w']"}
+  a = f32[16,4] parameter(1)
+  z = s32[] constant(0)
+  g = f32[3,8,4] broadcast(z), dimensions={}
+  s = (s32[], f32[3,8,4], f32[16,4]) tuple(z, g, a)
+  l = (s32[], f32[3,8,4], f32[16,4]) while(s), condition=condition, body=body
+  h = f32[3,8,4] get-tuple-element(l), index=1
+  n = f32[3,8,4] subtract(w, h)
+  ROOT t = (f32[3,8,4]) tuple(n)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (TEXT, ("params['w']", "opt['w']")),
+        (TEXT.replace("subtract(old, g)", "negate(old)"), ("opt['w']",)),
+        (TEXT.replace("{0}: (0, {}), ", ""), ("opt['w']",)),
+        (TEXT.replace("subtract(old, g)", "subtract(mean, g)"), ("opt['w']",)),
+        (TEXT.replace("reduce-scatter(a)", "all-gather(a)"), ()),
+        (TEXT.replace("convert(r)", 'custom-call(r), custom_call_target="f"'), ()),
+        (
+            TEXT.replace("tuple(n, k)\n}\n\nENTRY", "tuple(n, missing)\n}\n\nENTRY"),
+            ("params['w']",),
+        ),
+        (LOOP, ("params['w']",)),
+        (LOOP.replace("tuple(i, d, a)", "tuple(i, h, a)"), ()),
+    ],
+    ids=[
+        "both",
+        "not of the gradient",
+        "no alias",
+        "memory of another",
+        "no reduction",
+        "custom call",
+        "no operand",
+        "in a loop",
+        "not kept by the loop",
+    ],
+)
+def test_an_update_is_of_the_argument_and_of_the_reduced_value(
+    text: str, names: tuple[str, ...]
+) -> None:
+    module = parse_module(text)
+    (collective,) = find_collectives(module)
+    assert find_updated_arguments(module, collective) == names
