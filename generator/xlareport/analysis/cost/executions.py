@@ -6,8 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import NO_COST, OwnCost, weight
-from xlareport.analysis.cost.totals import MOST_WORK, Composition
+from xlareport.analysis.cost.totals import MOST_WORK, NO_COST, Composition, OwnCost, weight
 from xlareport.hlo.model import Computation
 
 

@@ -73,7 +73,7 @@ def summarize_module(
         final_stage=final.stage if final else None,
         final=_figures(final.hlo if final else None, cost, memory, occupancy),
         heaviest=tuple(
-            heavy.instruction for heavy in (rank_heaviest(cost, device, _HEAVIEST) if cost else ())
+            name for (_, name), _ in (rank_heaviest(cost, device, _HEAVIEST) if cost else ())
         ),
         opcodes=tuple(counts.most_common()),
         operations=tuple(count_operations(final.hlo).most_common()) if final else (),

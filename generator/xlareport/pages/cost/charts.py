@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, floor, log10
 
-from xlareport.analysis.cost_report.work_report import HeavyInstruction
+from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.knowledge.devices import Device
 from xlareport.pages.charts import svg_chart
 from xlareport.runtime import units

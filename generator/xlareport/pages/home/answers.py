@@ -8,8 +8,8 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
+from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from xlareport.analysis.cost_report.work_report import HeavyInstruction
+from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
 from xlareport.dump.modules import ModuleFiles
