@@ -29,7 +29,7 @@ _PADS = re.compile(r"-?\d{1,9}_-?\d{1,9}(?:x-?\d{1,9}_-?\d{1,9}){0,3}", re.ASCII
 def plain_lines(line: Line, shapes: Mapping[str, Shape]) -> Iterator[Line]:
     """Yield the lines for a call of a library; raises NotRunnableError."""
     attributes = dict(line.attributes)
-    target = attributes["custom_call_target"].strip('"')
+    target = line.call_target
     is_tuple = line.shape.element_type == "tuple"
     result = line.shape.elements[0] if is_tuple else line.shape
     if is_tuple and len(line.shape.elements) != 2:

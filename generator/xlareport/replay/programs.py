@@ -55,6 +55,11 @@ class Line(Struct, frozen=True):
     attributes: tuple[tuple[str, str], ...] = ()
     is_root: bool = False
 
+    @property
+    def call_target(self) -> str:
+        """The `custom_call_target` without quotes; empty where there is none."""
+        return dict(self.attributes).get("custom_call_target", "").strip('"')
+
     def callees(self) -> list[str]:
         """Return the names of the computations that it calls, in order."""
         return [

@@ -97,7 +97,7 @@ def runnable(
             for line in body.lines
             for new in (
                 [line]
-                if _target(line) in kept_calls
+                if line.call_target in kept_calls
                 else _rewritten(program, line, shapes, collectives)
             )
         ]
@@ -111,8 +111,8 @@ def _rewritten(
     shapes: dict[str, Shape],
     collectives: CollectiveRewriter,
 ) -> Iterator[Line]:
-    if _target(line) in LIBRARY_CALLS:
-        program.note(f"custom calls {_target(line)} became plain instructions")
+    if line.call_target in LIBRARY_CALLS:
+        program.note(f"custom calls {line.call_target} became plain instructions")
         yield from plain_lines(line, shapes)
         return
     kept = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
@@ -151,7 +151,7 @@ def _constant(_program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) 
 
 
 def _custom_call(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
-    target = _target(line)
+    target = line.call_target
     if target in _RUN_CALLS:
         yield line
         return
@@ -162,10 +162,6 @@ def _custom_call(program: RunnableProgram, line: Line, shapes: dict[str, Shape])
         raise NotRunnableError(f"it has the custom call {target[:80]!r} ({line.name})")
     program.note(f"custom calls {target} became copies")
     yield replace(line, opcode="copy", attributes=())
-
-
-def _target(line: Line) -> str:
-    return dict(line.attributes).get("custom_call_target", "").strip('"')
 
 
 def _same_value(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:

@@ -121,7 +121,7 @@ def recompile(
 
 
 def _is_kept(line: Line, kept_calls: Collection[str]) -> bool:
-    return dict(line.attributes).get("custom_call_target", "").strip('"') in kept_calls
+    return line.call_target in kept_calls
 
 
 def _own_files(module: ParsedModule, folder: Path) -> Path:

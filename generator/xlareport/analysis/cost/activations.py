@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.lifetimes import Lifetime
 from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.analysis.cost.phases import is_forward, is_gradient, key_by_layer
@@ -23,7 +24,7 @@ _PASSES_ON = ALIASES | {
     *("copy-done", "copy-start", "slice-done", "slice-start"),
 }
 """Opcodes of prefetches into the VMEM of a TPU."""
-_JOINS = '"ConcatBitcast"'
+_JOINS = "ConcatBitcast"
 """The target of XLA:TPU's custom call that joins the pieces of a prefetch."""
 _HOST = "S(5)"
 """The host's memory: a value that is moved there is not kept on the device."""
@@ -121,7 +122,7 @@ def _readers(home: Computation, last: Instruction, module: HloModule) -> Iterato
 
 def _passes_on(instruction: Instruction) -> bool:
     if instruction.opcode == "custom-call":
-        return instruction.attributes.get("custom_call_target") == _JOINS
+        return name_target(instruction) == _JOINS
     return instruction.opcode in _PASSES_ON
 
 
