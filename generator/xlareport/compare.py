@@ -250,8 +250,8 @@ def _diffs(
     progress: ProgressCallback,
 ) -> Iterator[tuple[int, ModuleDiff]]:
     """Yield the side-by-side data of differing modules, by the index of the comparison."""
-    known = None if main is None else comparisons[main]
-    passes = shown_passes(find_causes(comparisons, known))
+    main_comparison = None if main is None else comparisons[main]
+    passes = shown_passes(find_causes(comparisons, main_comparison))
     tasks = {
         task: place
         for place, comparison in enumerate(comparisons)

@@ -117,8 +117,8 @@ def _node_data(
     grades = {key: 1 + doubt(instruction.grade) for key, instruction in cost.instructions.items()}
     yield "grade-of-cost", _data(module, grades)
     if seen is not None:
-        own = {(row.computation, row.time.name): row.time.own / 1e6 for row in seen.rows}
-        yield "measured-microseconds", _data(module, own)
+        microseconds = {(row.computation, row.time.name): row.time.own / 1e6 for row in seen.rows}
+        yield "measured-microseconds", _data(module, microseconds)
 
 
 def _data(module: HloModule, values: Mapping[tuple[str, str], float]) -> dict[str, Any]:

@@ -39,12 +39,12 @@ class LloReading(Struct):
         if artifact is None:
             return None
         try:
-            data = artifact.entry.read()
+            content = artifact.entry.read()
         except OSError as error:
             self.problems.append(Problem(artifact.path, None, f"Not read: {error.strerror}."))
             return None
         self.read.append(artifact.path)
-        value, problems = reader(data, artifact.path)
+        value, problems = reader(content, artifact.path)
         self.problems += problems
         return value
 

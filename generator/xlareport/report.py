@@ -159,11 +159,11 @@ def _read_and_draw(
     reading: DumpReading, renderer: Renderer, choice: PictureChoice
 ) -> SpooledValues[tuple[TextFile, ...]]:
     """Read all modules and return their payloads and pictures, those of some at a time."""
-    kept = reading.work.kept
+    kept_results = reading.work.kept
     drawn = SpooledValues[tuple[TextFile, ...]](reading.folder, RESIDENT // MOST_TOGETHER)
-    drawn.extend(ModuleDrawing(renderer, choice, kept).files(reading.results()))
-    if kept is not None:
-        kept.store.prune()
+    drawn.extend(ModuleDrawing(renderer, choice, kept_results).files(reading.results()))
+    if kept_results is not None:
+        kept_results.store.prune()
     return drawn
 
 

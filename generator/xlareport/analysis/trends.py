@@ -46,14 +46,14 @@ def select_slugs(
     named: Sequence[str], slugs: Sequence[str], former: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the slugs of tonight's modules: those of the night before where they had one."""
-    kept = [former.get(label) for label in named]
-    taken = {text for text in kept if text is not None}
+    former_slugs = [former.get(label) for label in named]
+    taken = {text for text in former_slugs if text is not None}
     result: list[str] = []
-    for own, known in zip(slugs, kept, strict=True):
-        slug, number = known or own, 1
-        while known is None and slug in taken:
+    for slug_now, former_slug in zip(slugs, former_slugs, strict=True):
+        slug, number = former_slug or slug_now, 1
+        while former_slug is None and slug in taken:
             number += 1
-            slug = f"{own}-{number}"
+            slug = f"{slug_now}-{number}"
         taken.add(slug)
         result.append(slug)
     return tuple(result)

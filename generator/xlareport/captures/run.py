@@ -81,19 +81,19 @@ def plan_capture(
     `era` is the month of XLA; None if unknown.
     """
     folder = _empty_folder(folder)
-    own = folder / _UNNAMED
+    process_folder = folder / _UNNAMED
     result = dict(environ)
     notes: list[str] = []
-    for setting in _settings(levels()[level].wants, era or _KNOWN_TO_ALL, str(own)):
+    for setting in _settings(levels()[level].wants, era or _KNOWN_TO_ALL, str(process_folder)):
         notes += _set(result, setting)
     notes += _limits(result)
     stated = _stated(result.get("XLA_FLAGS", ""), "xla_dump_to")
-    if stated != str(own):
+    if stated != str(process_folder):
         notes.append(_warning_about(stated or "."))
         return Plan(result, Path(stated or "."), tuple(notes))
     hooks = str(Path(hook.__file__).parent)
     result["PYTHONPATH"] = os.pathsep.join(filter(None, (hooks, result.get("PYTHONPATH", ""))))
-    result |= {_FOLDER: str(folder), _OWN: str(own)}
+    result |= {_FOLDER: str(folder), _OWN: str(process_folder)}
     return Plan(result, folder, tuple(notes))
 
 

@@ -172,8 +172,8 @@ def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
 
 
 def _record(event: "HistoryEvent", trace: "Trace", keys: Sequence[str]) -> dict[str, Any]:
-    known = {origin.place: origin for origin in trace.origins if event.number == 0}
-    standing = known.get(event.instruction)
+    origins = {origin.place: origin for origin in trace.origins if event.number == 0}
+    standing = origins.get(event.instruction)
     return {
         "stage": keys[event.number],
         "event": str(event.event),

@@ -213,11 +213,11 @@ def _homes(paths: Sequence[str], names: Sequence[DumpName], places: Sequence[int
     telling = [place for place in snapshots if names[place].stage and names[place].module_prefix]
     named = ModulesOfId(names[place] for place in telling if names[place].module_name)
     bare = [place for place in telling if not names[place].module_name]
-    own = [place for place in bare if not named.may_have_lost(names[place], paths[place])]
-    if not own:
+    complete = [place for place in bare if not named.may_have_lost(names[place], paths[place])]
+    if not complete:
         return named
-    kept = {*own, *(place for place in telling if names[place].module_name)}
-    return ModulesOfId(names[place] for place in kept)
+    chosen = {*complete, *(place for place in telling if names[place].module_name)}
+    return ModulesOfId(names[place] for place in chosen)
 
 
 def _at_home(name: DumpName, prefixes: frozenset[str]) -> DumpName:

@@ -193,12 +193,14 @@ def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Ite
     before: Counter[str] = Counter()
     for module in modules:
         name = plain_name(module.name)
-        own = members.get((name, before[name], count[name]), [])
+        programs = members.get((name, before[name], count[name]), [])
         before[name] += 1
         alone = len(modules) == 1
         ordered = count[name] > 1
         yield (
-            replace(module, llo=tuple(own), llo_by_order=ordered, is_alone=alone) if own else module
+            replace(module, llo=tuple(programs), llo_by_order=ordered, is_alone=alone)
+            if programs
+            else module
         )
 
 
@@ -237,7 +239,7 @@ def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
     libtpu continues under another id if it compiles a copy of its input.
     """
     halves: dict[tuple[str, str], ModuleFiles] = {}
-    rest: dict[str, ModuleFiles] = {}
+    second_halves: dict[str, ModuleFiles] = {}
     for module in modules:
         where = module.folder, module.name
         ends = {stage.name for stage in module.stages}
@@ -246,13 +248,13 @@ def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
         elif "after_optimizations" in ends and "before_optimizations" not in ends:
             first = halves.pop(where, None)
             if first is not None and module.id is not None:
-                rest[first.key] = module
-    gone = {module.key for module in rest.values()}
+                second_halves[first.key] = module
+    gone = {module.key for module in second_halves.values()}
     for this_module in modules:
         if this_module.key not in gone:
             yield (
-                _joined(this_module, rest[this_module.key])
-                if this_module.key in rest
+                _joined(this_module, second_halves[this_module.key])
+                if this_module.key in second_halves
                 else this_module
             )
 

@@ -71,11 +71,11 @@ def _folder_module(folder: str, program: str) -> str:
 
     libtpu writes `MODULE/TLP/` and `MODULE.PROGRAM.deduplicated/` if folders are requested.
     """
-    parent, _, own = folder.rpartition("/")
-    if own in _TOP_FOLDERS:
+    parent, _, name = folder.rpartition("/")
+    if name in _TOP_FOLDERS:
         return parent.rpartition("/")[2]
     ends = (f".{program}.deduplicated", f".{program}") if program else ()
-    return next((own.removesuffix(end) for end in ends if own.endswith(end)), "")
+    return next((name.removesuffix(end) for end in ends if name.endswith(end)), "")
 
 
 def plain_name(module: str) -> str:

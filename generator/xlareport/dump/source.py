@@ -338,8 +338,8 @@ def _of_file(
 
 def _spooled(files: Iterator[tuple[str, Path, float | None]]) -> Iterator[Entry]:
     for name, location, modified in files:
-        known = modified if modified is not None and 0 <= modified < _LATEST_TIME else None
-        yield Entry(name, location.stat().st_size, known, location)
+        plausible = modified if modified is not None and 0 <= modified < _LATEST_TIME else None
+        yield Entry(name, location.stat().st_size, plausible, location)
 
 
 def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:

@@ -118,8 +118,8 @@ def devices() -> Mapping[str, Device]:
 def is_called(description: str, device: Device) -> bool:
     """Return whether a text has the device's own name, not only its architecture's."""
     names = (device.key, *device.aliases)
-    own = (name for name in names if not name.startswith(_ARCHITECTURES))
-    return any(name in description.lower() for name in own)
+    device_names = (name for name in names if not name.startswith(_ARCHITECTURES))
+    return any(name in description.lower() for name in device_names)
 
 
 def device_named(description: str, table: Mapping[str, Device] | None = None) -> Device | None:

@@ -65,9 +65,9 @@ def read_gpu_object(data: bytes) -> tuple[ObjectKernel, ...]:
 
 
 def _cubin(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:
-    info = next((section for section in sections if section.name == ".nv.info"), None)
+    section_info = next((section for section in sections if section.name == ".nv.info"), None)
     symbols = read_symbols(data, sections)
-    content = info.content(data) if info else b""
+    content = section_info.content(data) if section_info else b""
     registers, frames = _by_symbol(content, _REGISTERS), _by_symbol(content, _FRAME)
     numbers = {symbol.name: number for number, symbol in enumerate(symbols)}
     shared = {

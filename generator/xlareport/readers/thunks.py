@@ -108,9 +108,9 @@ def read_thunk_metadata(data: bytes, path: str) -> tuple[tuple[ThunkNote, ...], 
     notes = []
     for this_message in message.messages("thunk_metadata"):
         for info in this_message.messages("thunk_info"):
-            known = parse_whole_number(info.text("thunk_id"))
+            number = parse_whole_number(info.text("thunk_id"))
             notes.append(
-                ThunkNote(known, this_message.text("thunk_kind"), info.text("profile_annotation"))
+                ThunkNote(number, this_message.text("thunk_kind"), info.text("profile_annotation"))
             )
     return tuple(notes), problems
 

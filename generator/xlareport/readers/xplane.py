@@ -72,12 +72,12 @@ def pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
     size = _PIECE
     while start < end:
         file.seek(start)
-        data = file.read(min(size, end - start))
-        whole = _whole(data)
+        chunk = file.read(min(size, end - start))
+        whole = _whole(chunk)
         if whole:
-            yield data[:whole]
+            yield chunk[:whole]
             start, size = start + whole, _PIECE
-        elif len(data) < size or size > _LONGEST_FIELD:
+        elif len(chunk) < size or size > _LONGEST_FIELD:
             raise DecodeError("a field is longer than its message, or than any should be")
         else:
             size *= 4

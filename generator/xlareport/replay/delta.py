@@ -13,25 +13,25 @@ def minimized(
 
     After `most_tests` tests the smallest part so far is returned. `items` themselves must fail.
     """
-    kept, parts, tests = tuple(items), 2, 0
-    while len(kept) > 1 and tests < most_tests:
-        size = -(-len(kept) // parts)
-        chunks = [kept[start : start + size] for start in range(0, len(kept), size)]
+    smallest, parts, tests = tuple(items), 2, 0
+    while len(smallest) > 1 and tests < most_tests:
+        size = -(-len(smallest) // parts)
+        chunks = [smallest[start : start + size] for start in range(0, len(smallest), size)]
         candidates = chunks if parts == 2 else []
         candidates = [*candidates, *(_without(chunks, place) for place in range(len(chunks)))]
         for candidate in dict.fromkeys(candidates):
             tests += 1
             if candidate and fails(candidate):
                 parts = 2 if candidate in chunks else max(parts - 1, 2)
-                kept = candidate
+                smallest = candidate
                 break
             if tests >= most_tests:
                 break
         else:
             if size == 1:
                 break
-            parts = min(2 * parts, len(kept))
-    return kept
+            parts = min(2 * parts, len(smallest))
+    return smallest
 
 
 def _without(chunks: Sequence[tuple[T, ...]], place: int) -> tuple[T, ...]:

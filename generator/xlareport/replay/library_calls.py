@@ -172,8 +172,8 @@ def _convolution(
         raise _refused(line, target, "it is not of two operands in one group")
     if target == "__cudnn$convForward":
         names = ("window", "dim_labels", "feature_group_count")
-        kept = tuple((name, attributes[name]) for name in names if name in attributes)
-        return replace(line, opcode="convolution", attributes=kept)
+        of_convolution = tuple((name, attributes[name]) for name in names if name in attributes)
+        return replace(line, opcode="convolution", attributes=of_convolution)
     match = _LABELS.fullmatch(attributes.get("dim_labels", ""))
     if match is None or "feature_group_count" in attributes:
         raise _refused(line, target, "its dimensions are not known")

@@ -123,10 +123,10 @@ class _Case:
         names = frozenset(shared)
         if self._parts(whole, shared, names) is None:
             return list(programs)
-        kept = minimized(
+        smallest = minimized(
             shared, lambda some: self._parts(whole, some, names) is not None, _MOST_TESTS
         )
-        return self._parts(whole, kept, names) or list(programs)
+        return self._parts(whole, smallest, names) or list(programs)
 
     def _parts(
         self,

@@ -115,8 +115,8 @@ def _rewritten(
         program.note(f"custom calls {line.call_target} became plain instructions")
         yield from plain_lines(line, shapes)
         return
-    kept = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
-    line = replace(line, attributes=kept)
+    attributes = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
+    line = replace(line, attributes=attributes)
     line = synchronous(program, line) or line
     if line.opcode in _REFUSED:
         raise NotRunnableError(f"{_REFUSED[line.opcode]} ({line.opcode} {line.name})")
@@ -135,8 +135,8 @@ def _rewritten(
 
 def _fusion(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
     program.note("fusions became calls")
-    kept = dict(line.attributes)
-    yield replace(line, opcode="call", attributes=(("to_apply", kept["calls"]),))
+    attributes = dict(line.attributes)
+    yield replace(line, opcode="call", attributes=(("to_apply", attributes["calls"]),))
 
 
 def _call(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
@@ -216,8 +216,8 @@ def _bitcast(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> 
 
 
 def _bits(shape: Shape) -> int | None:
-    known = ELEMENT_TYPES.get(shape.element_type)
-    return known.bits if known else None
+    entry = ELEMENT_TYPES.get(shape.element_type)
+    return entry.bits if entry else None
 
 
 def _major_to_minor(shape: Shape) -> list[int]:

@@ -129,10 +129,10 @@ def _own_files(module: ParsedModule, folder: Path) -> Path:
     folder.mkdir()
     for artifact in module.files.artifacts:
         try:
-            data = artifact.entry.read()
+            content = artifact.entry.read()
         except OSError:
             continue  # the report of the dump lists it
-        (folder / PurePosixPath(artifact.path).name).write_bytes(data)
+        (folder / PurePosixPath(artifact.path).name).write_bytes(content)
     return folder
 
 
@@ -155,8 +155,10 @@ def compilable_text(module: HloModule, kept_calls: Collection[str] = ()) -> str:
             line.without((_WITHOUT | _NOTES) - (_OF_CALLS if _is_kept(line, kept_calls) else set()))
             for line in body.lines
         ]
-    kept = [(key, module.attributes.get(key, "")) for key in _KEPT_OF_HEADER]
-    header = "".join(f", {key}={value}" for key, value in kept if value and _PLAIN.fullmatch(value))
+    attributes = [(key, module.attributes.get(key, "")) for key in _KEPT_OF_HEADER]
+    header = "".join(
+        f", {key}={value}" for key, value in attributes if value and _PLAIN.fullmatch(value)
+    )
     name = re.sub(r"[^\w.-]", "_", module.name, flags=re.ASCII)
     return program.text().replace("HloModule replayed", f"HloModule {name}{header}", 1)
 

@@ -113,12 +113,12 @@ def _address(scheduler: str) -> dict[str, Any]:
     if scheduler == _CONFIGURED:
         import dask  # noqa: PLC0415 - an extra
 
-        known = dask.config.get("scheduler-address", None)
-        if not known:
+        configured = dask.config.get("scheduler-address", None)
+        if not configured:
             raise FleetError(
                 "The configuration of Dask names no scheduler: set DASK_SCHEDULER_ADDRESS."
             )
-        return {"address": known}
+        return {"address": configured}
     if "://" in scheduler:
         return {"address": scheduler}
     if Path(scheduler).is_file():

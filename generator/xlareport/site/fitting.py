@@ -73,8 +73,8 @@ def read_main_program(site: Path) -> MainProgram:
     named = {key for text in texts for key in _KEY_OF_PICTURE.findall(text)}
     keys = named | {navigation.PICTURE_LOOK}
     pictures = [path for key in sorted(keys) if (path := site / DATA / f"{key}.js").is_file()]
-    data = tuple(path.relative_to(site).as_posix() for path in (*shown, *pictures))
-    return MainProgram(slug, pages, data, frozenset(keys))
+    payloads = tuple(path.relative_to(site).as_posix() for path in (*shown, *pictures))
+    return MainProgram(slug, pages, payloads, frozenset(keys))
 
 
 def _slug(site: Path) -> str | None:
@@ -173,11 +173,11 @@ class PackedFile(Struct, frozen=True):
 
 def rank_file(path: str, main: MainProgram) -> int | None:
     """Return where a file is in the order of what is left out; None where it always stays."""
-    data, picture = _DATA.fullmatch(path), _PICTURE.fullmatch(path)
+    payload, picture = _DATA.fullmatch(path), _PICTURE.fullmatch(path)
     if picture and picture["key"] != PICTURE_LOOK:
         part, of_main = "picture", picture["key"] in main.pictures
     else:
-        part, of_main = (data["part"], data["slug"] == main.slug) if data else ("", True)
+        part, of_main = (payload["part"], payload["slug"] == main.slug) if payload else ("", True)
     places = {(whose, kind): place for place, (whose, kind, _) in enumerate(_ORDER)}
     return places.get(("main" if of_main else "others", part))
 

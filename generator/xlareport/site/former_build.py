@@ -44,10 +44,10 @@ class FormerBuild(Struct, frozen=True):
             digests = _digest_outputs(self.folder)
         try:
             written, outcome = json.loads(content)
-            known: BuildOutcome = read_values(BuildOutcome, outcome)
+            former: BuildOutcome = read_values(BuildOutcome, outcome)
         except (ValueError, TypeError):
             return None
-        return known if digests and written == digests else None
+        return former if digests and written == digests else None
 
     def keep(self, outcome: BuildOutcome) -> None:
         """Keep the outcome of the build that has just ended."""
@@ -96,7 +96,7 @@ def _digest_outputs(folder: Folder) -> Digests:
     The user's own settings could use files in any place, so such a report is never skipped.
     """
     ours, settings = find_resource("templates") / "mkdocs.yml", folder.out / "mkdocs.yml"
-    known: dict[tuple[int, int], str] = {}  # most files of the site are those of its sources
+    digest_of: dict[tuple[int, int], str] = {}  # most files of the site are those of its sources
     digests: dict[str, str] = {}
     try:
         if settings.read_bytes() != ours.read_bytes() or (folder.out / "mkdocs.yaml").exists():
@@ -105,8 +105,8 @@ def _digest_outputs(folder: Folder) -> Digests:
             state = path.stat()
             if S_ISREG(state.st_mode):
                 file = state.st_dev, state.st_ino
-                known[file] = known.get(file) or _digest(path)
-                digests[path.relative_to(folder.out).as_posix()] = known[file]
+                digest_of[file] = digest_of.get(file) or _digest(path)
+                digests[path.relative_to(folder.out).as_posix()] = digest_of[file]
     except OSError:
         return {}
     return digests

@@ -102,8 +102,8 @@ def _by_result(
     for number, name in enumerate(root.operand_names):
         makers = [
             group
-            for group, known in zip(groups, stems, strict=True)
-            if _is_result_of(fused, name, known)
+            for group, stem in zip(groups, stems, strict=True)
+            if _is_result_of(fused, name, stem)
         ]
         if len(makers) == 1:
             results[number] = _in_order(makers)

@@ -35,10 +35,10 @@ class PartialOp(Struct, frozen=True):
 
     def counterpart(self, step: PartitioningStep) -> Counterpart | None:
         """Return the same op before partitioning, where the matching has it."""
-        known = step.counterpart(self.home, self.instruction)
-        if known is None or _family(known.instruction) != _family(self.instruction):
+        counterpart = step.counterpart(self.home, self.instruction)
+        if counterpart is None or _family(counterpart.instruction) != _family(self.instruction):
             return None
-        return known
+        return counterpart
 
     def count_cuts(self, known: Counterpart, group: int | None) -> int:
         """Return into how many shards the contracted or reduced dimensions are split; 1 if unsplit.
@@ -123,8 +123,8 @@ def _combined(home: Computation, op: Instruction) -> int | None:
 
 def _product(sizes: tuple[int | None, ...], numbers: list[int] | tuple[int, ...]) -> int | None:
     factors = [sizes[number] for number in numbers]
-    known = [size for size in factors if size is not None]
-    return prod(known) if len(known) == len(factors) else None
+    known_factors = [size for size in factors if size is not None]
+    return prod(known_factors) if len(known_factors) == len(factors) else None
 
 
 def contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
@@ -135,7 +135,7 @@ def contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
         right = rest.partition("-")[0]
         dimensions = [[left.find("f")], [right.find("i")]]
         spatial = [[n for n, c in enumerate(side) if c.isdigit()] for side in (left, right)]
-        dimensions = [own + more for own, more in zip(dimensions, spatial, strict=True)]
+        dimensions = [count + more for count, more in zip(dimensions, spatial, strict=True)]
     else:
         names = ("lhs_contracting_dims", "rhs_contracting_dims")
         dimensions = [list(parse_integers(op.attributes.get(name, ""))) for name in names]

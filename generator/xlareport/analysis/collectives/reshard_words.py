@@ -50,12 +50,12 @@ def describe_resharding(
 
     `kind` is that of the collective: an all-gather of an argument gathers it.
     """
-    known = _find_value(step, pair)
-    value = describe_value(step.before, *known) if known else f"`{pair.value}`"
+    located = _find_value(step, pair)
+    value = describe_value(step.before, *located) if located else f"`{pair.value}`"
     is_gathered = kind == "all-gather" and value != f"`{pair.value}`"
     verb = "Gathers" if is_gathered else "Reshards"
-    if wanting is None and is_gathered and known is not None:
-        wanting = _only_reader(*known)
+    if wanting is None and is_gathered and located is not None:
+        wanting = _only_reader(*located)
     way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
     if len(way) > _LONGEST_WAY:
         way = ""

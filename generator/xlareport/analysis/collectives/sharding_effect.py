@@ -37,14 +37,14 @@ def gather(
 
 def _joined(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
     """Return the index of the joined tile; None if the members do not hold adjacent tiles."""
-    known = [place for place in places if place is not None]
-    numbers = sorted(place[dimension] for place in known)
-    others = {(*place[:dimension], *place[dimension + 1 :]) for place in known}
-    if len(known) != size or len(others) != 1 or not numbers or numbers[0] % size:
+    joined = [place for place in places if place is not None]
+    numbers = sorted(place[dimension] for place in joined)
+    others = {(*place[:dimension], *place[dimension + 1 :]) for place in joined}
+    if len(joined) != size or len(others) != 1 or not numbers or numbers[0] % size:
         return None
     if numbers != list(range(numbers[0], numbers[0] + size)):
         return None
-    first = known[0]
+    first = joined[0]
     return _replaced(first, dimension, numbers[0] // size)
 
 

@@ -260,8 +260,8 @@ class _Search:
 
     def _link(self, after: Collective, sources: list[Collective], grade: Grade) -> None:
         self._sources[after.key] = sources
-        known = self._grades.get(after.key, grade)
-        self._grades[after.key] = weakest({known, grade})
+        former = self._grades.get(after.key, grade)
+        self._grades[after.key] = weakest({former, grade})
         self._used.update(source.key for source in sources)
 
     def _open_after(self) -> list[Collective]:

@@ -179,8 +179,8 @@ def _with_lines(sums: dict[OperationKey, _Sum]) -> dict[OperationKey, _Sum]:
     """Return the sums; those without a line are added to the costliest line of the same op."""
     lines: dict[tuple[str, ...], OperationKey] = {}
     for key, added in sums.items():
-        known = lines.get(_without_line(key))
-        if key.line and (known is None or added.seconds > sums[known].seconds):
+        line_key = lines.get(_without_line(key))
+        if key.line and (line_key is None or added.seconds > sums[line_key].seconds):
             lines[_without_line(key)] = key
     result = {key: added for key, added in sums.items() if key.line}
     for key, added in sums.items():

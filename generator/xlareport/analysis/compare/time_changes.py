@@ -215,15 +215,15 @@ def _compared(base: ProfiledSide, head: ProfiledSide) -> ComparedTimes:
 
 def keep_best_joined(timings: Mapping[int, tuple[TimingTask, Timing]]) -> dict[int, Timing]:
     """Return the modules of each name that join the most instructions, as guesses if several do."""
-    kept = {}
+    joined = {}
     for place, (task, timing) in timings.items():
         alike = [other for timing, other in timings.values() if _same_name(task, timing)]
         most = max(other.joined for other in alike)
         if timing.joined == most or timing.problem:
             doubtful = sum(other.joined == most for other in alike) > 1
             times = timing.times and replace(timing.times, grade="guessed")
-            kept[place] = replace(timing, times=times) if doubtful else timing
-    return kept
+            joined[place] = replace(timing, times=times) if doubtful else timing
+    return joined
 
 
 def _same_name(task: TimingTask, other: TimingTask) -> bool:
@@ -328,8 +328,10 @@ class _Join:
         base, head = names
         errors = self._base.error(base), self._head.error(head)
         before, after = self._base.own(base), self._head.own(head)
-        known = [error for error in errors if error is not None] if base and head else []
-        certain = abs(after - before) > _SURE * hypot(*known) if len(known) == 2 else None
+        known_errors = [error for error in errors if error is not None] if base and head else []
+        certain = (
+            abs(after - before) > _SURE * hypot(*known_errors) if len(known_errors) == 2 else None
+        )
         return TimeChange(
             base=base,
             head=head,

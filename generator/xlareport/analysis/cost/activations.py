@@ -65,16 +65,16 @@ def find_activations(
     }
     activations, passes = [], _Passes(module, sources)
     for key, size in values:
-        own, source = instructions.get(key[0]), sources.find(key[0])
+        buffer_user, source = instructions.get(key[0]), sources.find(key[0])
         life = lives.get(key)
         last = instructions.get(life.last_use) if life else None
-        if own is None or source is None or last is None or own.opcode == _LOOP:
+        if buffer_user is None or source is None or last is None or buffer_user.opcode == _LOOP:
             continue
         is_input = source[1].opcode == "parameter" and source[0].is_entry
         named = (
             not is_input
-            and not passes.is_backward(homes[own.name], own)
-            and (is_forward(own, module) or is_forward(source[1], module))
+            and not passes.is_backward(homes[buffer_user.name], buffer_user)
+            and (is_forward(buffer_user, module) or is_forward(source[1], module))
         )
         if named and any(
             is_gradient(reader, module) for reader in _readers(homes[last.name], last, module)

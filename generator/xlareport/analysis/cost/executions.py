@@ -20,14 +20,14 @@ class Times(Struct, frozen=True):
 
     def __add__(self, other: "Times") -> "Times":
         """Add the runs from two callers."""
-        known = self.executions is not None and other.executions is not None
-        executions = (self.executions or 0) + (other.executions or 0) if known else None
+        both_known = self.executions is not None and other.executions is not None
+        executions = (self.executions or 0) + (other.executions or 0) if both_known else None
         return Times(executions, self.counted + other.counted)
 
     def times(self, executions: int | None, counted: int) -> "Times":
         """Return how often a callee runs that runs so often for each run of the caller."""
-        known = self.executions is not None and executions is not None
-        product = (self.executions or 0) * (executions or 0) if known else None
+        both_known = self.executions is not None and executions is not None
+        product = (self.executions or 0) * (executions or 0) if both_known else None
         return Times(product, self.counted * counted)
 
 
@@ -132,8 +132,8 @@ def _loop_calls(
     count = composition.trip_count(computation, local.instruction).count
     for role, name in local.instruction.called:
         extra = 1 if role == "condition" else 0
-        known = None if count is None else count + extra
-        yield _Call(name, known, (1 if count is None else count) + extra, "run")
+        executions = None if count is None else count + extra
+        yield _Call(name, executions, (1 if count is None else count) + extra, "run")
 
 
 def _spread(local: OwnCost, composition: Composition) -> int:

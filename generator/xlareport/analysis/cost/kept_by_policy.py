@@ -35,6 +35,6 @@ def _list_marks(module: HloModule) -> Iterator[tuple[str, str]]:
                 continue
             if mark.attributes.get("mantissa_bits") != str(MANTISSA_BITS.get(element)):
                 continue  # it changes the value
-            kept = computation.operand(mark)
-            if kept is not None and kept.metadata.op_name:
-                yield kept.metadata.op_name, element
+            value = computation.operand(mark)
+            if value is not None and value.metadata.op_name:
+                yield value.metadata.op_name, element

@@ -78,8 +78,8 @@ class Loops(Struct, frozen=True, dict=True):
         self, place: Computation, loop: Instruction, body: CallFrame, tests: Conjunction
     ) -> TripCount:
         """Return the limit of a loop that ends earlier if another test says so."""
-        known = (self._compared(place, loop, body, test) for test in tests.comparisons)
-        counts = [trips.count for trips in known if trips.count is not None]
+        trip_counts = (self._compared(place, loop, body, test) for test in tests.comparisons)
+        counts = [trips.count for trips in trip_counts if trips.count is not None]
         also = "the condition also tests what is not a loop counter."
         return _unknown(f"At most {min(counts):,}: {also}" if counts else also.capitalize())
 

@@ -325,14 +325,14 @@ def _after_gradients(
     """Return, by computation, the instructions that use a gradient, callers before callees."""
     later: dict[str, set[str]] = defaultdict(set)
     for computation in reversed(order):
-        own, makers = later[computation.name], set[str]()
+        later_names, makers = later[computation.name], set[str]()
         fixed = _fixed(computation, gradients)
         for instruction in computation.instructions:
             if instruction.name in fixed:
                 continue
-            used = [name in own or name in makers for name in instruction.operand_names]
+            used = [name in later_names or name in makers for name in instruction.operand_names]
             if any(used):
-                own.add(instruction.name)
+                later_names.add(instruction.name)
             if _is_backward(op_name_of(instruction, module)) or any(
                 name in gradients for _, name in instruction.called
             ):

@@ -180,12 +180,12 @@ def estimate_asynchronous_time(module: HloModule, cost: ModuleCost, device: Devi
     Other work can hide it. Starts that the backend carries out at once (`is_sync`) do not count.
     """
     return sum(
-        total_time(known, device)
+        total_time(instruction_cost, device)
         for computation in module.computations
         for line in computation.instructions
         if line.opcode.endswith("-start") and not is_synchronous(line)
         for key in _started(module, computation, line)
-        if (known := cost.instructions.get(key)) is not None
+        if (instruction_cost := cost.instructions.get(key)) is not None
     )
 
 

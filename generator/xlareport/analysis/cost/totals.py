@@ -142,8 +142,8 @@ class Tallies(Struct, frozen=True):
                 )
             result.append(local)
         calling = tuple(local for local in result if local.whole is None)
-        own = total_of(local.whole for local in result if local.whole is not None)
-        return Tally(tuple(result), calling, own)
+        plain_total = total_of(local.whole for local in result if local.whole is not None)
+        return Tally(tuple(result), calling, plain_total)
 
 
 def _calls(local: OwnCost) -> bool:
@@ -232,30 +232,32 @@ class Composition(Struct, frozen=True, dict=True):
         Raises UncountableError where the sum cannot be meant.
         """
         tally = self.tallies[computation.name]
-        own = tally.own + total_of(self.cost(computation, local) for local in tally.calling)
-        if weight(own) > MOST_WORK:
+        total = tally.own + total_of(self.cost(computation, local) for local in tally.calling)
+        if weight(total) > MOST_WORK:
             raise UncountableError(f"{computation.name[:80]} cannot be as dear as its loops say")
-        self.own[computation.name] = own
+        self.own[computation.name] = total
 
     def cost(self, computation: Computation, local: OwnCost) -> Total:
         """Return the cost of one execution of an instruction, including its callees."""
         instruction = local.instruction
-        own = self.self_cost(local)
+        own_cost = self.self_cost(local)
         match instruction.opcode:
             case "while":
                 times = self.trip_count(computation, instruction).count
                 times = 1 if times is None else times
                 tested = self._callee(instruction, "condition") * (times + 1)
-                return own + self._callee(instruction, "body") * times + tested
+                return own_cost + self._callee(instruction, "body") * times + tested
             case "conditional":
-                return own + max(
+                return own_cost + max(
                     (self.own.get(name, NO_COST) for _, name in instruction.called),
                     key=weight,
                     default=NO_COST,
                 )
         if local.runs_callees:
-            return own + total_of(self.own.get(name, NO_COST) for _, name in instruction.called)
-        return own
+            return own_cost + total_of(
+                self.own.get(name, NO_COST) for _, name in instruction.called
+            )
+        return own_cost
 
     def self_cost(self, local: OwnCost) -> Total:
         """Return the cost of an instruction without the computations that it runs whole.

@@ -172,16 +172,16 @@ class Costs:
 
     def module(self, module: HloModule) -> ModuleCost:
         """Return the cost of a module; unknown with recursive calls or implausible counts."""
-        known = self._modules.get(module)
-        if known is None:
-            known = self._modules[module] = self._counted(module)
-        return known
+        cost = self._modules.get(module)
+        if cost is None:
+            cost = self._modules[module] = self._counted(module)
+        return cost
 
     def total(self, module: HloModule) -> Total | ModuleCost | None:
         """Return the total cost of a module without details of instructions; None if unknown."""
-        known = self._modules.get(module)
-        if known is not None:
-            return known
+        cost = self._modules.get(module)
+        if cost is not None:
+            return cost
         summed = self._summed(module)
         return summed.composition.own[summed.order[-1].name] if summed else None
 
@@ -211,10 +211,10 @@ class Costs:
             return None
 
     def _tally(self, computation: Computation) -> Tally:
-        known = self._tallies.get(computation)
-        if known is None:
-            known = self._tallies[computation] = self._counted_before.of(computation)
-        return known
+        tally = self._tallies.get(computation)
+        if tally is None:
+            tally = self._tallies[computation] = self._counted_before.of(computation)
+        return tally
 
 
 class _Summed(NamedTuple):

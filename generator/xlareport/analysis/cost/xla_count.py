@@ -70,8 +70,8 @@ class XlaCount(Struct, frozen=True):
 
 
 def _known_sum(parts: list[Total | None]) -> Total | None:
-    known = [part for part in parts if part is not None]
-    return total_of(known) if len(known) == len(parts) else None
+    counted = [part for part in parts if part is not None]
+    return total_of(counted) if len(counted) == len(parts) else None
 
 
 def _highest(branches: list[Total], expected: int) -> Total | None:

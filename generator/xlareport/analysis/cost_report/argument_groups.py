@@ -60,4 +60,4 @@ def sum_padding(module: HloModule) -> int:
     """Return the bytes by which tiles make the arguments larger than their data."""
     shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
     sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
-    return sum(max(0, padded - data) for padded, data in sizes)
+    return sum(max(0, padded - unpadded) for padded, unpadded in sizes)

@@ -55,9 +55,9 @@ def sum_by_precision(rows: tuple[ProductRow, ...]) -> tuple[PrecisionSum, ...]:
     """Sum up products by their operands, the most flops first."""
     sums: dict[str, PrecisionSum] = {}
     for row in rows:
-        known = sums.get(row.operands, PrecisionSum(row.operands, row.unit, 0, 0))
-        flops = known.flops + row.flops
-        sums[row.operands] = replace(known, products=known.products + 1, flops=flops)
+        former = sums.get(row.operands, PrecisionSum(row.operands, row.unit, 0, 0))
+        flops = former.flops + row.flops
+        sums[row.operands] = replace(former, products=former.products + 1, flops=flops)
     return tuple(sorted(sums.values(), key=lambda item: (-item.flops, item.kind)))
 
 
@@ -82,8 +82,10 @@ def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[Produ
         for instruction in computation.instructions:
             if not is_product(instruction):
                 continue
-            known = cost.instructions.get((computation.name, instruction.name))
-            flops = known.of_all_runs(known.flops) if known else None
+            instruction_cost = cost.instructions.get((computation.name, instruction.name))
+            flops = (
+                instruction_cost.of_all_runs(instruction_cost.flops) if instruction_cost else None
+            )
             site = Site(instruction, shapes)
             try:
                 precision = find_precision(site) if flops else None

@@ -92,7 +92,7 @@ def report_source_lines(
     before = _instructions(evidence.first) if evidence.first else {}
     became = _became(final, cost, shares)
     living = {share.name: share.size for share in peak} if peak is not None else None
-    known = [name for name in result if name in places]
+    line_names = [name for name in result if name in places]
     lines = tuple(
         SourceLine(
             place=places[name],
@@ -106,9 +106,11 @@ def report_source_lines(
             became_count=len(became.get(name, ())),
             excerpt=_excerpt(places[name], read) if read else (),
         )
-        for name in known[:MOST_LINES]
+        for name in line_names[:MOST_LINES]
     )
-    return SourceReport(lines, len(known), result.get("", CostPart("")), has_stablehlo=bool(given))
+    return SourceReport(
+        lines, len(line_names), result.get("", CostPart("")), has_stablehlo=bool(given)
+    )
 
 
 def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpShares]) -> OpKey:
@@ -116,16 +118,16 @@ def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpSh
 
     The line of an op is that of an instruction with its op_name.
     """
-    own = key_by_line(module)
+    line_of = key_by_line(module)
     lines: dict[str, str] = {}
     for computation in module.computations:
         for instruction in computation.instructions:
-            op_name, line = instruction.metadata.op_name, own(computation, instruction)
+            op_name, line = instruction.metadata.op_name, line_of(computation, instruction)
             if op_name and line and len(served.get((computation.name, instruction.name), ())) < 2:
                 lines.setdefault(op_name, line)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
-        line = own(computation, instruction)
+        line = line_of(computation, instruction)
         is_combined = len(served.get((computation.name, instruction.name), ())) > 1
         return lines.get(op_name, line) if is_combined else line
 
@@ -184,8 +186,8 @@ def _became(
                 continue
             holder = _outermost((part.name, instruction.name), around)
             counts.setdefault(where.text, {}).setdefault(holder, Counter())[instruction.opcode] += 1
-            own = shares.seconds.get((part.name, instruction.name), 0.0)
-            times[where.text, holder] += own
+            seconds = shares.seconds.get((part.name, instruction.name), 0.0)
+            times[where.text, holder] += seconds
 
     def dearest(line: str, holder: InstructionKey) -> tuple[float, float]:
         return -times[line, holder], -shares.whole.get(holder, 0.0)

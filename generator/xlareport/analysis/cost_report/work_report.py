@@ -106,11 +106,11 @@ def list_loops(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[
     counts = sorted(cost.trip_counts.items(), key=lambda pair: pair[1].count is not None)
     for number, (key, trips) in enumerate(counts):
         loop = module.by_name[key[0]].by_name[key[1]]
-        known, where = cost.instructions.get(key), place(loop)
+        instruction_cost, where = cost.instructions.get(key), place(loop)
         yield LoopRow(
             *key,
             trip_count=trips,
-            executions=known.executions if known else None,
+            executions=instruction_cost.executions if instruction_cost else None,
             seconds=sum(inside.seconds(name) for _, name in loop.called)
             if number < _MOST_TIMED
             else None,

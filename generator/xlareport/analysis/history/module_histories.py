@@ -101,17 +101,19 @@ class HistoryNames:
 
     def add(self, number: int, trace: Trace) -> None:
         """Add every name that an instruction has in a trace."""
-        own: dict[str, None] = dict.fromkeys(place.instruction for place in trace.subject.places)
+        current_names: dict[str, None] = dict.fromkeys(
+            place.instruction for place in trace.subject.places
+        )
         former: dict[str, None] = {}
         parts: dict[str, None] = {}
         for event in trace.events:
-            own[event.instruction.instruction] = None
+            current_names[event.instruction.instruction] = None
             if event.sources:
                 if event.event in _GOES_ON:
                     former[event.sources[0].instruction] = None
                 for place in event.sources:
                     parts[place.instruction] = None
-        for name in own | former:
+        for name in current_names | former:
             self._own.setdefault(name, []).append(number)
         for name in parts:
             self._parts.setdefault(name, []).append(number)

@@ -92,15 +92,15 @@ class _TimelineBuilder:
         }
         timelines = {name: self._timeline(number, name, old) for name, old in former.items()}
         for computation in module.computations:
-            kept = self._nodes.get(former[computation.name], {})
+            former_nodes = self._nodes.get(former[computation.name], {})
             if touched.leaves(computation, matching):
-                nodes[computation.name] = kept
+                nodes[computation.name] = former_nodes
             else:
                 named = nodes[computation.name] = self._named(
-                    computation, kept, touched.origins.get(computation.name, {})
+                    computation, former_nodes, touched.origins.get(computation.name, {})
                 )
                 old = matching.before.by_name.get(former[computation.name]) if matching else None
-                steady = _Steady(old.by_name if old else {}, _moved(kept, named))
+                steady = _Steady(old.by_name if old else {}, _moved(former_nodes, named))
                 self._record_versions(number, timelines, (computation, named), steady)
         present = {id(timeline) for timeline in timelines.values()}
         gone = {id(timeline) for timeline in self._timelines.values()} - present

@@ -81,12 +81,12 @@ def _carried(
     shared: dict[str, Mapping[str, Places]] = {}
     touched = {place.computation for place in new_places}
     for computation in far.computations:
-        kept = places.get(names.get(computation.name, computation.name), {})
+        former_places = places.get(names.get(computation.name, computation.name), {})
         if near.by_name.get(computation.name) is computation and computation.name not in touched:
-            shared[computation.name] = kept
+            shared[computation.name] = former_places
         else:
             carried[computation.name] = {
-                line.name: kept.get(line.name, ()) for line in computation.instructions
+                line.name: former_places.get(line.name, ()) for line in computation.instructions
             }
     for place, relatives in new_places.items():
         carried[place.computation][place.instruction] = relatives_of(relatives, places)

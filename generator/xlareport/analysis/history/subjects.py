@@ -89,10 +89,10 @@ def _ops(snapshots: SnapshotSequence, asked: str, number: int | None) -> tuple[S
     every = range(len(snapshots.modules)) if number is None else (number,)
     for snapshot in every:
         module = snapshots.modules[snapshot]
-        known = set(_op_names(module))
-        names = {text for text in known if asked in text.split(";")} | ({asked} & known)
-        names = names or {text for text in known if _ends_with(text, asked)}
-        names = names or {text for text in known if ends_plain(text, asked)}
+        op_names = set(_op_names(module))
+        names = {text for text in op_names if asked in text.split(";")} | ({asked} & op_names)
+        names = names or {text for text in op_names if _ends_with(text, asked)}
+        names = names or {text for text in op_names if ends_plain(text, asked)}
         if names:
             return tuple(
                 Subject(name, snapshot, places_of_op(module, name)) for name in sorted(names)

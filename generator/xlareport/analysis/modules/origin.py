@@ -85,11 +85,11 @@ def _backend_by_calls(snapshots: tuple[HloModule, ...]) -> tuple[str | None, str
         for instruction in module.instructions
         if instruction.opcode == "custom-call"
     }
-    known = {target: backend_of(target) for target in sorted(targets)}
-    backends = {backend for backend in known.values() if backend}
+    backend_by_target = {target: backend_of(target) for target in sorted(targets)}
+    backends = {backend for backend in backend_by_target.values() if backend}
     if len(backends) != 1:
         return None, ""
-    shown = next(target for target, backend in known.items() if backend)
+    shown = next(target for target, backend in backend_by_target.items() if backend)
     return backends.pop(), f"it calls {shown}, which programs for no other backend do"
 
 
@@ -101,9 +101,9 @@ def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
         for name in (stage.pipeline, stage.after, stage.before)
         if name
     }
-    known = (passes.find_either(name) for name in named)
+    infos = (passes.find_either(name) for name in named)
     votes = Counter(
-        pass_info.backends[0] for pass_info in known if pass_info and len(pass_info.backends) == 1
+        pass_info.backends[0] for pass_info in infos if pass_info and len(pass_info.backends) == 1
     )
     if len(votes) != 1 or votes.total() < _FEWEST:
         return None, ""

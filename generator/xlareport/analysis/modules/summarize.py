@@ -149,15 +149,19 @@ def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
     steps, hidden, size, flops = 0.0, 0, 0, 0.0
     for computation in module.computations:
         for instruction in computation.instructions:
-            own = cost.instructions.get((computation.name, instruction.name))
-            if instruction.opcode != "custom-call" or own is None or not own.counted:
+            instruction_cost = cost.instructions.get((computation.name, instruction.name))
+            if (
+                instruction.opcode != "custom-call"
+                or instruction_cost is None
+                or not instruction_cost.counted
+            ):
                 continue
             site = Site(instruction, shapes_of(computation))
-            steps += own.counted * count_dependent_steps(site)
-            if own.flops is None:
+            steps += instruction_cost.counted * count_dependent_steps(site)
+            if instruction_cost.flops is None:
                 hidden += 1
-                size += own.counted * known_bytes(site)
-                flops += own.counted * most_flops(site)
+                size += instruction_cost.counted * known_bytes(site)
+                flops += instruction_cost.counted * most_flops(site)
     return CustomCallWork(steps, hidden, size, flops)
 
 

@@ -126,7 +126,7 @@ def group_programs(columns: Sequence[RankColumn]) -> tuple[frozenset[int], ...]:
     groups: dict[frozenset[int], set[int]] = {}
     home: dict[frozenset[int], frozenset[int]] = {}
     for some in sorted(sets, key=lambda set_: (-len(set_), -sets[set_])):
-        first = next((known for known in groups if _is_alike(some, known, weights)), some)
+        first = next((group for group in groups if _is_alike(some, group, weights)), some)
         home[some] = first
         groups.setdefault(first, set())
     for number, places in held.items():

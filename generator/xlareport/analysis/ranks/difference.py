@@ -91,7 +91,7 @@ def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDiffe
         yield _difference(pair, "stage", snapshots[0].stage.label)
         return
     hangs = _hangs(snapshots, pair.reference.stages)
-    known: set[DifferenceKind] = set()
+    seen_kinds: set[DifferenceKind] = set()
     for compared in snapshots:
         order = compare_order(collective_order(compared.base), collective_order(compared.other))
         if order is not None and hangs:
@@ -101,8 +101,8 @@ def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDiffe
             if difference.kind == "names" and difference.attribute == "name":
                 renamed[difference.value] = difference.other_value
             kind = _in_place(difference, compared)
-            if kind not in known:
-                known.add(kind)
+            if kind not in seen_kinds:
+                seen_kinds.add(kind)
                 yield _of_instruction(pair, compared, difference, kind)
     if {*_keys(pair.reference.stages)} != {*_keys(pair.module.stages)}:
         yield _other_passes(pair)

@@ -160,9 +160,11 @@ class _Outline(Struct):
                 break
             items.append(item)
         ends = _starts(items, computation)
-        kept = [item for place, item in enumerate(items) if not self._ends_sync(items, ends, place)]
-        self.left_out += len(items) - len(kept)
-        self._items_of[computation.name] = tuple(_with_ends(kept, computation))
+        shown = [
+            item for place, item in enumerate(items) if not self._ends_sync(items, ends, place)
+        ]
+        self.left_out += len(items) - len(shown)
+        self._items_of[computation.name] = tuple(_with_ends(shown, computation))
         self._sizes[computation.name] = size
 
     def _ends_sync(

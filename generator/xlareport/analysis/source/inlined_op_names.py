@@ -66,9 +66,9 @@ def _find_scopes(module: HloModule) -> _Scopes:
         around = scopes.get(computation.name, dict.fromkeys(_NONE))
         for instruction in computation.instructions:
             for _, callee in instruction.called:
-                own = [_inside(outer, instruction) for outer in around]
+                inner_scopes = [_inside(outer, instruction) for outer in around]
                 held = scopes.setdefault(callee, {})
-                held.update(dict.fromkeys(islice(own, _MOST_CALLS - len(held))))
+                held.update(dict.fromkeys(islice(inner_scopes, _MOST_CALLS - len(held))))
     return {name: tuple(held) for name, held in scopes.items() if tuple(held) != _NONE}
 
 

@@ -62,14 +62,14 @@ def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
 
     A fusion without a place has that of its root.
     """
-    known: dict[_Key, SourcePlace | None] = {}
+    places: dict[_Key, SourcePlace | None] = {}
 
     def own(instruction: Instruction) -> SourcePlace | None:
         metadata = instruction.metadata
         key = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
-        if key not in known:
-            known[key] = place_of(instruction, module)
-        return known[key]
+        if key not in places:
+            places[key] = place_of(instruction, module)
+        return places[key]
 
     def place(instruction: Instruction) -> SourcePlace | None:
         root = fused_root(instruction, module)

@@ -262,8 +262,8 @@ def _text(computation: Computation) -> Iterator[str]:
 
 def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]:
     order = list(LABELS)
-    known = {stage: place for place, stage in enumerate(order)}
-    for link in sorted(links, key=lambda link: (known.get(link.file.stage, -1), link.file.path)):
+    place_of = {stage: place for place, stage in enumerate(order)}
+    for link in sorted(links, key=lambda link: (place_of.get(link.file.stage, -1), link.file.path)):
         file = link.file
         yield {
             "label": _label(file),

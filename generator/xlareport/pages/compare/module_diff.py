@@ -148,8 +148,8 @@ def _sides(task: DiffTask) -> Iterator[tuple[str, str, HloModule, HloModule]]:
         head = task.head.read([parted.head, agreed[1]])
         yield from _parting(parted, base, head)
     for side, number in task.passes:
-        own = task.base if side == "base" else task.head
-        read = own.read([number - 1, number])
+        texts = task.base if side == "base" else task.head
+        read = texts.read([number - 1, number])
         label = f"{read[number].stage.label} in the {side}"
         yield f"pass-{side}-{number}", label, read[number - 1].hlo, read[number].hlo
     mine, yours = task.base.final, task.head.final

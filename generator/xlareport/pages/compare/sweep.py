@@ -206,9 +206,11 @@ def _series(members: Sequence[Member], shown: Sequence[str]) -> Iterator[Series]
     """Yield the figures that every dump has."""
     for name in shown:
         values = [member.figures.get(name) for member in members]
-        known = tuple(value for value in values if value is not None)
-        if len(known) == len(members) and known[0]:
-            yield Series(figure_name(name), known, tuple(written(name, value) for value in known))
+        present = tuple(value for value in values if value is not None)
+        if len(present) == len(members) and present[0]:
+            yield Series(
+                figure_name(name), present, tuple(written(name, value) for value in present)
+            )
 
 
 def sweep_lines(members: Sequence[Member]) -> Iterator[str]:

@@ -21,7 +21,9 @@ def with_estimates(table: Table, kernels: ModuleKernels, runs: Mapping[str, int 
     `runs` are the executions of instructions by name. The estimates are XLA's, for the device that
     it compiled for; no column is part of the roofline time.
     """
-    models = sorted({estimate.model for own in kernels.estimates.values() for estimate in own})
+    models = sorted(
+        {estimate.model for estimates in kernels.estimates.values() for estimate in estimates}
+    )
     launching = {name for kernel in kernels.kernels for _, name in kernel.instructions}
     beside = [model for model in models if model == MAIN_MODEL]
     behind = [model for model in models if model != MAIN_MODEL]
@@ -32,13 +34,13 @@ def with_estimates(table: Table, kernels: ModuleKernels, runs: Mapping[str, int 
     for row in table.rows:
         name = str(row[0])
         count = runs.get(name)
-        own = {estimate.model: estimate for estimate in kernels.estimates.get(name, ())}
-        times = {model: _time(own.get(model), count) for model in models}
+        estimates = {estimate.model: estimate for estimate in kernels.estimates.get(name, ())}
+        times = {model: _time(estimates.get(model), count) for model in models}
         launches = count * LAUNCH_MICROSECONDS if count and name in launching else None
         near: list[Cell] = [*(times[model] for model in beside), launches]
         rows.append([*row[:_BEHIND], *near, *row[_BEHIND:], *(times[model] for model in behind)])
-    start, rest = table.columns[:_BEHIND], table.columns[_BEHIND:]
-    head = (*start, *map(_column, beside), launch, *rest, *map(_column, behind))
+    start, end = table.columns[:_BEHIND], table.columns[_BEHIND:]
+    head = (*start, *map(_column, beside), launch, *end, *map(_column, behind))
     return replace(table, columns=head, rows=rows)
 
 
@@ -55,14 +57,14 @@ def with_cycles(table: Table, slug: str, programs: Sequence[TpuProgram]) -> Tabl
 
     The cycles are independent of the roofline time: they exclude memory, and it excludes latencies.
     """
-    known = {name: program for program in programs for name in program.instructions}
+    program_of = {name: program for program in programs for name in program.instructions}
     page = navigation.address(navigation.module_page(slug, "tpu"))
     columns = (
         Column("TPU cycles", "int", "dynamic, all executions, without stalls"),
         Column("TPU program", "link", "units over its schedule"),
     )
     rows = [
-        [*row[:_BEHIND], *_cells(known.get(str(row[0])), page), *row[_BEHIND:]]
+        [*row[:_BEHIND], *_cells(program_of.get(str(row[0])), page), *row[_BEHIND:]]
         for row in table.rows
     ]
     head = (*table.columns[:_BEHIND], *columns, *table.columns[_BEHIND:])

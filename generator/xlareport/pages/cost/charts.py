@@ -25,12 +25,12 @@ def roofline(rows: Sequence[HeavyInstruction], device: Device) -> str:
     memory-bound, and how far they are from the ridge. Empty if nothing computes.
     """
     placed = [(row.cost.intensity or None, row) for row in rows[:_DOTS]]
-    known = [(max(value, _LEAST_INTENSITY), row) for value, row in placed if value is not None]
-    if not known:
+    rated = [(max(value, _LEAST_INTENSITY), row) for value, row in placed if value is not None]
+    if not rated:
         return ""
     kind, peak = roof(rows, device)
-    scale = _Scale(device.bandwidth, peak, [(value, _rate(row)) for value, row in known])
-    dots = "".join(scale.dot(value, row) for value, row in known)
+    scale = _Scale(device.bandwidth, peak, [(value, _rate(row)) for value, row in rated])
+    dots = "".join(scale.dot(value, row) for value, row in rated)
     label = f"{units.quantity(peak, 'FLOP/s')} ({kind})"
     inside = f"{scale.ticks(label)}{scale.roof()}{dots}"
     return svg_chart(roofline_words(rows, device), inside, _HEIGHT)

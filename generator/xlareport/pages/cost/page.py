@@ -262,8 +262,8 @@ def _counts(totals: Totals) -> list[Count]:
         ("Bytes accessed", totals.bytes_accessed, totals.xla_bytes_accessed),
     )
     return [
-        Count(label, _count(own, totals), _plain(xla), _together(own, totals))
-        for label, own, xla in rows
+        Count(label, _count(counted, totals), _plain(xla), _together(counted, totals))
+        for label, counted, xla in rows
     ]
 
 

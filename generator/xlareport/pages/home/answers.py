@@ -325,10 +325,10 @@ def _modules(report: ReportRecord) -> Answer:
 def _again(report: ReportRecord) -> Iterator[str]:
     """Name the functions that were compiled more than once, but for the framework's helpers."""
     modules = report.by_key
-    own = (
+    groups = (
         group for group in report.retrace_groups if modules[group.modules[0]].role not in HELPERS
     )
-    for group in islice(own, _AGAIN):
+    for group in islice(groups, _AGAIN):
         shared = {words.short_name(modules[key].name) for key in group.modules}
         name = shared.pop() if len(shared) == 1 else words.short_name(group.name)
         yield f"`{name}` was compiled {len(group.modules):,} times."

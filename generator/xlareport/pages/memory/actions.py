@@ -144,13 +144,13 @@ def _shrinks(
 
 def _treatment(row: ValueRow, memory: MemoryReport) -> str:
     """Return the treatment of a value: what it is for, its role, or a class of opcode and phase."""
-    for treatment, known in (
+    for treatment, treated in (
         ("drawn", memory.purposes.drawn_shares),
         ("parts", memory.purposes.partial_sums),
         ("joined", memory.purposes.joined_operands),
         ("result", memory.purposes.result_gradients),
     ):
-        if row.instruction in known:
+        if row.instruction in treated:
             return treatment
     if row.role is not PeakRole.OTHER:
         return str(row.role)
@@ -345,12 +345,16 @@ def _stack_names(buffers: Sequence[StackedBuffer]) -> str:
 
 def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
     """Return what saves buffers for the backward pass in a program with jax.checkpoint."""
-    kept = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
-    if not kept:
+    checkpointed = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
+    if not checkpointed:
         return _CHECKPOINTED
-    size = units.byte_size(sum(buffer.bytes or 0 for buffer in kept))
-    which = f"all {len(kept)}" if len(kept) == len(buffers) else f"{len(kept)} of them ({size})"
-    others = "" if len(kept) == len(buffers) else _OTHERS
+    size = units.byte_size(sum(buffer.bytes or 0 for buffer in checkpointed))
+    which = (
+        f"all {len(checkpointed)}"
+        if len(checkpointed) == len(buffers)
+        else f"{len(checkpointed)} of them ({size})"
+    )
+    others = "" if len(checkpointed) == len(buffers) else _OTHERS
     return (
         f"that forward loops stack. The policy of jax.checkpoint keeps {which}, which the program "
         "before optimization marks by reduce_precision; "

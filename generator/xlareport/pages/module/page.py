@@ -198,8 +198,8 @@ def _top_steps(
 
 
 def _no_steps(module: ModuleRecord) -> str:
-    known = sum(stage.instructions is not None for stage in module.stages)
-    if known == 0:
+    read = sum(stage.instructions is not None for stage in module.stages)
+    if read == 0:
         return "No steps: no snapshot could be read."
     return (
         "No steps: the dump has one snapshot of this module. Set "

@@ -88,10 +88,10 @@ def names_page(
     """
     forms: dict[tuple[str, ...], _Form] = defaultdict(dict)
     of_main = {artifact.path for artifact in main.artifacts} if main else set()
-    own: set[int] = set()
+    module_places: set[int] = set()
     for place, artifact in enumerate(artifacts):
         if artifact.path in of_main:
-            own.add(place)
+            module_places.add(place)
         name = artifact.name
         formats = forms[_form(name)]
         formats.setdefault((name.kind, name.format or ""), array("q")).append(place)
@@ -107,7 +107,7 @@ def names_page(
     parts: set[TokenView] = set()
     return NamesPage(
         forms=tuple(
-            _form_view(artifacts, form, seen, own)
+            _form_view(artifacts, form, seen, module_places)
             for form in sorted(forms.values(), key=partial(_place, artifacts))
         ),
         module_names=tuple(_module_name(name, count, parts) for name, count in shown.items()),

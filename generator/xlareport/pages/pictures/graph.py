@@ -110,30 +110,30 @@ def look(row: ShownInstruction) -> tuple[str, str, str, str]:
 
 def _arguments(words: list[str]) -> list[Any]:
     """Return the distinct texts, and each instruction's text by number, from 1; 0 for none."""
-    known = Interned()
-    known.number("")
-    numbers = list(map(known.number, words))
-    return [fold_strings(list(known.values)).listed(), numbers]
+    texts = Interned()
+    texts.number("")
+    numbers = list(map(texts.number, words))
+    return [fold_strings(list(texts.values)).listed(), numbers]
 
 
 def argument_words(instruction: Instruction) -> str:
     """Return the number of a parameter, a short constant, or which element is taken."""
     argument = instruction.argument or instruction.attributes.get("index", "")
-    known = instruction.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
-    return argument if known else ""
+    is_shown = instruction.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
+    return argument if is_shown else ""
 
 
 def interned(values: Iterable[Any]) -> list[Any]:
     """Return the distinct values, and for each place the index of its value."""
-    known = Interned()
-    numbers = list(map(known.number, values))
-    return [list(known.values), numbers]
+    distinct = Interned()
+    numbers = list(map(distinct.number, values))
+    return [list(distinct.values), numbers]
 
 
 def flat(rows: Iterable[Iterable[Any]]) -> list[Any]:
     """Return how long the rows are, and all that is in them."""
-    kept = [list(row) for row in rows]
-    return [list(map(len, kept)), list(chain(*kept))]
+    lists = [list(row) for row in rows]
+    return [list(map(len, lists)), list(chain(*lists))]
 
 
 _MOST_INSTRUCTIONS = 200_000

@@ -39,8 +39,8 @@ class Compiled(BytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Load the bytecode that is stored for a template, unless its text has changed."""
-        if kept := self.kept.get(bucket.key):
-            bucket.bytecode_from_string(kept)
+        if bytecode := self.kept.get(bucket.key):
+            bucket.bytecode_from_string(bytecode)
         if bucket.code is None and self._between_builds:
             with suppress(OSError):
                 self._between_builds.load_bytecode(bucket)
@@ -76,9 +76,9 @@ Kept = tuple[str, ...]
 def headings_alone(markdown: str) -> tuple[str, Kept]:
     """Return the headings with marks between them, and the text of each mark."""
     parts = _HEADING.split(markdown)
-    kept = tuple(parts[::2])
-    parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(kept))]
-    return "".join(parts), kept
+    headings = tuple(parts[::2])
+    parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(headings))]
+    return "".join(parts), headings
 
 
 def put_back(html: str, kept: Kept) -> str:
@@ -94,8 +94,8 @@ def html_of(markdown: str) -> str:
 
     The settings are those of site_src/xlareport.yml.
     """
-    headings, kept = headings_alone(markdown)
-    return put_back(_reader().reset().convert(headings), kept)
+    headings, parts = headings_alone(markdown)
+    return put_back(_reader().reset().convert(headings), parts)
 
 
 @cache

@@ -36,15 +36,15 @@ class LloOperation(Struct):
 
 def without_comments(text: str) -> str:
     """Return a text without `/* */`; what is not closed stays."""
-    kept: list[str] = []
+    pieces: list[str] = []
     place = 0
     while (begin := text.find("/*", place)) >= 0:
         end = text.find("*/", begin + 2)
         if end < 0:
             break
-        kept.append(text[place:begin])
+        pieces.append(text[place:begin])
         place = end + 2
-    return "".join((*kept, text[place:]))
+    return "".join((*pieces, text[place:]))
 
 
 def parse_operations(text: str) -> list[LloOperation]:

@@ -58,9 +58,9 @@ def _uses(value: Any) -> Iterator[VmemUse]:
     for name, breakdown in breakdowns.items() if isinstance(breakdowns, dict) else ():
         blocks = _items(_field(breakdown, "blocks"))
         scoped = [block for block in blocks if _field(block, "block_type") == _SCOPED]
-        own = sum(_block_size(block) for block in scoped)
-        others = sum(_block_size(block) for block in blocks) - own
-        yield VmemUse(str(name), own, others, _purposes(scoped))
+        scoped_bytes = sum(_block_size(block) for block in scoped)
+        others = sum(_block_size(block) for block in blocks) - scoped_bytes
+        yield VmemUse(str(name), scoped_bytes, others, _purposes(scoped))
 
 
 def _block_size(block: Any) -> int:
