@@ -107,12 +107,12 @@ def _with_makers(
 ) -> Measured:
     """Add the step that made each of the slowest instructions."""
     passes = {boundary.number: _pass_of(boundary) for boundary in boundaries}
-    result: dict[str, tuple[str | None, str]] = {}
+    makers: dict[str, tuple[str | None, str]] = {}
     for maker in find_creations(snapshots, profile.rows):
         grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
         key = module.snapshots[maker.number].stage.key if maker.number else None
-        result[maker.instruction] = key, f"{passes.get(maker.number, _INPUT)}{grade}"
-    return replace(profile, introduced=result)
+        makers[maker.instruction] = key, f"{passes.get(maker.number, _INPUT)}{grade}"
+    return replace(profile, introduced=makers)
 
 
 def _pass_of(boundary: Boundary) -> str:

@@ -99,11 +99,11 @@ def command(
         progress = stack.enter_context(progress_bar())
         read = read_one_module(dump, module, options, progress)
         aim = parse_target(target, read.files) if target else None
-        result = recompile(read, child, changes, target=aim, other=other)
-        lines = list(_control_lines(result, aim, is_dump=bool(aim and not changes)))
+        recompiled = recompile(read, child, changes, target=aim, other=other)
+        lines = list(_control_lines(recompiled, aim, is_dump=bool(aim and not changes)))
         is_change = bool(changes or target or release)
         if is_change or out is not None:
-            sides = result.base, result.head
+            sides = recompiled.base, recompiled.head
             causes = _causes(sides, options, progress, tuple(lines), out)
             lines += causes or (["No cause of a difference was found."] if is_change else [])
     for line in lines:

@@ -46,13 +46,15 @@ class ModulesOfId:
     def of(self, this_name: DumpName, path: str) -> frozenset[str]:
         """Return the prefixes of the modules that a file can belong to."""
         name, timestamp = _key(this_name)
-        result = {self._prefixes[name, timestamp]} if (name, timestamp) in self._prefixes else set()
+        modules = (
+            {self._prefixes[name, timestamp]} if (name, timestamp) in self._prefixes else set()
+        )
         if timestamp is None and this_name.kind not in SNAPSHOTS:
-            result |= self._by_name.get(name, set())
+            modules |= self._by_name.get(name, set())
         if name:
-            return frozenset(result)
+            return frozenset(modules)
         lost = self._longer(timestamp, _shortest_lost(this_name, path))
-        return lost.union(result) if result else lost
+        return lost.union(modules) if modules else lost
 
     def may_have_lost(self, name: DumpName, path: str) -> bool:
         """Return whether a file without a module's name may be without it for its length."""
@@ -65,8 +67,8 @@ class ModulesOfId:
             among: Sequence[_Key] = (
                 list(self._prefixes) if timestamp is None else self._by_time.get(timestamp, [])
             )
-            result = (self._prefixes[key] for key in among if key[0] and len(key[0]) >= shortest)
-            self._asked[question] = frozenset(result)
+            prefixes = (self._prefixes[key] for key in among if key[0] and len(key[0]) >= shortest)
+            self._asked[question] = frozenset(prefixes)
         return self._asked[question]
 
 

@@ -165,8 +165,8 @@ def group(artifacts: Sequence[Artifact]) -> GroupedDump:
     others += _without_module(members)
     modules = _modules(members)
     problems = [problem for module in modules for problem in _collisions(module)]
-    result = _with_nameless([*_put_together(modules)], others)
-    return GroupedDump(tuple(_with_llo(result, others)), tuple(others), tuple(problems))
+    named = _with_nameless([*_put_together(modules)], others)
+    return GroupedDump(tuple(_with_llo(named, others)), tuple(others), tuple(problems))
 
 
 def _with_nameless(
@@ -293,7 +293,7 @@ def _slug(key: str) -> str:
 
 
 def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
-    result: dict[tuple[object, ...], list[Artifact]] = defaultdict(list)
+    by_moment: dict[tuple[object, ...], list[Artifact]] = defaultdict(list)
     for artifact in artifacts:
         # A fusion may be written as a module of its own: that is no snapshot of its module.
         if artifact.name.kind in HLO_KINDS + _DRAWN_KINDS and artifact.name.kernel is None:
@@ -305,8 +305,8 @@ def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
                 name.after,
                 name.before,
             )
-            result[moment].append(artifact)
-    stages = sorted((_stage(files) for files in result.values()), key=_stage_order)
+            by_moment[moment].append(artifact)
+    stages = sorted((_stage(files) for files in by_moment.values()), key=_stage_order)
     return tuple(_spmd_inplace_of(stages))
 
 

@@ -28,14 +28,14 @@ Compilation = tuple[str, int, int]
 def llo_modules(files: Iterable[LloFile]) -> Mapping[str, Compilation]:
     """Return the compilation by path, without files whose compilation is unknown."""
     folders: dict[str, list[LloFile]] = defaultdict(list)
-    result: dict[str, Compilation] = {}
+    compilations: dict[str, Compilation] = {}
     for entry, name in files:
         if name.kind != "llo":
             continue
         folder = entry.path.rpartition("/")[0]
         module = _folder_module(folder, llo_program(name))
         if module:
-            result[entry.path] = (module, 0, 1)
+            compilations[entry.path] = (module, 0, 1)
         else:
             folders[folder].append((entry, name))
     tops = {folder: sorted(_tops(members)) for folder, members in folders.items()}
@@ -43,8 +43,8 @@ def llo_modules(files: Iterable[LloFile]) -> Mapping[str, Compilation]:
     for folder, members in folders.items():
         for path, place in _owners(members, tops[folder]):
             if (folder, place) in numbers:
-                result[path] = numbers[folder, place]
-    return result
+                compilations[path] = numbers[folder, place]
+    return compilations
 
 
 def _numbered(

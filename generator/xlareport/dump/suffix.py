@@ -36,11 +36,11 @@ def read_with_id(reading: NameReading, name: str, module_names: Sequence[str]) -
         return False
     after = name[core.end() :]
     known_suffix = _after_known_name(after, module_names)
-    result = known_suffix or _suffix(after)
-    if result is None:
+    suffix = known_suffix or _suffix(after)
+    if suffix is None:
         return False
-    _read_prefix(reading, core, result[0])
-    _read_suffix(reading, after, result, name_is_known=known_suffix is not None)
+    _read_prefix(reading, core, suffix[0])
+    _read_suffix(reading, after, suffix, name_is_known=known_suffix is not None)
     if known_suffix is None and _LOOKS_LIKE_A_PASS.search(reading.fields.get("module_name", "")):
         reading.notes.append("The module's name looks like the name of a pass dump itself.")
     return True

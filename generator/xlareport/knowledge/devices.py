@@ -125,13 +125,13 @@ def is_called(description: str, device: Device) -> bool:
 def device_named(description: str, table: Mapping[str, Device] | None = None) -> Device | None:
     """Return the device that a text names, as in `NVIDIA H100 80GB HBM3` or `sm_9.0a`."""
     wanted = description.lower()
-    result = [
+    matches = [
         (len(alias), device)
         for device in (table or devices()).values()
         for alias in (device.key, *device.aliases)
         if alias in wanted
     ]
-    return max(result, key=lambda pair: pair[0])[1] if result else None
+    return max(matches, key=lambda pair: pair[0])[1] if matches else None
 
 
 def nominal_device(backend: str) -> Device:

@@ -87,7 +87,7 @@ def _cubin(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]
 
 def _by_symbol(info: bytes, wanted: int) -> dict[int, int]:
     """Return the value of one attribute of `.nv.info` by symbol."""
-    result: dict[int, int] = {}
+    values: dict[int, int] = {}
     at = 0
     for _ in range(_MOST_ATTRIBUTES):
         if at + 4 > len(info):
@@ -97,9 +97,9 @@ def _by_symbol(info: bytes, wanted: int) -> dict[int, int]:
         if form == _SIZED:
             if attribute == wanted and size >= 8 and at + 8 <= len(info):
                 symbol, value = struct.unpack_from("<II", info, at)
-                result[symbol] = value
+                values[symbol] = value
             at += size
-    return result
+    return values
 
 
 def _amd(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:

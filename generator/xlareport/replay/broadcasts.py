@@ -57,9 +57,9 @@ def _restored(line: str, known: dict[str, _Broadcast | _Reshape | None]) -> str:
         known[line.partition(" = ")[0].strip().partition(":")[0]] = None
         return line
     indent, name, operand, dims, before, kind, after, _, rest = match.groups()
-    result = _Broadcast(operand, _numbers(dims), _sizes(before), _sizes(after))
-    known[name] = result
-    first = _first(result, known)
+    broadcast = _Broadcast(operand, _numbers(dims), _sizes(before), _sizes(after))
+    known[name] = broadcast
+    first = _first(broadcast, known)
     if first is None:
         return line
     sizes = "".join(f"{size}x" for size in first.before)

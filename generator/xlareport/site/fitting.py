@@ -81,10 +81,10 @@ def _slug(site: Path) -> str | None:
     name = next(name for name in _RECORDS if (site / name).is_file())
     read = _slug_of_report if name == REPORT else _slug_of_comparison
     try:
-        result = read(json.loads((site / name).read_text("utf-8")))
+        slug = read(json.loads((site / name).read_text("utf-8")))
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableInputError(f"{site}/{name} is damaged: {error}.") from error
-    return str(result) if result else None
+    return str(slug) if slug else None
 
 
 def _slug_of_report(report: Any) -> Any:

@@ -68,14 +68,16 @@ def former_build(
     if place is None or cache_bytes <= 0 or profiles_beside(place):
         return None
     folder = Folder(out)
-    result = blake2b(digest_size=20)
-    result.update(json.dumps([dump, digest_program(), list_values(options)]).encode())
+    fingerprint = blake2b(digest_size=20)
+    fingerprint.update(json.dumps([dump, digest_program(), list_values(options)]).encode())
     try:
         for path, digest in _digest_inputs(place, dump, limits):
-            result.update(f"{path}\n{digest}\n".encode("utf-8", "surrogatepass"))
+            fingerprint.update(f"{path}\n{digest}\n".encode("utf-8", "surrogatepass"))
     except OSError:
         return None
-    return FormerBuild(folder, EntryStore(folder.cache / "builds", cache_bytes), result.hexdigest())
+    return FormerBuild(
+        folder, EntryStore(folder.cache / "builds", cache_bytes), fingerprint.hexdigest()
+    )
 
 
 def _digest_inputs(place: Path, dump: str, limits: Limits) -> Iterator[tuple[str, str]]:
@@ -120,8 +122,8 @@ def _files(folder: Folder) -> Iterator[Path]:
 
 def _digest(path: Path) -> str:
     """Return the digest of a file; raises OSError."""
-    result = sha256()  # processors have instructions for it
+    digest = sha256()  # processors have instructions for it
     with path.open("rb", buffering=0) as file:
         while block := file.read(_AT_A_TIME):
-            result.update(block)
-    return result.hexdigest()
+            digest.update(block)
+    return digest.hexdigest()

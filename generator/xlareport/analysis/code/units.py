@@ -195,11 +195,11 @@ def _in_order(module: HloModule, places: Collection[InstructionKey]) -> Iterator
 
 
 def _by_place(thunks: Sequence[RunThunk]) -> Mapping[InstructionKey, list[int]]:
-    result: dict[InstructionKey, list[int]] = defaultdict(list)
+    numbers: dict[InstructionKey, list[int]] = defaultdict(list)
     for at, thunk in enumerate(thunks):
         if thunk.place:
-            result[thunk.place.computation, thunk.place.instruction].append(at)
-    return result
+            numbers[thunk.place.computation, thunk.place.instruction].append(at)
+    return numbers
 
 
 def _least_certain(

@@ -61,16 +61,16 @@ def exchange(
     if held is None or size < 2 or not max(joined, cut) < len(held[0]):
         return ""
     tiles, places = held
-    result: dict[int, Tile] = {}
+    tile_of: dict[int, Tile] = {}
     for group in groups:
         parts = [places.get(device) for device in group]
         place = _joined(parts, joined, size)
         if place is None or parts != sorted(part for part in parts if part is not None):
             return ""
         for number, device in enumerate(group):
-            result[device] = _replaced(place, cut, place[cut] * size + number)
+            tile_of[device] = _replaced(place, cut, place[cut] * size + number)
     counts = _replaced(tiles, joined, tiles[joined] // size)
-    return write_tiles(_replaced(counts, cut, counts[cut] * size), result)
+    return write_tiles(_replaced(counts, cut, counts[cut] * size), tile_of)
 
 
 def _replaced(numbers: Tile, place: int, number: int) -> Tile:

@@ -65,10 +65,10 @@ def pair_of_value(
     """
     home, body, chain = moved.home, moved.body, moved.chain
     value_at = _value_of(step, home, chain)
-    result = _of_result(step, home, chain) if value_at is None else None
-    value_at = value_at or (None if result else _by_shape(step, chain, wanting))
+    pair = _of_result(step, home, chain) if value_at is None else None
+    value_at = value_at or (None if pair else _by_shape(step, chain, wanting))
     if value_at is None:
-        return result
+        return pair
     at, counterpart = value_at
     value, before = counterpart.instruction, step.sharding(counterpart.instruction)
     wanted = _wanted(step, counterpart, wanting, before)

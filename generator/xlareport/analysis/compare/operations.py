@@ -182,16 +182,16 @@ def _with_lines(sums: dict[OperationKey, _Sum]) -> dict[OperationKey, _Sum]:
         line_key = lines.get(_without_line(key))
         if key.line and (line_key is None or added.seconds > sums[line_key].seconds):
             lines[_without_line(key)] = key
-    result = {key: added for key, added in sums.items() if key.line}
+    with_lines = {key: added for key, added in sums.items() if key.line}
     for key, added in sums.items():
         if key.line:
             continue
         home = lines.get(_without_line(key))
         if home is None:
-            result[key] = added
+            with_lines[key] = added
         else:
-            result[home].add(added)
-    return result
+            with_lines[home].add(added)
+    return with_lines
 
 
 def _line(place: SourcePlace | None) -> str:

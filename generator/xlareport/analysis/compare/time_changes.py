@@ -93,8 +93,8 @@ class ProfiledSide(Struct, frozen=True, dict=True):
 
     def own(self, names: Iterable[str]) -> float:
         """Return the own seconds of instructions in one run."""
-        result = (self.times.instructions[name].own for name in names)
-        return sum(result) * PICOSECOND / self.runs
+        times = (self.times.instructions[name].own for name in names)
+        return sum(times) * PICOSECOND / self.runs
 
     def error(self, names: Iterable[str]) -> float | None:
         """Return the standard error of `own`; None if an instruction ran only once."""
@@ -368,11 +368,11 @@ class _Join:
             return "only in the head" if head else "only in the base"
         ours = [self._base.places[name][1] for name in base]
         theirs = [self._head.places[name][1] for name in head]
-        result = [_inside(self._work(ours, self._base), self._work(theirs, self._head))]
+        phrases = [_inside(self._work(ours, self._base), self._work(theirs, self._head))]
         if len(ours) == len(theirs) == 1:
             value = compare(ours[0], theirs[0], self._matching.computations)
-            result += [str(words) for kind, words in value.items() if kind not in _QUIET]
-        return "; ".join(text for text in result if text) or _SAME
+            phrases += [str(words) for kind, words in value.items() if kind not in _QUIET]
+        return "; ".join(text for text in phrases if text) or _SAME
 
     def _work(self, lines: Iterable[Instruction], side: ProfiledSide) -> Counter[str]:
         """Return how often each opcode is in instructions, of fusions inside."""

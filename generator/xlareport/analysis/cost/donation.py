@@ -57,12 +57,12 @@ def _candidates(
     for path, shape in _outputs(entry.root.shape):
         if path not in taken and shape.dimensions:
             free.setdefault(_form(shape), []).append(path)
-    result: list[tuple[int, ElementPath]] = []
+    candidates: list[tuple[int, ElementPath]] = []
     for number, parameter in enumerate(entry.parameters):
         fitting = free.get(_form(parameter.shape), [])
         if number not in given and fitting:
-            result.append((number, fitting.pop(0)))
-    return tuple(result)
+            candidates.append((number, fitting.pop(0)))
+    return tuple(candidates)
 
 
 def _outputs(shape: Shape) -> list[tuple[ElementPath, Shape]]:

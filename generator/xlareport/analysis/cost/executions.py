@@ -58,8 +58,8 @@ def count_executions(order: tuple[Computation, ...], composition: Composition) -
     Raises UncountableError where something would run absurdly often.
     """
     entry = order[-1].name
-    result = _Found({computation.name: Times(0, 0) for computation in order}, {entry: {"run"}})
-    result.times[entry] = Times(1, 1)
+    executions = _Found({computation.name: Times(0, 0) for computation in order}, {entry: {"run"}})
+    executions.times[entry] = Times(1, 1)
     trip_counts: dict[tuple[str, str], TripCount] = {}
     branches = 0
     for computation in reversed(order):
@@ -69,12 +69,12 @@ def count_executions(order: tuple[Computation, ...], composition: Composition) -
                 key = (computation.name, instruction.name)
                 trip_counts[key] = composition.trip_count(computation, instruction)
             elif instruction.opcode == "conditional":
-                spread = _spread(local, composition) * result.times[computation.name].counted
+                spread = _spread(local, composition) * executions.times[computation.name].counted
                 branches += spread * _NOTICED > weight(composition.own[entry])
             for call in _calls(computation, local, composition):
-                result.add(computation.name, call)
+                executions.add(computation.name, call)
     return Runs(
-        *(result.times, result.never_alone("fused"), result.never_alone("applied")),
+        *(executions.times, executions.never_alone("fused"), executions.never_alone("applied")),
         *(trip_counts, branches),
     )
 

@@ -168,12 +168,12 @@ class Loops(Struct, frozen=True, dict=True):
             for role, name in instruction.called
             if role != "condition"
         )
-        result: dict[str, list[tuple[Computation, Instruction]]] = {}
+        callers_of: dict[str, list[tuple[Computation, Instruction]]] = {}
         for name, caller in calls:
-            result.setdefault(name, []).append(caller)
+            callers_of.setdefault(name, []).append(caller)
         return {
             name: callers[0]
-            for name, callers in result.items()
+            for name, callers in callers_of.items()
             if len(callers) == 1 and callers[0][1].opcode in ("while", "call")
         }
 

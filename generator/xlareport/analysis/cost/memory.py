@@ -215,5 +215,5 @@ def _assigned(assignment: BufferAssignment) -> tuple[SpaceFigures, ...]:
 
 
 def _reported(report: Iterable[SpaceUsage]) -> tuple[SpaceFigures, ...]:
-    result = {space_usage.color: space_usage.total_bytes for space_usage in report}
-    return tuple(SpaceFigures(color, size, None) for color, size in sorted(result.items()))
+    sizes = {space_usage.color: space_usage.total_bytes for space_usage in report}
+    return tuple(SpaceFigures(color, size, None) for color, size in sorted(sizes.items()))

@@ -308,15 +308,15 @@ def _is_backward(op_name: str) -> bool:
 
 def _with_gradients(order: tuple[Computation, ...], module: HloModule) -> set[str]:
     """Return the computations that contain an instruction of a gradient, at any depth."""
-    result: set[str] = set()
+    with_gradients: set[str] = set()
     for computation in order:
         if any(
             _is_backward(op_name_of(instruction, module))
-            or any(name in result for _, name in instruction.called)
+            or any(name in with_gradients for _, name in instruction.called)
             for instruction in computation.instructions
         ):
-            result.add(computation.name)
-    return result
+            with_gradients.add(computation.name)
+    return with_gradients
 
 
 def _after_gradients(

@@ -131,7 +131,7 @@ class Tallies(Struct, frozen=True):
     def of(self, computation: Computation) -> Tally:
         """Count each instruction of a computation by itself."""
         shapes = shapes_of(computation)
-        result = []
+        costs = []
         for instruction in computation.instructions:
             key = instruction, tuple(map(shapes.get, instruction.operand_names))
             local = self._known.get(key)
@@ -140,10 +140,10 @@ class Tallies(Struct, frozen=True):
                 local.whole = (
                     None if _calls(local) else tally_computation(local.work, local.traffic)
                 )
-            result.append(local)
-        calling = tuple(local for local in result if local.whole is None)
-        plain_total = total_of(local.whole for local in result if local.whole is not None)
-        return Tally(tuple(result), calling, plain_total)
+            costs.append(local)
+        calling = tuple(local for local in costs if local.whole is None)
+        plain_total = total_of(local.whole for local in costs if local.whole is not None)
+        return Tally(tuple(costs), calling, plain_total)
 
 
 def _calls(local: OwnCost) -> bool:

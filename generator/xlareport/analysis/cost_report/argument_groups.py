@@ -46,8 +46,8 @@ def group_arguments(
             break
     else:
         return ()
-    result = (_group(name, members, sizes) for name, members in groups.items())
-    return tuple(sorted(result, key=lambda group: (-group.size, group.name)))
+    argument_groups = (_group(name, members, sizes) for name, members in groups.items())
+    return tuple(sorted(argument_groups, key=lambda group: (-group.size, group.name)))
 
 
 def _group(name: str, members: list[str], sizes: Mapping[str, int]) -> ArgumentGroup:

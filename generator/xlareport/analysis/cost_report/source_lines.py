@@ -86,17 +86,17 @@ def report_source_lines(
     """Return each source line with its instructions; `read` returns source texts."""
     final, peak = evidence.final, evidence.peak
     key = _key_by_members_line(final, evidence.served)
-    result = {part.name: part for part in divide_by_op(final, cost, key, shares, evidence.served)}
+    part_of = {part.name: part for part in divide_by_op(final, cost, key, shares, evidence.served)}
     places = _places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
     became = _became(final, cost, shares)
     living = {share.name: share.size for share in peak} if peak is not None else None
-    line_names = [name for name in result if name in places]
+    line_names = [name for name in part_of if name in places]
     lines = tuple(
         SourceLine(
             place=places[name],
-            cost=result[name],
+            cost=part_of[name],
             peak_bytes=None if living is None else living.get(name, 0),
             stablehlo=tuple(given.get(name, ())[:_MOST_OF_EACH]),
             stablehlo_count=len(given.get(name, ())),
@@ -109,7 +109,7 @@ def report_source_lines(
         for name in line_names[:MOST_LINES]
     )
     return SourceReport(
-        lines, len(line_names), result.get("", CostPart("")), has_stablehlo=bool(given)
+        lines, len(line_names), part_of.get("", CostPart("")), has_stablehlo=bool(given)
     )
 
 
@@ -143,12 +143,12 @@ def _places(module: HloModule) -> Mapping[str, SourcePlace]:
 
 
 def _given(operations: Sequence[StablehloOperation]) -> Mapping[str, list[str]]:
-    result: dict[str, list[str]] = {}
+    operations_of: dict[str, list[str]] = {}
     for operation in operations:
         where = find_user_frame(SourcePlace(file, line) for file, line in operation.frames)
         if where is not None:
-            result.setdefault(where.text, []).append(operation.text)
-    return result
+            operations_of.setdefault(where.text, []).append(operation.text)
+    return operations_of
 
 
 def _instructions(module: HloModule) -> Mapping[str, list[Instruction]]:

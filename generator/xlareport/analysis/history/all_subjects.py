@@ -31,12 +31,12 @@ def _outside_of_fusions(module: HloModule) -> Iterator[Place]:
 
 def _fused(module: HloModule) -> set[str]:
     """Return the computations that a fusion calls, or that are applied to scalars."""
-    result: set[str] = set()
+    callees: set[str] = set()
     for computation in module.computations:
         for call in facts_of(computation).calls:
             if call.instruction.opcode == "fusion" or call.attribute == "to_apply":
-                result.add(call.callee)
-    return result
+                callees.add(call.callee)
+    return callees
 
 
 def _ops(module: HloModule) -> dict[str, list[Place]]:

@@ -189,8 +189,12 @@ def _events_between(
         grade = pairing.known_of(before, after).grade
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    result = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
-    yield _with_taken_in(matching, pairing, result) if after == pairing.after[0] else result
+    history_event = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
+    yield (
+        _with_taken_in(matching, pairing, history_event)
+        if after == pairing.after[0]
+        else history_event
+    )
 
 
 def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:
@@ -246,10 +250,13 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     home = matching.computations.get(before.computation, before.computation)
     if home != after.computation:
         return *_moved(matching, before, after), ""
-    result = compare(old, new, matching.computations)
-    renamed, metadata = str(result.pop(Kind.RENAMED, "")), str(result.pop(Kind.METADATA, ""))
-    if result or metadata:
-        return Event.CHANGED, _together(*map(str, result.values())), metadata
+    differences = compare(old, new, matching.computations)
+    renamed, metadata = (
+        str(differences.pop(Kind.RENAMED, "")),
+        str(differences.pop(Kind.METADATA, "")),
+    )
+    if differences or metadata:
+        return Event.CHANGED, _together(*map(str, differences.values())), metadata
     return (Event.RENAMED, renamed, "") if renamed else None
 
 

@@ -225,11 +225,14 @@ def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
     """Yield each new place that a pairing covers, with its primary predecessor or None."""
     for pairing in matching.pairings:
         for place in pairing.after:
-            result = matching.pairing_after(place)
+            partner = matching.pairing_after(place)
             same = (
-                result and result.relation in _SAME and result.before and result.after[0] == place
+                partner
+                and partner.relation in _SAME
+                and partner.before
+                and partner.after[0] == place
             )
-            yield place, result.before[0] if result and same else None
+            yield place, partner.before[0] if partner and same else None
 
 
 def _version(

@@ -23,8 +23,8 @@ def find_roots(snapshots: SnapshotSequence) -> Relatives:
         matching = snapshots.into(number)
         if matching is not None:
             old_names = {new: old for old, new in matching.computations.items()}
-            result = dict(_sources(matching))
-            places = _carried(matching.before, matching.after, old_names, result, places)
+            sources = dict(_sources(matching))
+            places = _carried(matching.before, matching.after, old_names, sources, places)
     return places
 
 
@@ -34,9 +34,9 @@ def find_descendants(snapshots: SnapshotSequence) -> Relatives:
     for number in range(len(snapshots.modules) - 1, 0, -1):
         matching = snapshots.into(number)
         if matching is not None:
-            result = dict(_targets(matching))
+            targets = dict(_targets(matching))
             places = _carried(
-                matching.after, matching.before, matching.computations, result, places
+                matching.after, matching.before, matching.computations, targets, places
             )
     return places
 
@@ -61,8 +61,8 @@ def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
     """Yield each old place that a pairing covers, with the places that do its work afterwards."""
     for pairing in matching.pairings:
         for place in pairing.before:
-            result = matching.pairing_before(place)
-            yield place, continuations(matching, result) if result else ()
+            partner = matching.pairing_before(place)
+            yield place, continuations(matching, partner) if partner else ()
 
 
 def _carried(

@@ -44,10 +44,10 @@ def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
                 f"%{instruction.name}" for instruction in computation.instructions
             )
     ops = dict.fromkeys(_op_names(snapshots.modules[0]))
-    result = get_close_matches(f"%{wanted}", names, _NEAR, cutoff=0.7)
+    near = get_close_matches(f"%{wanted}", names, _NEAR, cutoff=0.7)
     inside = [name for name in (*ops, *names) if wanted.lower() in name.lower()]
     inside += [name for name in ops if wanted.lower() in plain_path(name).lower()]
-    return tuple(dict.fromkeys((*result, *inside)))[:_NEAR]
+    return tuple(dict.fromkeys((*near, *inside)))[:_NEAR]
 
 
 def _instructions(

@@ -101,7 +101,7 @@ def _gemm(
     if "output_tiles" in block:
         tile = tile_of_dot(called, dot, tile)
     parts = count_parts(module, computation, instruction)
-    result = _sizes(dot)
+    sizes = _sizes(dot)
     shapes = [called.by_name[name] for name in dot.operand_names if name in called.by_name]
     size = instruction.shape.byte_size
     return GemmRecord(
@@ -112,11 +112,11 @@ def _gemm(
         tile=tile,
         warps=_number(block, "num_warps"),
         stages=_number(block, "num_stages"),
-        result=result,
+        result=sizes,
         contracted=_contracted(dot, shapes),
         split_k=parts or None,
         operand_bytes=_operand_bytes(shapes),
-        loaded_bytes=_loaded(dot, shapes, result, tile),
+        loaded_bytes=_loaded(dot, shapes, sizes, tile),
         partial_bytes=2 * size if parts and size else None,
     )
 

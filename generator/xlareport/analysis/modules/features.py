@@ -162,12 +162,12 @@ NO_FILES = PLACEHOLDERS | {"<stdin>"}
 
 
 def _places(instructions: Iterable[Instruction], module: HloModule) -> tuple[str, ...]:
-    result = {
+    scopes = {
         _place(instruction, module)
         for instruction in instructions
         if instruction.opcode not in _PLUMBING
     }
-    return tuple(sorted(result - {""})[:_PLACES_KEPT])
+    return tuple(sorted(scopes - {""})[:_PLACES_KEPT])
 
 
 def _place(instruction: Instruction, module: HloModule) -> str:

@@ -249,10 +249,10 @@ def _bundle(before: deque[Ports], wanted: list[Port]) -> tuple[str, tuple[str, .
     shapes = frozenset(port.shape for port in wanted)
     for source in reversed(before):
         if len(source.shapes & shapes) > 1:
-            result = find_common_run(source.results, wanted)
-            whole = 2 * len(result) >= min(len(source.results), len(wanted))
-            if whole and len(set(result)) > 1:
-                return source.key, result
+            common = find_common_run(source.results, wanted)
+            whole = 2 * len(common) >= min(len(source.results), len(wanted))
+            if whole and len(set(common)) > 1:
+                return source.key, common
     return None
 
 

@@ -113,9 +113,9 @@ def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
 
 
 def _frontend(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> str | None:
-    result = [artifact.name.frontend for artifact in files.artifacts if artifact.name.frontend]
-    if result:
-        return result[0]
+    frontends = [artifact.name.frontend for artifact in files.artifacts if artifact.name.frontend]
+    if frontends:
+        return frontends[0]
     names = (files.name, *(module.name for module in snapshots[:1]))
     for frontend, starts in (("jax", _JAX), ("tensorflow", _TENSORFLOW), ("pytorch_xla", _PYTORCH)):
         if any(name.startswith(starts) for name in names):

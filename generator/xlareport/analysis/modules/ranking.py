@@ -319,7 +319,7 @@ def _otherwise(ranking: Ranking, same: Collection[str]) -> tuple[Ranked | None, 
 
 
 def _find_recompilations(best: ModuleSummary, relations: Relations) -> Mapping[str, str]:
-    result = {best.files.key: ""}
+    words = {best.files.key: ""}
     name = function_name(best.display_name)
     named = [
         place
@@ -330,9 +330,9 @@ def _find_recompilations(best: ModuleSummary, relations: Relations) -> Mapping[s
     for _, members in find_rank_groups(same_name, relations.processes):
         if any(member.files.key == best.files.key for member in members):
             for member in members:
-                result.setdefault(member.files.key, "compiled by another process")
+                words.setdefault(member.files.key, "compiled by another process")
     for _, members in find_repeated(same_name, relations.processes, relations.pieces):
-        if any(member.files.key in result for member in members):
+        if any(member.files.key in words for member in members):
             for summary in members:
-                result.setdefault(summary.files.key, "compiled once more")
-    return result
+                words.setdefault(summary.files.key, "compiled once more")
+    return words

@@ -53,8 +53,8 @@ def summarize_module(
     """Make the summary; `steps` has an entry for each snapshot read, None first."""
     texts = [snapshot.hlo for snapshot in module.snapshots]
     final = module.final
-    result = find_origin(module.files, texts, module.device_words)
-    device, _ = choose_device(module.device_words, result.backend, cost_options or CostOptions())
+    origin = find_origin(module.files, texts, module.device_words)
+    device, _ = choose_device(module.device_words, origin.backend, cost_options or CostOptions())
     files = module.memory
     memory = collect_memory_figures(files.assignment, files.live, files.usage)
     occupancy = measure_occupancy(files.assignment, files.live)
@@ -67,7 +67,7 @@ def summarize_module(
     return ModuleSummary(
         files=module.files,
         display_name=_display_name(module),
-        origin=result,
+        origin=origin,
         stages=_stages(module, steps),
         signature=read_signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
@@ -85,7 +85,7 @@ def summarize_module(
             if is_collective(name) and not name.endswith("-done")
         ),
         user_lines=_user_lines(texts[0]) if texts else 0,
-        settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
+        settings=tuple(classify_option(setting, origin.backend) for setting in module.settings),
         problems=module.problems,
         tpu_flags=compare_flags(flags or (), module.files.build),
         open_work=_open_work(cost) if cost else 0.0,

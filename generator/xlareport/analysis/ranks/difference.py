@@ -74,11 +74,11 @@ def compare_rank_pair(pair: RankPair) -> RankDifference:
 
 
 def _gravest(differences: Iterable[RankDifference]) -> RankDifference | None:
-    result: RankDifference | None = None
+    gravest: RankDifference | None = None
     for difference in differences:
-        if result is None or worse(difference.verdict, result.verdict):
-            result = difference
-    return result
+        if gravest is None or worse(difference.verdict, gravest.verdict):
+            gravest = difference
+    return gravest
 
 
 def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDifference]:
@@ -209,13 +209,13 @@ _Key = tuple[str, str | None, str | None, str | None, int]
 
 def _keys(stages: Sequence[SnapshotFiles]) -> dict[_Key, SnapshotFiles]:
     """Return the snapshots by key, without numbers, which shift if a pass changed nothing."""
-    result: dict[_Key, SnapshotFiles] = {}
+    stage_of: dict[_Key, SnapshotFiles] = {}
     for stage in stages:
         key = _key(stage)
-        while key in result:
+        while key in stage_of:
             key = (*key[:4], key[4] + 1)
-        result[key] = stage
-    return result
+        stage_of[key] = stage
+    return stage_of
 
 
 def _key(stage: SnapshotFiles) -> _Key:

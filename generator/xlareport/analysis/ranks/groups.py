@@ -153,5 +153,5 @@ def _orders(calls: Sequence[tuple[CollectiveCall, ...]]) -> Iterator[Difference]
     for number, row in enumerate(zip_longest(*calls), 1):
         if len(set(row)) > 1 and value < _SHOWN:
             value += 1
-            result = tuple("none" if item is None else str(item) for item in row)
-            yield Difference(f"collective {number} in order", result)
+            cells = tuple("none" if item is None else str(item) for item in row)
+            yield Difference(f"collective {number} in order", cells)

@@ -29,15 +29,15 @@ def in_command_buffers(items: Sequence[SkeletonItem], code: CodeNotes) -> tuple[
     buffers, note = _members(code)
     if not buffers:
         return called
-    result: list[SkeletonItem] = []
+    with_buffers: list[SkeletonItem] = []
     places = [_buffer_of(item, buffers) for item in called]
     for number, group in groupby(zip(places, called, strict=True), key=lambda pair: pair[0]):
         members = tuple(item for _, item in group)
         if number is None:
-            result += members
+            with_buffers += members
         else:
-            result.append(_buffer(number, members, note))
-    return tuple(result)
+            with_buffers.append(_buffer(number, members, note))
+    return tuple(with_buffers)
 
 
 def _as_buffer(item: SkeletonItem) -> SkeletonItem:

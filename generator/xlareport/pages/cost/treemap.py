@@ -90,7 +90,7 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     timed = [(tuple(split_path(part.name)), part.seconds) for part in parts if part.seconds > 0]
     whole = sum(seconds for _, seconds in timed)
     common = _common([levels for levels, _ in timed if len(levels) > 1])
-    result: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    shares: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     members: dict[tuple[str, str], list[str]] = defaultdict(list)
     for levels, seconds in timed:
         own_levels = levels[common:] or levels[-1:]
@@ -99,7 +99,7 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
         opcode = numbered_opcode(own_levels[-1])
         group = _MADE if opcode and len(own_levels) == 1 else group
         tile = "/".join((*own_levels[depth:-1], opcode)) if opcode else "/".join(own_levels[depth:])
-        result[group][tile or group] += seconds / whole
+        shares[group][tile or group] += seconds / whole
         if opcode:
             members[group, tile].append(own_levels[-1])
     groups = [
@@ -110,7 +110,7 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
                 for tile in _largest(tiles, _MOST_TILES)
             ),
         )
-        for name, tiles in result.items()
+        for name, tiles in shares.items()
     ]
     groups.sort(key=lambda group: -group.share)
     return _merged(groups)
@@ -159,8 +159,8 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
 def _layout(shares: Sequence[float], box: Rectangle) -> list[Rectangle]:
     """Divide a box by shares, largest first, into rectangles as square as can be."""
     sizes = squarify.normalize_sizes(shares, box.width, box.height)
-    result = squarify.squarify(sizes, box.x, box.y, box.width, box.height)
-    return [Rectangle(item["x"], item["y"], item["dx"], item["dy"]) for item in result]
+    boxes = squarify.squarify(sizes, box.x, box.y, box.width, box.height)
+    return [Rectangle(item["x"], item["y"], item["dx"], item["dy"]) for item in boxes]
 
 
 def _group(group: _Group, box: Rectangle, page: str) -> str:

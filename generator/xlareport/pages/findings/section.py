@@ -149,12 +149,12 @@ def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: 
 
 
 def _of_modules(finding: Finding, modules: Mapping[str, ModuleOutline]) -> FindingView:
-    result = (modules[key] for key, _ in finding.places)
+    with_finding = (modules[key] for key, _ in finding.places)
     places = (
         PlaceView(
             words.label(module), navigation.address(navigation.module_page(module.slug)), None
         )
-        for module in result
+        for module in with_finding
     )
     return _finding(finding, places, navigation.HOME, None)
 

@@ -60,9 +60,9 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
     place = report.main_place
     if place is None:
         return HomeSummary(words.lead(report))
-    result = report.modules[place], dump.modules[place]
-    answers = tuple(_answers(report, *result))
-    return HomeSummary(_lead(report, *result), answers, time_view(result[1].cost, result[0].slug))
+    main = report.modules[place], dump.modules[place]
+    answers = tuple(_answers(report, *main))
+    return HomeSummary(_lead(report, *main), answers, time_view(main[1].cost, main[0].slug))
 
 
 def _lead(report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis) -> str:

@@ -347,8 +347,8 @@ _AUTHORS = {
 def _many(report: ReportRecord) -> str:
     if len(report.outlines) < 2:
         return ""
-    result = (_MANY[frontend] for frontend in report.dump.frontends if frontend in _MANY)
-    return " ".join(result) or "A program is compiled as one or more modules."
+    sentences = (_MANY[frontend] for frontend in report.dump.frontends if frontend in _MANY)
+    return " ".join(sentences) or "A program is compiled as one or more modules."
 
 
 _MANY = {

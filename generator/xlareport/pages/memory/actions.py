@@ -202,11 +202,11 @@ def _drawn(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
 
 def _parts(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     size = sum(row.size for row in rows)
-    result = sum(memory.purposes.partial_sums[row.instruction] for row in rows)
+    partial_bytes = sum(memory.purposes.partial_sums[row.instruction] for row in rows)
     verb = "holds" if len(rows) == 1 else "hold"
     return (
         f"{_names(rows)} {verb} split-K partial sums, {units.byte_size(size)} for a result of "
-        f"{units.byte_size(result)}: without the split they are not written "
+        f"{units.byte_size(partial_bytes)}: without the split they are not written "
         f"(`--xla_disable_hlo_passes=splitk-rewriter`)"
     )
 

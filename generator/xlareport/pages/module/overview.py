@@ -222,8 +222,8 @@ def _curves_note(overview: Overview) -> str:
 def _constant_note(overview: Overview) -> str:
     """Return a sentence on figures that are the same in every snapshot and not 0."""
     same = [(figure, figure.constant) for figure in _figures(overview)]
-    result = [f"{figure.what} {figure.write(value)}" for figure, value in same if value]
-    return f"Unchanged in every snapshot: {', '.join(result)}." if result else ""
+    constants = [f"{figure.what} {figure.write(value)}" for figure, value in same if value]
+    return f"Unchanged in every snapshot: {', '.join(constants)}." if constants else ""
 
 
 def _partitioned_note(overview: Overview) -> str:
@@ -278,10 +278,10 @@ def _idle_words(overview: Overview) -> str:
 
 
 def _times_words(overview: Overview) -> str:
-    result = [_metadata_words(overview)] if overview.span else []
+    sentences = [_metadata_words(overview)] if overview.span else []
     if overview.file_times:
-        result.append(_file_words(overview.file_times))
-    return " ".join(result) or (
+        sentences.append(_file_words(overview.file_times))
+    return " ".join(sentences) or (
         "Compile time is not known: all files have the same time, and there is no "
         "metadata (--xla_dump_module_metadata)."
     )

@@ -137,8 +137,8 @@ def _instruction_names(names: Iterable[str]) -> Iterable[InstructionName]:
             opcode = opcodes.find(parts.base)
             also = f" As an opcode: {opcode.words}" if opcode else ""
             tokens = token_views(parts.tokens)
-            result = tuple(token for token in tokens if token.meaning)
-            yield InstructionName(tokens, result, prose(also))
+            explained = tuple(token for token in tokens if token.meaning)
+            yield InstructionName(tokens, explained, prose(also))
 
 
 def _suffixes() -> tuple[TokenView, ...]:
@@ -233,8 +233,8 @@ def _by_format(form: _Form) -> list["array[int]"]:
     """Return the files of a form by kind and ending, the most informative kind first."""
     order = [*HLO_KINDS, "hlo-html"]
     rank = {kind: place for place, kind in enumerate(order)}
-    result = sorted(form.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
-    return [places for _, places in result]
+    ordered = sorted(form.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
+    return [places for _, places in ordered]
 
 
 def _format(name: DumpName, number: int) -> FileFormat:

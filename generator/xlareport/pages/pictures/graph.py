@@ -58,7 +58,7 @@ def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, 
     """
     names: list[str] = []
     looks, shapes, shades = Interned(), Interned(), Interned()
-    result: list[tuple[int, int, int]] = []
+    cells: list[tuple[int, int, int]] = []
     arguments: list[str] = []
     for row in rows:
         instruction = row.instruction
@@ -66,7 +66,7 @@ def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, 
         shade = shade_of(instruction, known)
         names.append(instruction.name)
         arguments.append(argument_words(instruction))
-        result.append(
+        cells.append(
             (
                 looks.number(look(row)),
                 shapes.number((shape_line(instruction), *size)),
@@ -76,9 +76,9 @@ def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, 
     return {
         "names": fold_strings(names).listed(),
         "arguments": _arguments(arguments),
-        "look": [number for number, _, _ in result],
-        "shape": [number for _, number, _ in result],
-        "shade": [number for _, _, number in result],
+        "look": [number for number, _, _ in cells],
+        "shape": [number for _, number, _ in cells],
+        "shade": [number for _, _, number in cells],
         "looks": [list(value) for value in looks.values],
         "shapes": [list(value) for value in shapes.values],
         "shades": [list(value) for value in shades.values],
@@ -237,10 +237,10 @@ def _fused(computations: Iterable[Computation]) -> frozenset[str]:
 
 def _position(computation: Computation, wanted: Instruction | None) -> int | None:
     """Return where an instruction is in its computation; None for none."""
-    result = (
+    positions = (
         place for place, instruction in enumerate(computation.instructions) if instruction is wanted
     )
-    return next(result, None)
+    return next(positions, None)
 
 
 def _operands(computation: Computation) -> Iterator[list[int | str]]:
@@ -295,13 +295,13 @@ def _details(
     """Return columns of line parts, shapes, op_names, sources and costs of one execution."""
     lines = [box.instruction for box in placed]
     lengths, parts = flat(map(_parts, lines))
-    result = (costs.get((box.computation.name, box.instruction.name)) for box in placed)
+    box_costs = (costs.get((box.computation.name, box.instruction.name)) for box in placed)
     return {
         "lines": [lengths, fold_strings(parts).listed()],
         "shapes": interned(_cut(line.shape.text) for line in lines),
         "scopes": interned(line.metadata.op_name for line in lines),
         "sources": interned(source_words(line, module) for line in lines),
-        "figures": interned(_figures(cost) for cost in result),
+        "figures": interned(_figures(cost) for cost in box_costs),
     }
 
 
@@ -309,8 +309,8 @@ def _times(
     placed: Sequence[_Placed], module: str, known: ColorData, times: Mapping[str, OpTime]
 ) -> dict[str, Any]:
     """Return the measured times of instructions, and the module's name; empty if none ran."""
-    result = interned(_time(box.instruction.name, known, times) for box in placed)
-    return {} if result[0] in ([], [None]) else {"times": result, "module": module}
+    words = interned(_time(box.instruction.name, known, times) for box in placed)
+    return {} if words[0] in ([], [None]) else {"times": words, "module": module}
 
 
 def _time(name: str, known: ColorData, times: Mapping[str, OpTime]) -> tuple[Any, ...] | None:

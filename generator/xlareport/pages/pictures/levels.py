@@ -260,9 +260,9 @@ class _Bundle(Struct):
 
 def _where(module: HloModule, levels: Sequence[LevelPicture]) -> list[int]:
     """Return the picture of each instruction, in the order of the graph."""
-    result = whereabouts(module, levels)
+    place_of = whereabouts(module, levels)
     places = (
-        result.get(line.name, -1)
+        place_of.get(line.name, -1)
         for computation in fitting(module)
         for line in computation.instructions
     )

@@ -292,8 +292,8 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     """Yield the file with the runs that are shown; none where of no run every event is known."""
     names = sorted({bar.instruction for step in times.steps for bar in step.bars if bar.count == 1})
     places = {name: place for place, name in enumerate(names)}
-    result = index_instructions(module)
-    instructions = {name: result[name][1] for name in names if name in result}
+    index = index_instructions(module)
+    instructions = {name: index[name][1] for name in names if name in index}
     colors = {name: family(instruction, module) for name, instruction in instructions.items()}
     levels, scopes = scope_levels({name: scopes_of(instructions[name]) for name in instructions})
     used = {colors.get(name, _UNKNOWN) for name in names}

@@ -148,9 +148,9 @@ _COMPILED = Compiled()
 
 @cache
 def _templates() -> Environment:
-    result = environment(find_resource("templates"))
-    result.bytecode_cache = _COMPILED
-    return result
+    templates = environment(find_resource("templates"))
+    templates.bytecode_cache = _COMPILED
+    return templates
 
 
 Made = TypeVar("Made")
@@ -176,9 +176,9 @@ def page_files(
     head: "ModuleHead | None" = None,
 ) -> list[Made] | list[tuple[str, str]]:
     """Return the files of one page, including tables; after an error, a plain page."""
-    result = _attempt(faults, title, make)
-    if result is not None:
-        return result
+    files = _attempt(faults, title, make)
+    if files is not None:
+        return files
     return [(source, render("faulty", _fault(faults, source, title, head), title, search=False))]
 
 

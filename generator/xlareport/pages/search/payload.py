@@ -224,8 +224,8 @@ def searched(
         return ModuleSearchData()
     index = search_index(modules)
     key = navigation.module_key(slug, "search")
-    result = make_payload_file(key, _module(index, stages, steps))
-    return ModuleSearchData((result,), index.scopes())
+    payload = make_payload_file(key, _module(index, stages, steps))
+    return ModuleSearchData((payload,), index.scopes())
 
 
 def _module(
@@ -250,7 +250,9 @@ def _module(
         ),
         **{kind: _listed(item, spans) for kind, item in plain},
     }
-    result = [[place, touched.opcodes, *_changed(touched, places)] for place, touched in steps]
+    touched_steps = [
+        [place, touched.opcodes, *_changed(touched, places)] for place, touched in steps
+    ]
     return {
         "stages": [
             [stage.key, stage.label, stage.number_and_pipeline, int(stage.has_text)]
@@ -260,7 +262,7 @@ def _module(
         "spans": list(spans.values),
         "codes": list(codes.values),
         "forms": index.forms,
-        "steps": result,
+        "steps": touched_steps,
         "complete": len(names) == len(index.instructions),
     }
 

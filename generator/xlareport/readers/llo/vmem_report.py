@@ -68,13 +68,13 @@ def _block_size(block: Any) -> int:
 
 
 def _purposes(blocks: list[Any]) -> Mapping[str, int]:
-    result: Counter[str] = Counter()
+    purposes: Counter[str] = Counter()
     for block in blocks:
         for allocation in _items(_field(block, "allocations")):
             size = _size(_field(allocation, "size"))
             if size:
-                result[str(_field(allocation, "tag") or "")[:200]] += size
-    return dict(result)
+                purposes[str(_field(allocation, "tag") or "")[:200]] += size
+    return dict(purposes)
 
 
 def _field(value: Any, name: str) -> Any:
