@@ -16,8 +16,7 @@ from xlareport.runtime.limits import Limits
 from xlareport.runtime.progress import ProgressCallback
 
 if TYPE_CHECKING:
-    from xlareport.replay.targets import CompileTarget
-    from xlareport.replay.whatif import Recompiled
+    from xlareport.replay.whatif import CompileTarget, Recompiled
     from xlareport.report import BuildOptions
 
 _CAUSES = 6
@@ -82,8 +81,7 @@ def command(
     """
     from xlareport.replay.environments import python_with
     from xlareport.replay.process import Bounds, child_process
-    from xlareport.replay.targets import parse_target
-    from xlareport.replay.whatif import recompile
+    from xlareport.replay.whatif import parse_target, recompile
     from xlareport.report import BuildOptions, read_one_module
 
     if target is not None and release is not None:

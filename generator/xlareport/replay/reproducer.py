@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import QUIET, Runner, make_inputs, program_of
-from xlareport.replay.crash import Crash
+from xlareport.replay.crash import Crash, minimized
 from xlareport.replay.cutting import cut, inlined, shared_names
-from xlareport.replay.delta import minimized
 from xlareport.replay.flatten import flatten
 from xlareport.replay.process import Child, ReplayError, RunError
 from xlareport.replay.programs import NotRunnableError, RunnableProgram

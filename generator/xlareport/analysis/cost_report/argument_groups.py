@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from xlareport.analysis.cost.residency import PeakBuffer
-from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.source.argument_names import split_name
-from xlareport.hlo.model import HloModule
 
 _DEEPEST = 4
 
@@ -54,10 +52,3 @@ def _group(name: str, members: list[str], sizes: Mapping[str, int]) -> ArgumentG
     largest = max(members, key=lambda member: sizes[member])
     total = sum(sizes[member] for member in members)
     return ArgumentGroup(name, len(members), total, largest, sizes[largest])
-
-
-def sum_padding(module: HloModule) -> int:
-    """Return the bytes by which tiles make the arguments larger than their data."""
-    shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
-    sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
-    return sum(max(0, padded - unpadded) for padded, unpadded in sizes)

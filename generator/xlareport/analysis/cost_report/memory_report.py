@@ -10,12 +10,10 @@ from msgspec.structs import replace
 from xlareport.analysis.cost.activations import Activation, find_activations, sum_by_layer
 from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
 from xlareport.analysis.cost.breakdown import SEVERAL
-from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.cost.donation import DonationRow, list_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
-from xlareport.analysis.cost.kept_by_policy import find_kept_by_policy
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes, follow_aliases
-from xlareport.analysis.cost.live_sum import LiveSum, find_largest_live_sum
 from xlareport.analysis.cost.memory import (
     KindTotal,
     MemoryFigures,
@@ -32,26 +30,26 @@ from xlareport.analysis.cost.occupancy import (
     Occupancy,
     measure_occupancy,
 )
-from xlareport.analysis.cost.peak_plateau import PeakPlateau, find_plateau
 from xlareport.analysis.cost.peak_roles import PeakRoles
 from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import (
     StackedBuffer,
+    find_kept_by_policy,
     find_stacked_at_peak,
     find_stacked_buffers,
 )
+from xlareport.analysis.cost.tiling import sum_padding
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.cost_report.argument_groups import (
-    ArgumentGroup,
-    group_arguments,
-    sum_padding,
-)
-from xlareport.analysis.cost_report.donation_rows import DonationRow, list_donations
+from xlareport.analysis.cost_report.argument_groups import ArgumentGroup, group_arguments
 from xlareport.analysis.cost_report.memory_curves import (
+    LiveSum,
     LivingValue,
+    PeakPlateau,
     SpaceCurve,
+    find_largest_live_sum,
+    find_plateau,
     find_space_curves,
     list_living_values,
     thin_curve,
@@ -264,7 +262,7 @@ class _ReportBuilder:
             breakdown=files.live.breakdown if files.live else (),
             marked_position=files.live.peak_position if files.live else None,
             live_sum=find_largest_live_sum(files.live, files.assignment),
-            donations=tuple(list_donations(find_donations(self._module), self._module)),
+            donations=tuple(list_donations(self._module)),
             layout_spaces=sum_layout_spaces(self._module),
             rematerialized=again[:MOST_ROWS],
             rematerialized_counts=Counter(recomputed.by for recomputed in again),

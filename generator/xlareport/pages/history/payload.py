@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence, order_events
 from xlareport.analysis.history.module_histories import (
@@ -15,6 +14,7 @@ from xlareport.analysis.history.module_histories import (
     trace_subjects,
     trace_temporary,
 )
+from xlareport.analysis.history.subjects import list_subjects
 from xlareport.analysis.history.trace import InstructionState
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.pages import navigation
