@@ -281,7 +281,7 @@ def begin_reading(
     replays = _replays(options.replays, grouped, repeated.same)
     progress(_READING, 0, number)
     folder = Folder(options.out).cache.absolute() if pages else None
-    kept_results = keep_in(folder, options.cache_bytes) if folder else None
+    store = keep_in(folder, options.cache_bytes) if folder else None
 
     def task(module: ModuleFiles, total: int) -> ModuleTask:
         times, replay = watched.modules.get(module.name), replays.get(module.key)
@@ -289,9 +289,7 @@ def begin_reading(
         shared = share_processes(module.bytes, total, workers.jobs)
         return ModuleTask(module, analyzed, 1 if workers.is_remote else shared)
 
-    work = ModuleWork(
-        options.pictures if pages else None, kept_results, pages and workers.is_remote
-    )
+    work = ModuleWork(options.pictures if pages else None, store, pages and workers.is_remote)
     tasks = _largest_first(grouped.modules, repeated.same, task)
     return DumpReading(
         source=source,

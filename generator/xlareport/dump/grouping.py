@@ -193,14 +193,12 @@ def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Ite
     before: Counter[str] = Counter()
     for module in modules:
         name = plain_name(module.name)
-        programs = members.get((name, before[name], count[name]), [])
+        llo = members.get((name, before[name], count[name]), [])
         before[name] += 1
         alone = len(modules) == 1
         ordered = count[name] > 1
         yield (
-            replace(module, llo=tuple(programs), llo_by_order=ordered, is_alone=alone)
-            if programs
-            else module
+            replace(module, llo=tuple(llo), llo_by_order=ordered, is_alone=alone) if llo else module
         )
 
 

@@ -71,19 +71,17 @@ def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
     copies = run(_copies, ([every[number] for number in numbers] for numbers in several))
     keys = {key: repeated for some in copies for key, repeated in some.items() if repeated}
     gone = {key for repeated in keys.values() for key in repeated}
-    copy_outlines: dict[str, ModuleFiles] = {}
+    by_key: dict[str, ModuleFiles] = {}
     first_numbers = array("q")
     for number, module in enumerate(every):  # which may lie on disk, and stay there
         if module.key in gone:
-            copy_outlines[module.key] = module.outline()
+            by_key[module.key] = module.outline()
         else:
             first_numbers.append(number)
     return replace(
         grouped,
         modules=ChosenValues(every, first_numbers),
-        copies={
-            key: tuple(copy_outlines[copy] for copy in repeated) for key, repeated in keys.items()
-        },
+        copies={key: tuple(by_key[copy] for copy in repeated) for key, repeated in keys.items()},
     )
 
 

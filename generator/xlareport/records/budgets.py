@@ -187,11 +187,9 @@ def _gap(budget: Budget, compared: ComparedRecord) -> str:
             "dump was cut off, or a compilation cache answered."
         )
     if budget.opcode:
-        is_counted = not compared.bare and bool(compared.counts)
-        is_counted &= all(None not in counts for _, *counts in compared.counts)
-        return (
-            "" if is_counted else f"The operations of {compared.name} are not known on both sides."
-        )
+        sure = not compared.bare and bool(compared.counts)
+        sure &= all(None not in counts for _, *counts in compared.counts)
+        return "" if sure else f"The operations of {compared.name} are not known on both sides."
     if _quantity(budget, compared) is None:
         side = "both sides" if budget.grown else "the head"
         return f"{budget.figures[0]} of {compared.name} is not known on {side}.{_cached(compared)}"

@@ -204,9 +204,9 @@ def compilable_text(module: HloModule, kept_calls: Collection[str] = ()) -> str:
             line.without((_WITHOUT | _NOTES) - (_OF_CALLS if _is_kept(line, kept_calls) else set()))
             for line in body.lines
         ]
-    attributes = [(key, module.attributes.get(key, "")) for key in _KEPT_OF_HEADER]
+    pairs = [(key, module.attributes.get(key, "")) for key in _KEPT_OF_HEADER]
     header = "".join(
-        f", {key}={value}" for key, value in attributes if value and _PLAIN.fullmatch(value)
+        f", {key}={value}" for key, value in pairs if value and _PLAIN.fullmatch(value)
     )
     name = re.sub(r"[^\w.-]", "_", module.name, flags=re.ASCII)
     return program.text().replace("HloModule replayed", f"HloModule {name}{header}", 1)

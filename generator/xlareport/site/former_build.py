@@ -68,16 +68,14 @@ def former_build(
     if place is None or cache_bytes <= 0 or profiles_beside(place):
         return None
     folder = Folder(out)
-    fingerprint = blake2b(digest_size=20)
-    fingerprint.update(json.dumps([dump, digest_program(), list_values(options)]).encode())
+    hasher = blake2b(digest_size=20)
+    hasher.update(json.dumps([dump, digest_program(), list_values(options)]).encode())
     try:
         for path, digest in _digest_inputs(place, dump, limits):
-            fingerprint.update(f"{path}\n{digest}\n".encode("utf-8", "surrogatepass"))
+            hasher.update(f"{path}\n{digest}\n".encode("utf-8", "surrogatepass"))
     except OSError:
         return None
-    return FormerBuild(
-        folder, EntryStore(folder.cache / "builds", cache_bytes), fingerprint.hexdigest()
-    )
+    return FormerBuild(folder, EntryStore(folder.cache / "builds", cache_bytes), hasher.hexdigest())
 
 
 def _digest_inputs(place: Path, dump: str, limits: Limits) -> Iterator[tuple[str, str]]:

@@ -63,10 +63,8 @@ def pack_single(
     facts = _block("report.json", _facts(site, main.slug)) + _notices(site)
     others = _others(site, main)
     parts = [_part(site, path, main) for path in main.data]
-    left_out_script = _missing((*others, *describe_files(parts)), notes)
-    fixed = sum(
-        len(text.encode()) for text in (head, templates, left_out_script, scripts, facts, foot)
-    )
+    notice = _missing((*others, *describe_files(parts)), notes)
+    fixed = sum(len(text.encode()) for text in (head, templates, notice, scripts, facts, foot))
     packed, dropped = select_files(parts, limit, fixed)
     left_out = (*others, *describe_files(dropped))
     missing = _missing(left_out, notes)

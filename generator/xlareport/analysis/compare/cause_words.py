@@ -8,11 +8,7 @@ from xlareport.analysis.compare.moved_operations import Move
 from xlareport.analysis.compare.passes import PassDifference
 from xlareport.analysis.compare.products import ConvertedProducts, find_converted
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
-from xlareport.knowledge.changed_defaults import (
-    ChangedDefault,
-    changed_defaults,
-    defaults_of,
-)
+from xlareport.knowledge.changed_defaults import ChangedDefault, changed_defaults, defaults_of
 from xlareport.knowledge.flags import all_entries
 from xlareport.knowledge.passes import find_either
 from xlareport.knowledge.tpu_defaults import nearest_release
@@ -269,9 +265,7 @@ def _sent(change: ProgramChange, comparison: Comparison) -> str:
     if not other:
         return ""
     every = units.plural(sum(count for _, count in counts), "floating-point collective")
-    sent = next(
-        (quantity for quantity in comparison.quantities if quantity.name == "wire_bytes"), None
-    )
+    sent = next((figure for figure in comparison.quantities if figure.name == "wire_bytes"), None)
     same = sent is not None and sent.base is not None and sent.base == sent.head
     return (
         f" {other:,} of {every} {'sends' if other == 1 else 'send'} {change.base}"

@@ -328,10 +328,8 @@ class _Join:
         base, head = names
         errors = self._base.error(base), self._head.error(head)
         before, after = self._base.own(base), self._head.own(head)
-        known_errors = [error for error in errors if error is not None] if base and head else []
-        certain = (
-            abs(after - before) > _SURE * hypot(*known_errors) if len(known_errors) == 2 else None
-        )
+        both = [error for error in errors if error is not None] if base and head else []
+        certain = abs(after - before) > _SURE * hypot(*both) if len(both) == 2 else None
         return TimeChange(
             base=base,
             head=head,

@@ -101,11 +101,9 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         if user.opcode == "fusion":
             return self._nested(user, value), False
         if self._partly and user.opcode in REARRANGEMENTS and user.operands[:1] == (value,):
-            operand_bytes = self.sizes.operand(whole)
-            needed = self._needed(
-                user, operand_bytes, whole, _DEEPEST, in_place=user.opcode == "bitcast"
-            )
-            return needed, needed == operand_bytes
+            size = self.sizes.operand(whole)
+            needed = self._needed(user, size, whole, _DEEPEST, in_place=user.opcode == "bitcast")
+            return needed, needed == size
         if user.opcode in ("broadcast", "reshape"):
             return self.sizes.operand(whole), False
         part = self._part_read(user, whole) if user.operands[:1] == (value,) else None

@@ -39,10 +39,10 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
     found_rematerialized = []
     for computation in module.computations:
         for instruction in computation.instructions:
-            instruction_cost = cost.instructions.get((computation.name, instruction.name))
+            figures = cost.instructions.get((computation.name, instruction.name))
             by = _by(instruction)
             if (
-                instruction_cost is not None
+                figures is not None
                 and by
                 and instruction.opcode not in ("parameter", "get-tuple-element")
             ):
@@ -50,11 +50,7 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
                 there = by == "XLA" and original in computation.by_name
                 found_rematerialized.append(
                     Rematerialized(
-                        computation.name,
-                        instruction.name,
-                        by,
-                        original if there else "",
-                        instruction_cost,
+                        computation.name, instruction.name, by, original if there else "", figures
                     )
                 )
     return tuple(found_rematerialized)

@@ -240,24 +240,22 @@ class Composition(Struct, frozen=True, dict=True):
     def cost(self, computation: Computation, local: OwnCost) -> Total:
         """Return the cost of one execution of an instruction, including its callees."""
         instruction = local.instruction
-        own_cost = self.self_cost(local)
+        cost = self.self_cost(local)
         match instruction.opcode:
             case "while":
                 times = self.trip_count(computation, instruction).count
                 times = 1 if times is None else times
                 tested = self._callee(instruction, "condition") * (times + 1)
-                return own_cost + self._callee(instruction, "body") * times + tested
+                return cost + self._callee(instruction, "body") * times + tested
             case "conditional":
-                return own_cost + max(
+                return cost + max(
                     (self.own.get(name, NO_COST) for _, name in instruction.called),
                     key=weight,
                     default=NO_COST,
                 )
         if local.runs_callees:
-            return own_cost + total_of(
-                self.own.get(name, NO_COST) for _, name in instruction.called
-            )
-        return own_cost
+            return cost + total_of(self.own.get(name, NO_COST) for _, name in instruction.called)
+        return cost
 
     def self_cost(self, local: OwnCost) -> Total:
         """Return the cost of an instruction without the computations that it runs whole.

@@ -82,10 +82,8 @@ def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[Produ
         for instruction in computation.instructions:
             if not is_product(instruction):
                 continue
-            instruction_cost = cost.instructions.get((computation.name, instruction.name))
-            flops = (
-                instruction_cost.of_all_runs(instruction_cost.flops) if instruction_cost else None
-            )
+            figures = cost.instructions.get((computation.name, instruction.name))
+            flops = figures.of_all_runs(figures.flops) if figures else None
             site = Site(instruction, shapes)
             try:
                 precision = find_precision(site) if flops else None

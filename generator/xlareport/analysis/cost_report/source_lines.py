@@ -78,10 +78,7 @@ class SourceEvidence(Struct, frozen=True):
 
 
 def report_source_lines(
-    evidence: SourceEvidence,
-    cost: ModuleCost,
-    shares: Shares,
-    read: ReadLines | None,
+    evidence: SourceEvidence, cost: ModuleCost, shares: Shares, read: ReadLines | None
 ) -> SourceReport:
     """Return each source line with its instructions; `read` returns source texts."""
     final, peak = evidence.final, evidence.peak
@@ -92,7 +89,7 @@ def report_source_lines(
     before = _instructions(evidence.first) if evidence.first else {}
     became = _became(final, cost, shares)
     living = {share.name: share.size for share in peak} if peak is not None else None
-    line_names = [name for name in part_of if name in places]
+    named = [name for name in part_of if name in places]
     lines = tuple(
         SourceLine(
             place=places[name],
@@ -106,11 +103,9 @@ def report_source_lines(
             became_count=len(became.get(name, ())),
             excerpt=_excerpt(places[name], read) if read else (),
         )
-        for name in line_names[:MOST_LINES]
+        for name in named[:MOST_LINES]
     )
-    return SourceReport(
-        lines, len(line_names), part_of.get("", CostPart("")), has_stablehlo=bool(given)
-    )
+    return SourceReport(lines, len(named), part_of.get("", CostPart("")), has_stablehlo=bool(given))
 
 
 def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpShares]) -> OpKey:

@@ -189,12 +189,8 @@ def _events_between(
         grade = pairing.known_of(before, after).grade
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    history_event = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
-    yield (
-        _with_taken_in(matching, pairing, history_event)
-        if after == pairing.after[0]
-        else history_event
-    )
+    entry = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
+    yield _with_taken_in(matching, pairing, entry) if after == pairing.after[0] else entry
 
 
 def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:
@@ -250,13 +246,10 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     home = matching.computations.get(before.computation, before.computation)
     if home != after.computation:
         return *_moved(matching, before, after), ""
-    differences = compare(old, new, matching.computations)
-    renamed, metadata = (
-        str(differences.pop(Kind.RENAMED, "")),
-        str(differences.pop(Kind.METADATA, "")),
-    )
-    if differences or metadata:
-        return Event.CHANGED, _together(*map(str, differences.values())), metadata
+    diff = compare(old, new, matching.computations)
+    renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
+    if diff or metadata:
+        return Event.CHANGED, _together(*map(str, diff.values())), metadata
     return (Event.RENAMED, renamed, "") if renamed else None
 
 

@@ -225,14 +225,9 @@ def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
     """Yield each new place that a pairing covers, with its primary predecessor or None."""
     for pairing in matching.pairings:
         for place in pairing.after:
-            partner = matching.pairing_after(place)
-            same = (
-                partner
-                and partner.relation in _SAME
-                and partner.before
-                and partner.after[0] == place
-            )
-            yield place, partner.before[0] if partner and same else None
+            pair = matching.pairing_after(place)
+            same = pair and pair.relation in _SAME and pair.before and pair.after[0] == place
+            yield place, pair.before[0] if pair and same else None
 
 
 def _version(

@@ -166,10 +166,8 @@ def _tile(block: Mapping[str, Any]) -> tuple[int, ...]:
     if isinstance(tiles, list) and tiles and isinstance(tiles[0], dict):
         sizes = tiles[0].get("sizes")
         texts = [str(size) for size in sizes] if isinstance(sizes, list) else []
-        are_sizes = all(
-            text.isdecimal() and text.isascii() and 0 < len(text) < 10 for text in texts
-        )
-        return tuple(map(int, texts)) if are_sizes else ()
+        valid = all(text.isdecimal() and text.isascii() and 0 < len(text) < 10 for text in texts)
+        return tuple(map(int, texts)) if valid else ()
     sizes = [_number(block, name) for name in ("block_m", "block_n")]
     return tuple(size for size in sizes if size)
 

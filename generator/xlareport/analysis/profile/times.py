@@ -132,12 +132,8 @@ class ModuleTimes(Struct, frozen=True):
     @property
     def busy(self) -> int | None:
         """Return the time in which instructions ran, over all runs; None if one is unknown."""
-        busy_times = [run.busy for run in self.runs]
-        return (
-            None
-            if None in busy_times
-            else sum(number for number in busy_times if number is not None)
-        )
+        times = [run.busy for run in self.runs]
+        return None if None in times else sum(number for number in times if number is not None)
 
 
 class _Open(Struct):

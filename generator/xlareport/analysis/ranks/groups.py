@@ -79,11 +79,11 @@ def _without_strangers(
 ) -> Iterator[RankColumn]:
     """Yield the column, and each of its modules that is another program by itself."""
     members = list(zip(column.members, column.ranks, strict=True))
-    belonging = [member for member in members if not _is_stranger(member[0], compared)]
+    inside = [member for member in members if not _is_stranger(member[0], compared)]
     yield replace(
         column,
-        members=tuple(module for module, _ in belonging),
-        ranks=tuple(ranks for _, ranks in belonging),
+        members=tuple(module for module, _ in inside),
+        ranks=tuple(ranks for _, ranks in inside),
     )
     for module, ranks in members:
         if _is_stranger(module, compared):

@@ -206,11 +206,9 @@ def _series(members: Sequence[Member], shown: Sequence[str]) -> Iterator[Series]
     """Yield the figures that every dump has."""
     for name in shown:
         values = [member.figures.get(name) for member in members]
-        present = tuple(value for value in values if value is not None)
-        if len(present) == len(members) and present[0]:
-            yield Series(
-                figure_name(name), present, tuple(written(name, value) for value in present)
-            )
+        given = tuple(value for value in values if value is not None)
+        if len(given) == len(members) and given[0]:
+            yield Series(figure_name(name), given, tuple(written(name, value) for value in given))
 
 
 def sweep_lines(members: Sequence[Member]) -> Iterator[str]:

@@ -94,16 +94,12 @@ def _places(
     snapshots: int,
 ) -> list[int]:
     """Return the file number of each timeline, or a negative number for another place."""
-    place_of = {
-        computation_timeline.number: place for place, computation_timeline in enumerate(shown)
-    }
+    where = {computation_timeline.number: place for place, computation_timeline in enumerate(shown)}
     room = _MOST_IN_ALL - sum(len(computation_timeline.versions) for computation_timeline in shown)
     file, filled = len(shown), 0
     places: list[int] = []
     for computation_timeline in computation_timelines:
-        place = place_of.get(
-            computation_timeline.number, _elsewhere(computation_timeline, snapshots)
-        )
+        place = where.get(computation_timeline.number, _elsewhere(computation_timeline, snapshots))
         if place is None:
             room -= len(computation_timeline.versions)
             if filled > _PIECE:

@@ -199,15 +199,13 @@ def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
     )
     rows = [_row(record, kernel) for kernel in kernels]
     same = _RANGE if same_range(kernels) else ()
-    filled = [
+    used = [
         at
         for at, column in enumerate(columns)
         if at <= 1 or (column.title not in same and any(row[at] is not None for row in rows))
     ]
     return Table(
-        tuple(columns[at] for at in filled),
-        [[row[at] for at in filled] for row in rows],
-        (1, "desc"),
+        tuple(columns[at] for at in used), [[row[at] for at in used] for row in rows], (1, "desc")
     )
 
 

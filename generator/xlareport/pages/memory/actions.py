@@ -345,16 +345,14 @@ def _stack_names(buffers: Sequence[StackedBuffer]) -> str:
 
 def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
     """Return what saves buffers for the backward pass in a program with jax.checkpoint."""
-    checkpointed = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
-    if not checkpointed:
+    marked = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
+    if not marked:
         return _CHECKPOINTED
-    size = units.byte_size(sum(buffer.bytes or 0 for buffer in checkpointed))
+    size = units.byte_size(sum(buffer.bytes or 0 for buffer in marked))
     which = (
-        f"all {len(checkpointed)}"
-        if len(checkpointed) == len(buffers)
-        else f"{len(checkpointed)} of them ({size})"
+        f"all {len(marked)}" if len(marked) == len(buffers) else f"{len(marked)} of them ({size})"
     )
-    others = "" if len(checkpointed) == len(buffers) else _OTHERS
+    others = "" if len(marked) == len(buffers) else _OTHERS
     return (
         f"that forward loops stack. The policy of jax.checkpoint keeps {which}, which the program "
         "before optimization marks by reduce_precision; "

@@ -250,9 +250,7 @@ def _module(
         ),
         **{kind: _listed(item, spans) for kind, item in plain},
     }
-    touched_steps = [
-        [place, touched.opcodes, *_changed(touched, places)] for place, touched in steps
-    ]
+    rows = [[place, touched.opcodes, *_changed(touched, places)] for place, touched in steps]
     return {
         "stages": [
             [stage.key, stage.label, stage.number_and_pipeline, int(stage.has_text)]
@@ -262,7 +260,7 @@ def _module(
         "spans": list(spans.values),
         "codes": list(codes.values),
         "forms": index.forms,
-        "steps": touched_steps,
+        "steps": rows,
         "complete": len(names) == len(index.instructions),
     }
 
