@@ -151,7 +151,7 @@ class Report:
         self._stack.close()
 
     def __getitem__(self, name: str) -> "Module":
-        """Return the one module of a name or key; raises UnknownNameError."""
+        """Return the module of a name or key; raises UnknownNameError."""
         files = find_module([module.files for module in self.modules], name, str(self.path))
         return next(module for module in self.modules if module.files is files)
 

@@ -82,7 +82,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
 
     @event_priority(-100)
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
-        """Let MkDocs list an empty folder where `on_files` adds what a share needs."""
+        """Show MkDocs an empty folder if it makes a share of the pages: `on_files` adds them."""
         self._share, self._sources = own_share(), Path(config.docs_dir)
         if self._share:
             config.docs_dir = str(Path(config.site_dir).parent / "none")

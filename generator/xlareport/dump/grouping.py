@@ -309,7 +309,7 @@ def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
 
 
 def _spmd_inplace_of(stages: Sequence[SnapshotFiles]) -> Iterator[SnapshotFiles]:
-    """Put the GPU's snapshot after partitioning behind the passes that XLA takes it from."""
+    """Yield the snapshots, the GPU's one after partitioning behind the partitioning pipelines."""
     late = [stage for stage in stages if stage.name == AFTER_SPMD]
     others = [stage for stage in stages if stage.name != AFTER_SPMD]
     last = max(

@@ -27,7 +27,7 @@ class CollectiveRewriter:
     """Rewrites the communication of a program for several devices."""
 
     def __init__(self, devices: int, *, is_partitioned: bool) -> None:
-        """Take the devices, and whether they were partitions and not replicas."""
+        """Store the devices, and whether they are partitions or replicas."""
         self._devices, self._is_partitioned = devices, is_partitioned
 
     def rewritten(

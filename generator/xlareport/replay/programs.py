@@ -126,7 +126,7 @@ class RunnableProgram(Struct):
 
     @property
     def devices(self) -> int:
-        """How many devices run it."""
+        """The number of devices that run the program."""
         return 1 if self.placement is None else self.placement.devices
 
     def inputs(self) -> list[tuple[str, tuple[int, ...]]]:

@@ -170,7 +170,7 @@ def _same_value(program: RunnableProgram, line: Line, _shapes: dict[str, Shape])
 
 
 def _copy_start(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
-    """Give what a copy-start gives, a tuple whose first element is the destination."""
+    """Yield the tuple of a copy-start, whose first element is the destination."""
     program.note("copy-start and copy-done became copy")
     shape = shapes[line.operands[0]]
     yield replace(line, opcode="copy", shape=shape, attributes=())

@@ -62,7 +62,7 @@ class CompileTarget(Struct, frozen=True):
         return f"TPU {self.topology}" if self.platform == "tpu" else "the GPU of the description"
 
     def request(self) -> dict[str, str]:
-        """Return it as the child process takes it."""
+        """Return the target as the fields of a request to the child process."""
         fields: dict[str, str] = to_builtins(self)
         return fields
 

@@ -72,7 +72,7 @@ def group_decisions(
 
 
 def _groups(decisions: Iterable[FusionDecision]) -> list[_Group]:
-    """Put the steps together by the fusion that they ended in."""
+    """Group the fusion steps by the fusion in which they ended."""
     groups: dict[str, _Group] = defaultdict(_Group)
     members: set[str] = set()
     for number, decision in enumerate(decisions):

@@ -55,7 +55,7 @@ def find_argument(
 def _before(
     module: HloModule, home: Computation, value: Instruction
 ) -> tuple[Computation, Instruction] | None:
-    """Return what a value was before it was converted, rearranged, sliced or handed on."""
+    """Return the value from which a rearrangement, slice, barrier or tuple takes this one."""
     operand = home.operand(value)
     if value.opcode in _REARRANGED | _SLICES | _BARRIERS:
         return (home, operand) if operand is not None else None

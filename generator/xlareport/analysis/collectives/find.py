@@ -103,7 +103,7 @@ def _continued(module: HloModule, groups: list[list["_Held"]]) -> dict[int, list
 
 
 def _chain_of(held: "_Held") -> tuple[str, ...]:
-    """Return what the pieces of one collective share in all computations."""
+    """Return the identity that the pieces of one collective have in common in all computations."""
     attributes = held.instruction.attributes
     names = "channel_id", "frontend_attributes", "replica_groups"
     return held.instruction.opcode, *(attributes.get(name, "") for name in names)

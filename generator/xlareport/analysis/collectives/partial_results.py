@@ -79,7 +79,7 @@ def size_of_group(module: HloModule, body: Instruction) -> int | None:
 
 
 def _before(module: HloModule, at: _Line, *, is_inside: bool) -> Iterator[_Line]:
-    """Yield what gives a value: the root of a fusion, the operands of other instructions."""
+    """Yield the sources of a value: the root of a fusion, the operands of other instructions."""
     place, line, element = at
     if line.opcode == "fusion" and line.called:
         fused = module.by_name.get(line.called[0][1])

@@ -213,7 +213,7 @@ _MADE_SYNC = (
 
 
 def advise_options(kind: str, flags: Mapping[str, str]) -> str:
-    """Return what to do about a synchronous kind; empty where no option is known for it.
+    """Return the options that would make a synchronous kind asynchronous; empty if none is known.
 
     `flags` are the values in the dump; empty where it has none.
     """

@@ -25,7 +25,7 @@ _MOVES = {
 def describe_move(
     body: Instruction, source: Instruction, wanting: Counterpart | None, *, is_made: bool
 ) -> str:
-    """Return what a collective does with a value whose shardings are not known.
+    """Return a sentence on a collective that moves a value whose shardings are not known.
 
     `is_made`: the partitioner made the value for the op, and no other snapshot has it.
     """
@@ -46,7 +46,7 @@ def describe_move(
 def describe_resharding(
     step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None, kind: str = ""
 ) -> str:
-    """Return what is resharded, for which op, and the reshape that makes it necessary.
+    """Return a sentence on the resharded value, the op that needs it, and the reshape in between.
 
     `kind` is that of the collective: an all-gather of an argument gathers it.
     """

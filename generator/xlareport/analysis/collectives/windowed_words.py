@@ -85,7 +85,7 @@ def _hop_words(ring: Ring) -> str:
 
 
 def _use_words(ring: Ring) -> str:
-    """Return what is special about a hop."""
+    """Return what a sentence adds about a hop: the last sum, zeros, a result that nothing reads."""
     if ring.is_after:
         return ", which brings the two partial sums of the ring together"
     if ring.sends_zero:

@@ -233,7 +233,7 @@ class OperationChange(Struct, frozen=True):
 
     @property
     def in_both(self) -> bool:
-        """Whether both sides have it."""
+        """Whether both sides have the operation."""
         return self.base is not None and self.head is not None
 
     @property

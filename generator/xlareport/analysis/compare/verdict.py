@@ -104,7 +104,7 @@ class WorkChange(Struct, frozen=True):
 
     @property
     def explains_time(self) -> bool:
-        """Whether more time is that of more work: it rose no more than in step with FLOPs."""
+        """Whether more work explains the longer time: it grew hardly more than the FLOPs."""
         return self.flops > 0 and self.time_per_flop <= min(_IN_STEP * self.flops, _LARGEST_STEP)
 
     def explains(self, memory: Judgement) -> bool:

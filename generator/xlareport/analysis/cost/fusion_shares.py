@@ -173,7 +173,7 @@ class _Fusions:
 
 
 def _computing(computation: Computation) -> Iterator[Instruction]:
-    """Yield what runs on arrays; scalars are places of slices."""
+    """Yield the instructions that compute arrays; scalars are only positions of slices."""
     for instruction in computation.instructions:
         if instruction.shape.dimensions and instruction.opcode not in NO_CODE:
             yield instruction
@@ -182,7 +182,7 @@ def _computing(computation: Computation) -> Iterator[Instruction]:
 def _pass_on_reads(
     computation: Computation, weights: dict[str, _Weight], moves: Collection[str]
 ) -> None:
-    """Give what moves read in a fusion to those that use their values, in equal parts."""
+    """Divide the bytes that data movement reads in a fusion equally among the users."""
     for instruction in computation.instructions:
         weight = weights.get(instruction.name)
         if instruction.name not in moves or weight is None:

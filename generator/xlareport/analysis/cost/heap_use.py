@@ -41,7 +41,7 @@ def measure_heap_use(allocation: Allocation, live: LiveRanges, module: HloModule
 
 
 def is_table(value: BufferValue) -> bool:
-    """Return whether it is the table of pointers of a tuple."""
+    """Return whether a value is the table of pointers of a tuple."""
     return value.shape.startswith("(")
 
 

@@ -160,7 +160,7 @@ class Loops(Struct, frozen=True, dict=True):
 
     @cached_property
     def _callers(self) -> Mapping[str, tuple[Computation, Instruction]]:
-        """The one loop or call that runs a computation; none where several do."""
+        """Return the loop or call that runs a computation, for those that only one runs."""
         calls = (
             (name, (place, instruction))
             for place in self.module.computations

@@ -303,7 +303,7 @@ class Composition(Struct, frozen=True, dict=True):
         return total_of(self.own.get(name, NO_COST) for name in names)
 
     def fused_traffic(self, local: OwnCost, sizes: Sizes) -> Traffic | None:
-        """Return what a fusion accesses, in the sizes that are wanted; None if unknown."""
+        """Return the bytes that a fusion reads and writes, by these sizes; None if unknown."""
         name = next((name for _, name in local.instruction.called), "")
         fused = self._fused.find(name, sizes)
         if fused is None:

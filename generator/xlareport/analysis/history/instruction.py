@@ -48,7 +48,7 @@ class ChangeIndex:
     """Places and computations that pairings cover, by snapshot; all others are unchanged."""
 
     def __init__(self, matchings: Iterable[tuple[int, Matching]]) -> None:
-        """Take the matchings in their order, each with the index of the snapshot after it."""
+        """Store the matchings in order, each with the index of the snapshot after it."""
         before: dict[tuple[str, str] | str, list[int]] = {}
         after: dict[tuple[str, str] | str, list[int]] = {}
         for number, matching in matchings:

@@ -140,7 +140,7 @@ class MainGuess(Struct, frozen=True):
 
     @property
     def alone(self) -> bool:
-        """Whether it is the only module that could be read."""
+        """Whether this is the only module that could be read."""
         return self.sureness == "only"
 
     @property

@@ -216,7 +216,7 @@ class _Values:
         self._count = 0
 
     def put(self, member: int, value: str) -> None:
-        """Take the value of a member, by its place; those left out before have the default."""
+        """Set the value of a member by its index; members without a value have the default."""
         if self._count < member:
             self._add(self._default, member - self._count)
         self._add(value, 1)

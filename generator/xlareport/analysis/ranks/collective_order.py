@@ -38,7 +38,7 @@ class CollectiveStep(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """How a sentence calls it."""
+        """The name of the position in a sentence."""
         groups = f" over {self.written_groups}" if self.written_groups else ""
         return f"{self.opcode} {self.shape}{groups}"
 

@@ -61,7 +61,7 @@ class _Columns(Struct):
     """In how many columns each process is."""
 
     def add(self, module_place: int, module: ModuleSummary, numbers: Sequence[int]) -> None:
-        """Put the module of some processes into a column; a new one where none is its own."""
+        """Add the module of some processes to the most similar column, or to a new one."""
         place = self._place_of(module, numbers)
         if place is None:
             place = len(self.members)

@@ -311,7 +311,7 @@ def _is_written(before: HloModule, op_name: str) -> bool:
 
 
 def _sharding_of(around: Sequence[Instruction], tiles: Tiles) -> str:
-    """Return the one sharding of these tiles that is written around an op; else ''."""
+    """Return the sharding around an op that has these tiles; empty if none or several do."""
     texts = {instruction.attributes.get("sharding", "") for instruction in around}
     alike = [text for text in texts if _tiles(parse_sharding(text)) == tiles]
     return alike[0] if len(alike) == 1 else ""

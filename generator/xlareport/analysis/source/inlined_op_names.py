@@ -73,7 +73,7 @@ def _find_scopes(module: HloModule) -> _Scopes:
 
 
 def _inside(outer: str, caller: Instruction) -> str:
-    """Return what inlining puts before op_names of what an instruction calls."""
+    """Return the prefix that inlining adds to the op_names of the computations that are called."""
     if caller.opcode != "call":
         return outer
     return join_op_names(outer, caller.metadata.op_name)[:_LONGEST] or outer

@@ -67,7 +67,7 @@ class LoopValues:
         return self._module.by_name.get(dict(loop.called).get("body", ""))
 
     def readers(self, computation: Computation, name: str) -> Iterator[Reading]:
-        """Yield what reads a value as an element of tuples and in the bodies of loops."""
+        """Yield the readers of a value, through elements of tuples and into the bodies of loops."""
         waiting: deque[_Followed] = deque([(computation, name, ())])
         seen: set[tuple[str, str, _Path]] = set()
         while waiting and len(seen) < _MOST_VALUES:
@@ -86,7 +86,7 @@ class LoopValues:
     def _uses(
         self, place: Computation, value: str, path: _Path
     ) -> Iterator[tuple[Instruction, _Operand, _Path]]:
-        """Yield what uses a value or an element of it, the operand, and where in that it is."""
+        """Yield the users of a value or its element, each with the operand and the path in that."""
         users = place.users.get(value, ())
         if path and len(users) > 1:
             elements = self._elements_of(place, value)

@@ -222,7 +222,7 @@ class _Served:
 
     @staticmethod
     def _of_fusion(fused: Computation, read: list[OpShares]) -> list[tuple[int, OpShares]]:
-        """Return what the concatenate that a fusion only is for combines."""
+        """Return size and ops of each operand that a fusion concatenates; empty for others."""
         root = _behind_moves(fused, fused.root)
         if root is None or root.opcode != "concatenate":
             return []
@@ -324,7 +324,7 @@ def _are_merged(members: list[tuple[int, OpShares]], op_name: str) -> bool:
 
 
 def _behind_moves(computation: Computation, line: Instruction | None) -> Instruction | None:
-    """Return what an instruction moves or converts."""
+    """Return the value behind an instruction that only moves or converts it."""
     for _ in range(_MOST_MOVES):
         if line is None or line.opcode not in _MOVES or not line.operand_names:
             break

@@ -51,7 +51,7 @@ class Action(Struct):
 
     @property
     def is_branch(self) -> bool:
-        """Return whether it may go elsewhere."""
+        """Whether the actions may continue at another address."""
         return self.branch is not None
 
 

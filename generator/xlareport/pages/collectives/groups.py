@@ -133,7 +133,7 @@ def _group_ids(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
 
 
 def _key(row: CollectiveRow) -> Hashable:
-    """Return what collectives of one grouping have in common.
+    """Return the key that collectives with the same device groups share.
 
     Pairs of sender and receiver are no groups; both directions of an exchange are one grouping.
     """

@@ -62,7 +62,7 @@ def collectives_words(report: CollectivesReport | None) -> str:
 
 
 def _by_device(report: CollectivesReport, sent: SentBytes) -> str:
-    """Return what a device sends; a range where some send more than others."""
+    """Return the bytes that a device sends; a range where some send more than others."""
     least, most = units.byte_size(sent.least), units.byte_size(sent.most)
     if not sent.is_exact:
         bound = "at most" if report.bound in ("", "at most") else "about"

@@ -46,7 +46,7 @@ class DiffSide(Struct, frozen=True):
     """The number of the optimized one."""
 
     def with_texts(self, texts: Mapping[str, Artifact]) -> "DiffSide":
-        """Return it with the files that have been restored, by path."""
+        """Return the side with the files that have been restored, by path."""
         stages = tuple(
             replace(
                 stage,

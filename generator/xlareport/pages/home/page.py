@@ -240,7 +240,7 @@ def _ways(
 
 
 def _fusion_answer(main: ModuleRecord) -> str:
-    """Return what a trace shows about missing fusions: reasons only on GPU."""
+    """Return a sentence on reasons of missing fusions, which only GPU compilers write."""
     if main.backend in ("cpu", "tpu"):
         compiler = words.BACKENDS[main.backend]
         return f"The {compiler} compiler writes no reasons. Trace one to see its fusion."

@@ -344,7 +344,7 @@ def _stack_names(buffers: Sequence[StackedBuffer]) -> str:
 
 
 def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
-    """Return what saves buffers for the backward pass in a program with jax.checkpoint."""
+    """Return a sentence on the buffers that jax.checkpoint saves for the backward pass."""
     marked = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
     if not marked:
         return _CHECKPOINTED

@@ -35,7 +35,7 @@ def analysis_line(memory: MemoryReport, backend: str | None) -> str:
 
 
 def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: str) -> str:
-    """Say why its peak is not the peak of the device memory, where it is another figure."""
+    """Return why this peak differs from the peak of the device memory; empty if it does not."""
     if backend == "cpu":
         return _CPU_PEAK if held.temp_bytes else ""
     if stats.peak_space in (None, DEFAULT_SPACE):

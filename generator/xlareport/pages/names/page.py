@@ -207,7 +207,7 @@ def _form(name: DumpName) -> tuple[str, ...]:
 def _form_view(
     artifacts: Sequence[Artifact], form: _Form, seen: set[TokenView], own: Collection[int]
 ) -> NameForm:
-    """Make the view, and add the parts that it shows to those seen."""
+    """Return the view of a name, and add the parts that it explains to `seen`."""
     formats = _by_format(form)
     first = [place for place in formats[0] if place in own] or formats[0]
     name = artifacts[first[len(first) // 2]].name
@@ -273,7 +273,7 @@ def _title(name: DumpName) -> str:
 
 
 def _module_name(name: str, count: int, seen: set[TokenView]) -> ModuleName:
-    """Make the view, and add the parts that it shows to those seen."""
+    """Return the view of a name, and add the parts that it explains to `seen`."""
     tokens = token_views(explain_module(name).tokens)
     new = tuple(dict.fromkeys(token for token in tokens if token.meaning and token not in seen))
     seen.update(new)

@@ -82,7 +82,7 @@ def headings_alone(markdown: str) -> tuple[str, Kept]:
 
 
 def put_back(html: str, kept: Kept) -> str:
-    """Put what was kept in the place of its marks.
+    """Replace the marks by the headings that they stand for.
 
     A page begins with its heading: the theme's search makes a section of a blank line before it.
     """

@@ -66,7 +66,7 @@ _SECTIONS = (
 
 
 def _notes(summary: TpuSummary) -> Iterator[Markup]:
-    """Yield what the seconds assume, and why a grade is not exact."""
+    """Yield notes on the assumptions behind the seconds, and on grades that are not exact."""
     yield graded("guessed", _assumption(summary))
     if summary.grade_reason:
         yield graded(summary.grade, summary.grade_reason)

@@ -30,7 +30,7 @@ class LloOperation(Struct):
 
     @property
     def is_spill_slot(self) -> bool:
-        """Return whether it reads or writes a slot for spilled registers."""
+        """Return whether an operation reads or writes a slot for spilled registers."""
         return SPILL in self.operands and "#allocation" in self.operands
 
 

@@ -31,7 +31,7 @@ class Utilization(Struct, frozen=True):
 
     @property
     def rows(self) -> int:
-        """How many bundles it has."""
+        """The number of bundles."""
         return len(next(iter(self.columns.values()), ()))
 
     def used(self, unit: str) -> int | None:
