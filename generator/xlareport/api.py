@@ -38,8 +38,7 @@ from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import instructions_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
-from xlareport.analysis.source.locations import SourcePlace, places_of
-from xlareport.analysis.source.placed import PlacedInstruction
+from xlareport.analysis.source.locations import PlacedInstruction, SourcePlace, places_of
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary

@@ -10,12 +10,13 @@ from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.halos import find_edged, needs_edges
 from xlareport.analysis.collectives.partial_results import (
     CONTRACTIONS,
+    PART_OF_OPERANDS,
     PartialOp,
     contracted_cuts,
     find_partial_op,
+    part_of,
     size_of_group,
 )
-from xlareport.analysis.collectives.partial_words import PART_OF_OPERANDS, part_of
 from xlareport.analysis.collectives.partitioning import (
     Counterpart,
     Moved,

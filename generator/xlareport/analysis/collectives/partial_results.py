@@ -1,4 +1,4 @@
-"""The op whose partial results a collective combines, as the partitioned snapshot has it."""
+"""The op whose partial results a collective combines, and why they are partial."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -15,6 +15,7 @@ from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import nearest_first
 
+PART_OF_OPERANDS = "each device has a part of its operands"
 CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _COMBINABLE = (*CONTRACTIONS, "reduce", "gather", "scatter", "reduce-window", "select-and-scatter")
 """Opcodes of which each device can have a partial result."""
@@ -144,3 +145,30 @@ def contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
         for sharding, numbers in zip(shardings[:2], dimensions, strict=False)
     ]
     return (1, *cuts)
+
+
+def part_of(step: PartitioningStep, home: Computation, op: Instruction) -> str:
+    """Return which operand is sharded so that each device has a part of the result.
+
+    A scatter into shards needs no sum over devices: where there is one, its updates are sharded.
+    """
+    operands = [operand for operand in home.operands(op) if operand is not None]
+    shardings = [step.sharding(operand) for operand in operands]
+    if op.opcode == "scatter" and shardings:
+        windows = _numbers(op, "update_window_dims")
+        rank = len(operands[-1].shape.dimensions)
+        added = [number for number in range(rank) if number not in windows]
+        cuts = cuts_along(shardings[-1], added)
+        return f"its updates are sharded in {cuts:,}" if cuts > 1 else PART_OF_OPERANDS
+    if op.opcode == "gather" and shardings:
+        cuts = cuts_along(shardings[0], _numbers(op, "start_index_map"))
+        if cuts > 1:
+            return f"its operand is sharded in {cuts:,} along the dimensions that it indexes"
+    return PART_OF_OPERANDS
+
+
+def _numbers(op: Instruction, attribute: str) -> list[int]:
+    try:
+        return list(parse_integers(op.attributes.get(attribute, "")))
+    except UncountableError:
+        return []

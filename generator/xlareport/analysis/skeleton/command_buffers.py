@@ -9,11 +9,10 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from xlareport.analysis.code.command_buffers import find_command_buffers
 from xlareport.analysis.code.links import name_kernel
 from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
 from xlareport.program import CodeNotes
-from xlareport.readers.thunks import Thunk
+from xlareport.readers.thunks import Thunk, find_command_buffers
 
 _COMPUTATION = "command_buffer"
 _EXACT = "members from the thunk metadata"
