@@ -147,14 +147,14 @@ export class InstructionFacts {
     const inner = called
       .flatMap(([, computation]) => graph.members(computation))
       .map((member) => this.counted(member, levels - 1));
-    const own = { flops, bytes, share };
+    const figures = { flops, bytes, share };
     return inner.reduce(
       (total, part) => ({
         flops: plus(total.flops, part.flops),
         bytes: plus(total.bytes, part.bytes),
         share: plus(total.share, part.share),
       }),
-      own,
+      figures,
     );
   }
 
