@@ -34,9 +34,9 @@ const overlay = element("dialog.xr-keys", { "aria-label": "Keys" });
 
 function showKeys() {
   if (overlay.open) return overlay.close();
-  const own = [...bound].map(([key, { help }]) => [key, help]);
+  const ofPage = [...bound].map(([key, { help }]) => [key, help]);
   const theme = document.querySelector("[data-md-component=search]") ? [["s", "Full-text search"]] : [];
-  const all = [...own, ...theme, ["Esc", "Close"]];
+  const all = [...ofPage, ...theme, ["Esc", "Close"]];
   const rows = all.map(([key, help]) =>
     element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help)),
   );

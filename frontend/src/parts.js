@@ -112,7 +112,7 @@ function list(items) {
  * @param {HTMLElement} article
  */
 function contents(article) {
-  const items = /** @type {HTMLElement[]} */ ([]);
+  const entries = /** @type {HTMLElement[]} */ ([]);
   for (const heading of article.querySelectorAll("h2[id], h3[id]")) {
     const words = heading.firstChild?.textContent ?? "";
     const item = element(
@@ -120,11 +120,11 @@ function contents(article) {
       null,
       element("a.md-nav__link", { href: `#${heading.id}` }, element("span.md-ellipsis", null, words)),
     );
-    const above = items.at(-1);
-    if (heading.localName === "h2" || !above) items.push(item);
+    const above = entries.at(-1);
+    if (heading.localName === "h2" || !above) entries.push(item);
     else below(above).append(item);
   }
-  return items;
+  return entries;
 }
 
 /** @param {HTMLElement} item @returns {Element} the list of what stands below it */

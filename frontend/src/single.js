@@ -100,10 +100,10 @@ function turned(event) {
 function writeAnew() {
   /* eslint-disable no-restricted-properties -- the page itself, whose policy stays */
   const foot = document.querySelector(".md-footer")?.outerHTML ?? "";
-  const rest = [...document.querySelectorAll(REST)].map((part) => part.outerHTML);
+  const parts = [...document.querySelectorAll(REST)].map((part) => part.outerHTML);
   /* eslint-enable no-restricted-properties */
   document.open();
-  document.write(`<!doctype html>${beginning}${foot}</div>${rest.join("")}`);
+  document.write(`<!doctype html>${beginning}${foot}</div>${parts.join("")}`);
   document.close();
 }
 

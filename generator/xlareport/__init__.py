@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xlareport.analysis.source.placed import PlacedInstruction
+    from xlareport.analysis.source.locations import PlacedInstruction
     from xlareport.api import (
         Module,
         Report,
@@ -39,7 +39,7 @@ _PLACES = {
     "Limits": "runtime.limits",
     "MissingPackageError": "records.column_tables",
     "Module": "api",
-    "PlacedInstruction": "analysis.source.placed",
+    "PlacedInstruction": "analysis.source.locations",
     "Problem": "runtime.errors",
     "Report": "api",
     "Snapshot": "api",

@@ -38,8 +38,7 @@ from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import instructions_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
-from xlareport.analysis.source.locations import SourcePlace, places_of
-from xlareport.analysis.source.placed import PlacedInstruction
+from xlareport.analysis.source.locations import PlacedInstruction, SourcePlace, places_of
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
@@ -151,7 +150,7 @@ class Report:
         self._stack.close()
 
     def __getitem__(self, name: str) -> "Module":
-        """Return the one module of a name or key; raises UnknownNameError."""
+        """Return the module of a name or key; raises UnknownNameError."""
         files = find_module([module.files for module in self.modules], name, str(self.path))
         return next(module for module in self.modules if module.files is files)
 

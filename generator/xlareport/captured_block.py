@@ -74,9 +74,9 @@ def capture(folder: str | Path | None = None, level: str = "passes") -> Iterator
 
 def _folder(asked: str | Path | None) -> Path:
     if asked is None:
-        own = Path(tempfile.mkdtemp(prefix="xlareport-capture-"))
-        atexit.register(shutil.rmtree, own, ignore_errors=True)
-        return own
+        temporary = Path(tempfile.mkdtemp(prefix="xlareport-capture-"))
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+        return temporary
     folder = Path(asked)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):

@@ -31,9 +31,14 @@ from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.compare_side import OpenedSide, open_side, read_side, read_timed_side
 from xlareport.dump.source import Source
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.compare.diff_tasks import Reports, diff_task
 from xlareport.pages.compare.files import compare_files
-from xlareport.pages.compare.module_diff import ModuleDiff, diff_modules, failed_diff
+from xlareport.pages.compare.module_diff import (
+    ModuleDiff,
+    Reports,
+    diff_modules,
+    diff_task,
+    failed_diff,
+)
 from xlareport.pages.compare.sweep import sweep_files
 from xlareport.pictures.draw import Renderer
 from xlareport.pictures.layout_pool import LayoutPool
@@ -250,8 +255,8 @@ def _diffs(
     progress: ProgressCallback,
 ) -> Iterator[tuple[int, ModuleDiff]]:
     """Yield the side-by-side data of differing modules, by the index of the comparison."""
-    known = None if main is None else comparisons[main]
-    passes = shown_passes(find_causes(comparisons, known))
+    main_comparison = None if main is None else comparisons[main]
+    passes = shown_passes(find_causes(comparisons, main_comparison))
     tasks = {
         task: place
         for place, comparison in enumerate(comparisons)

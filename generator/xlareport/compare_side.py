@@ -111,8 +111,10 @@ def read_side(
         problem = Problem(source.dump.path, None, ONLY_FIGURES)
         return ComparedSide(source.sketched, source.dump, source.main, (problem,))
     if isinstance(source, SketchedReport):
-        known = source.known
-        return ComparedSide(source.sketched, known.dump, known.main, known.problems, report=source)
+        record = source.known
+        return ComparedSide(
+            source.sketched, record.dump, record.main, record.problems, report=source
+        )
     named = group_source(source)
     grouped = named.grouped
     sketches: dict[str, SketchedModule] = {}

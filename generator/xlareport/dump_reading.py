@@ -181,10 +181,10 @@ class DumpReading:
 def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAnalysis:
     """Return the analysis with this process's file objects in place of copies."""
     summary = analysis.summary
-    known = {stage.key: stage for stage in files.stages}
+    stages = {stage.key: stage for stage in files.stages}
 
     def own(stage: SnapshotFiles) -> SnapshotFiles:
-        mine = known.get(stage.key, stage)
+        mine = stages.get(stage.key, stage)
         if [artifact.path for artifact in mine.artifacts] != [
             artifact.path for artifact in stage.artifacts
         ]:
@@ -281,7 +281,7 @@ def begin_reading(
     replays = _replays(options.replays, grouped, repeated.same)
     progress(_READING, 0, number)
     folder = Folder(options.out).cache.absolute() if pages else None
-    kept = keep_in(folder, options.cache_bytes) if folder else None
+    store = keep_in(folder, options.cache_bytes) if folder else None
 
     def task(module: ModuleFiles, total: int) -> ModuleTask:
         times, replay = watched.modules.get(module.name), replays.get(module.key)
@@ -289,7 +289,7 @@ def begin_reading(
         shared = share_processes(module.bytes, total, workers.jobs)
         return ModuleTask(module, analyzed, 1 if workers.is_remote else shared)
 
-    work = ModuleWork(options.pictures if pages else None, kept, pages and workers.is_remote)
+    work = ModuleWork(options.pictures if pages else None, store, pages and workers.is_remote)
     tasks = _largest_first(grouped.modules, repeated.same, task)
     return DumpReading(
         source=source,
@@ -322,9 +322,9 @@ def _largest_first(
 ) -> Iterator[ModuleTask]:
     """Yield the tasks of modules, each made when it is wanted."""
     sizes = array("q", (-1 if module.key in without else module.bytes for module in modules))
-    own = (place for place, size in enumerate(sizes) if size >= 0)
+    here = (place for place, size in enumerate(sizes) if size >= 0)
     total = sum(size for size in sizes if size >= 0)
-    for place in array("q", sorted(own, key=sizes.__getitem__, reverse=True)):
+    for place in array("q", sorted(here, key=sizes.__getitem__, reverse=True)):
         yield task(modules[place], total)
 
 
@@ -332,10 +332,10 @@ def _replays(
     results: Sequence[ReplayResult], grouped: GroupedDump, same: Mapping[str, str]
 ) -> dict[str, ReplayResult]:
     """Return the results by the keys of their modules; raises UnreadableInputError."""
-    known = {module.key for module in grouped.modules} if results else set()
+    keys = {module.key for module in grouped.modules} if results else set()
     replays: dict[str, ReplayResult] = {}
     for result in results:
-        if result.module not in known:
+        if result.module not in keys:
             raise UnreadableInputError(f"--replay names {result.module}, which the dump has not.")
         replays[same.get(result.module, result.module)] = result
     return replays

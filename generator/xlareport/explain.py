@@ -73,16 +73,16 @@ def explain_name(name: str) -> Explanation:
     """Explain any name that is met in a dump or around one."""
     ways = (_from_tables, _flag_of_family, _shape, _known_file, _op_name)
     for explain in (*ways, _module_of_framework, _instruction, _helper, _log):
-        known = explain(name)
-        if known is not None:
-            return known
+        explanation = explain(name)
+        if explanation is not None:
+            return explanation
     return Explanation(name, _UNKNOWN, _NOTHING_KNOWN, (), ())
 
 
 def _known_file(name: str) -> Explanation | None:
     file = parse(name)
-    known = file.kind not in _NOT_RECOGNISED or file.module_id is not None
-    return _file(name, file) if known else None
+    is_known = file.kind not in _NOT_RECOGNISED or file.module_id is not None
+    return _file(name, file) if is_known else None
 
 
 def _log(name: str) -> Explanation | None:
@@ -91,8 +91,8 @@ def _log(name: str) -> Explanation | None:
 
 
 def _op_name(name: str) -> Explanation | None:
-    known = _OP_NAME.match(name)
-    return Explanation(name, "op-name", _OP_NAME_WORDS, (), (_FOLLOWED,)) if known else None
+    match = _OP_NAME.match(name)
+    return Explanation(name, "op-name", _OP_NAME_WORDS, (), (_FOLLOWED,)) if match else None
 
 
 def _module_of_framework(name: str) -> Explanation | None:
@@ -204,9 +204,9 @@ _MOST_ARRAYS = 20
 
 def _array_token(shape: Shape) -> Token:
     """Return the meaning of an array shape: elements, dimension order, tiles and memory space."""
-    known = element_types.find(shape.element_type)
+    entry = element_types.find(shape.element_type)
     sizes = " x ".join("any number" if size is None else f"{size:,}" for size in shape.dimensions)
-    parts = [f"{sizes or 'One'} of {shape.element_type}.", known.words if known else ""]
+    parts = [f"{sizes or 'One'} of {shape.element_type}.", entry.words if entry else ""]
     order = shape.layout.partition(":")[0].strip()
     if order:
         parts.append(f"Layout {order}:")
@@ -284,8 +284,8 @@ def _module(name: str, parts: ModuleNameParts) -> Explanation:
 def _instruction(name: str) -> Explanation | None:
     """Explain the name of an instruction or computation that shows itself to be one."""
     tokens = explain_instruction(name).tokens
-    known = table("instructions")["suffix"]
-    if not any(token.field not in _TELLS_NOTHING or token.text in known for token in tokens):
+    suffixes = table("instructions")["suffix"]
+    if not any(token.field not in _TELLS_NOTHING or token.text in suffixes for token in tokens):
         return None
     summary = "The name of an instruction or a computation."
     named = [token.text for token in tokens if token.field in _OPERATION]

@@ -70,13 +70,13 @@ def _node(
     instruction: Instruction, computation: Computation, module: HloModule, line: str
 ) -> dict[str, Any]:
     op_name = op_name_of(instruction, module)
-    result = {
+    attributes = {
         "instruction": f"%{instruction.name}",
         "shape": instruction.shape.text,
         "op_name": op_name,
     }
-    result |= {"source": line} | dict(instruction.attributes)
-    attrs = [_pair(key, value) for key, value in result.items() if value]
+    attributes |= {"source": line} | dict(instruction.attributes)
+    attrs = [_pair(key, value) for key, value in attributes.items() if value]
     return {
         "id": instruction.name,
         "label": instruction.opcode,
@@ -117,12 +117,12 @@ def _node_data(
     grades = {key: 1 + doubt(instruction.grade) for key, instruction in cost.instructions.items()}
     yield "grade-of-cost", _data(module, grades)
     if seen is not None:
-        own = {(row.computation, row.time.name): row.time.own / 1e6 for row in seen.rows}
-        yield "measured-microseconds", _data(module, own)
+        microseconds = {(row.computation, row.time.name): row.time.own / 1e6 for row in seen.rows}
+        yield "measured-microseconds", _data(module, microseconds)
 
 
 def _data(module: HloModule, values: Mapping[tuple[str, str], float]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
+    by_computation: dict[str, Any] = {}
     for computation in module.computations:
         results = {
             instruction.name: {"value": values[computation.name, instruction.name]}
@@ -130,5 +130,5 @@ def _data(module: HloModule, values: Mapping[tuple[str, str], float]) -> dict[st
             if (computation.name, instruction.name) in values
         }
         if results:
-            result[computation.name] = {"results": results, "gradient": list(_GRADIENT)}
-    return result
+            by_computation[computation.name] = {"results": results, "gradient": list(_GRADIENT)}
+    return by_computation

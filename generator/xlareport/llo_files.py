@@ -39,12 +39,12 @@ class LloReading(Struct):
         if artifact is None:
             return None
         try:
-            data = artifact.entry.read()
+            content = artifact.entry.read()
         except OSError as error:
             self.problems.append(Problem(artifact.path, None, f"Not read: {error.strerror}."))
             return None
         self.read.append(artifact.path)
-        value, problems = reader(data, artifact.path)
+        value, problems = reader(content, artifact.path)
         self.problems += problems
         return value
 
@@ -85,12 +85,12 @@ Labels = Mapping[str, Artifact]
 
 def llo_programs(files: ModuleFiles) -> Mapping[str, Labels]:
     """Return the files of each program of a module."""
-    result: dict[str, dict[str, Artifact]] = {}
+    files_of: dict[str, dict[str, Artifact]] = {}
     for artifact in sorted(files.llo, key=_order):
         program, label = llo_program(artifact.name), llo_label(artifact.name)
         if program and label:
-            result.setdefault(program, {})[label] = artifact
-    return result
+            files_of.setdefault(program, {})[label] = artifact
+    return files_of
 
 
 def _order(artifact: Artifact) -> tuple[int, str]:

@@ -82,7 +82,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
 
     @event_priority(-100)
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
-        """Let MkDocs list an empty folder where `on_files` adds what a share needs."""
+        """Show MkDocs an empty folder if it makes a share of the pages: `on_files` adds them."""
         self._share, self._sources = own_share(), Path(config.docs_dir)
         if self._share:
             config.docs_dir = str(Path(config.site_dir).parent / "none")
@@ -211,9 +211,9 @@ def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:
 
 def _navigation(nav: list[Any], pages: list[str]) -> list[Any]:
     """Return the entries whose pages exist, then the pages that the user added."""
-    kept = [entry for entry in (_existing(entry, set(pages)) for entry in nav) if entry]
+    entries = [entry for entry in (_existing(entry, set(pages)) for entry in nav) if entry]
     listed = set(_listed(nav))
-    return kept + [page for page in pages if page not in listed and not page.startswith("m/")]
+    return entries + [page for page in pages if page not in listed and not page.startswith("m/")]
 
 
 def _existing(entry: Any, pages: set[str]) -> Any:
@@ -223,7 +223,7 @@ def _existing(entry: Any, pages: set[str]) -> Any:
     ((title, target),) = entry.items()
     if isinstance(target, str):
         return entry if target in pages else None
-    inner = [kept for kept in (_existing(item, pages) for item in target) if kept]
+    inner = [present for present in (_existing(item, pages) for item in target) if present]
     return {title: inner} if inner else None
 
 

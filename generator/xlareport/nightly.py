@@ -166,6 +166,6 @@ def _crashed(night: str, code: int, *, has_report: bool) -> NightOutcome:
 def _default_budgets(view: ComparisonRecord) -> list[Budget]:
     """Return the default budgets for which the baseline has the figure."""
     figures = view.main.figures if view.main else ()
-    known = {figure.name for figure in figures if figure.base is not None}
+    compared = {figure.name for figure in figures if figure.base is not None}
     budgets = map(parse_budget, DEFAULT_BUDGETS)
-    return [budget for budget in budgets if not known.isdisjoint(budget.figures)]
+    return [budget for budget in budgets if not compared.isdisjoint(budget.figures)]

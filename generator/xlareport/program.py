@@ -116,8 +116,8 @@ class ParsedModule(Struct, frozen=True):
             [self.final] if key is None else [o for o in self.snapshots if o.stage.key == key]
         )
         if not snapshots or snapshots[-1] is None:
-            known = [snapshot.stage.key for snapshot in self.snapshots]
-            raise UnknownNameError(f"{self.files.key} has no snapshot {key!r}", known)
+            keys = [snapshot.stage.key for snapshot in self.snapshots]
+            raise UnknownNameError(f"{self.files.key} has no snapshot {key!r}", keys)
         return snapshots[-1]
 
 
@@ -131,11 +131,11 @@ def read_module(files: ModuleFiles) -> ParsedModule:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
     reader = _ModuleReader()
     restarts = files.second_id is not None
-    known = tuple(reader.whole(tuple(reader.snapshots(files))))
-    result = order_snapshots(known, numbers_restart=restarts)
-    result = mark_foreign_snapshots(result, numbers_restart=restarts)
-    files = replace(files, stages=_stages_in_place(files.stages, result))
-    snapshots = tuple(snapshot for snapshot in result if not snapshot.stage.left_out)
+    read = tuple(reader.whole(tuple(reader.snapshots(files))))
+    snapshots_in_order = order_snapshots(read, numbers_restart=restarts)
+    snapshots_in_order = mark_foreign_snapshots(snapshots_in_order, numbers_restart=restarts)
+    files = replace(files, stages=_stages_in_place(files.stages, snapshots_in_order))
+    snapshots = tuple(snapshot for snapshot in snapshots_in_order if not snapshot.stage.left_out)
     side = reader.side_files(files)
     return ParsedModule(
         files=files,
@@ -144,7 +144,7 @@ def read_module(files: ModuleFiles) -> ParsedModule:
         code=_code_notes(side),
         device_words=_device_words(files, side),
         read=tuple(reader.read_paths),
-        problems=(*reader.problems(), *_strangers(result)),
+        problems=(*reader.problems(), *_strangers(snapshots_in_order)),
         side=side,
     )
 

@@ -70,11 +70,11 @@ class SideFile(Struct, Generic[T], frozen=True):
         return ()
 
     def _takes(self, artifact: Artifact, names: Iterable[tuple[str | None, str | None]]) -> bool:
-        own = artifact.name
+        name = artifact.name
         named = any(
-            kind in (None, own.kind) and stage in (None, own.stage) for kind, stage in names
+            kind in (None, name.kind) and stage in (None, name.stage) for kind, stage in names
         )
-        return named and (not self.formats or own.format in self.formats)
+        return named and (not self.formats or name.format in self.formats)
 
 
 def _final_or_last(artifacts: list[Artifact]) -> Artifact:

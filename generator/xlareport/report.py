@@ -35,11 +35,10 @@ from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.program import ParsedModule, read_module
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord, StoredRecords
-from xlareport.runtime.allocation import give_back_large_blocks
 from xlareport.runtime.errors import UnreadableInputError, UnwritableOutputError
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.fleet import open_fleet
-from xlareport.runtime.garbage_collection import rare_collections
+from xlareport.runtime.garbage_collection import give_back_large_blocks, rare_collections
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.runtime.worker_pool import WorkerPool, Workers
 from xlareport.side_files import read_profiles
@@ -159,11 +158,11 @@ def _read_and_draw(
     reading: DumpReading, renderer: Renderer, choice: PictureChoice
 ) -> SpooledValues[tuple[TextFile, ...]]:
     """Read all modules and return their payloads and pictures, those of some at a time."""
-    kept = reading.work.kept
+    kept_results = reading.work.kept
     drawn = SpooledValues[tuple[TextFile, ...]](reading.folder, RESIDENT // MOST_TOGETHER)
-    drawn.extend(ModuleDrawing(renderer, choice, kept).files(reading.results()))
-    if kept is not None:
-        kept.store.prune()
+    drawn.extend(ModuleDrawing(renderer, choice, kept_results).files(reading.results()))
+    if kept_results is not None:
+        kept_results.store.prune()
     return drawn
 
 

@@ -131,10 +131,10 @@ def profile_events(
     sizes = [forms[0].size for forms in folders.values()]
     before, total = accumulate(sizes, initial=0), sum(sizes)
     for number, (forms, done) in enumerate(zip(folders.values(), before, strict=False)):
-        result = partial(_show_progress, reading, done, total)
+        show_progress = partial(_show_progress, reading, done, total)
         for form in forms:
             value = len(reading.read)
-            yield from _of_file(number, form, reading, limits, result)
+            yield from _of_file(number, form, reading, limits, show_progress)
             if len(reading.read) > value:
                 break
 
@@ -170,8 +170,8 @@ def _events(
     file: IO[bytes], path: str, reading: ProfileReading, progress: Callable[[int], None]
 ) -> Iterator[OpEvent]:
     """Yield the events of an open profile, and report progress at intervals."""
-    result = xplane_events if path.endswith(_XPLANE) else trace_events
-    for place, event in enumerate(result(file, path, reading.problems)):
+    events_of = xplane_events if path.endswith(_XPLANE) else trace_events
+    for place, event in enumerate(events_of(file, path, reading.problems)):
         if not place:
             reading.read.append(path)
         if not place % _EVENTS:

@@ -43,5 +43,5 @@ def skeleton_text(skeleton: Skeleton, *, full: bool = False, width: int = 160) -
 
 
 def skeleton_value(skeleton: Skeleton) -> dict[str, Any]:
-    """Return it as a value for JSON, with every item; times in seconds."""
+    """Return the skeleton as a value for JSON, with every item; times in seconds."""
     return {"times": "estimates", **to_builtins(skeleton), "seconds": skeleton.seconds}

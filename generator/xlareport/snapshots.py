@@ -83,7 +83,7 @@ def order_snapshots(
     `numbers_restart` is for a compilation that restarts the numbers of its snapshots.
     """
     placed = [snapshot for snapshot in snapshots if snapshot.stage.is_placed]
-    if numbers_restart or not has_repeated_numbers([known.stage for known in placed]):
+    if numbers_restart or not has_repeated_numbers([ordered.stage for ordered in placed]):
         placed = _before_passes(placed)
     for snapshot in snapshots if placed else ():
         if not snapshot.stage.is_placed:
@@ -123,8 +123,8 @@ def _placed_by_content(
     snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot]
 ) -> tuple[int, ParsedSnapshot]:
     """Return the index of a snapshot by its contents, and the snapshot marked accordingly."""
-    known = [(_lines(other), other.read_from.entry.modified) for other in others]
-    at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, known)
+    contents = [(_lines(other), other.read_from.entry.modified) for other in others]
+    at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, contents)
     return at, replace(snapshot, stage=replace(snapshot.stage, placed_by="content"))
 
 
@@ -145,12 +145,12 @@ def mark_foreign_snapshots(
     if final is None:
         return ()
     by_content = _marked_by_content(snapshots, final)
-    kept = [snapshot.stage for snapshot in by_content if not snapshot.stage.left_out]
-    if numbers_restart or not has_repeated_numbers(kept):
+    stages = [snapshot.stage for snapshot in by_content if not snapshot.stage.left_out]
+    if numbers_restart or not has_repeated_numbers(stages):
         return by_content
-    together = snapshots_of_same_run(kept, final.stage)
+    together = snapshots_of_same_run(stages, final.stage)
     reason = _NO_TELLING if together is None else _OTHER_TIME
-    belong = together or [stage for stage in kept if stage.sequence is None]
+    belong = together or [stage for stage in stages if stage.sequence is None]
     return tuple(
         snapshot if snapshot.stage in belong else _left_out(snapshot, reason)
         for snapshot in by_content

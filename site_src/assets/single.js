@@ -108,9 +108,9 @@
   }
   function writeAnew() {
     const foot = document.querySelector(".md-footer")?.outerHTML ?? "";
-    const rest = [...document.querySelectorAll(REST)].map((part) => part.outerHTML);
+    const parts = [...document.querySelectorAll(REST)].map((part) => part.outerHTML);
     document.open();
-    document.write(`<!doctype html>${beginning}${foot}</div>${rest.join("")}`);
+    document.write(`<!doctype html>${beginning}${foot}</div>${parts.join("")}`);
     document.close();
   }
   function follow(event) {

@@ -525,7 +525,7 @@ var xlareport = (() => {
      * @returns {number[]} its blocks; each text is told by the one before it
      */
     numbers(wanted2) {
-      let known4 = 0;
+      let count = 0;
       let former = (
         /** @type {number[]} */
         []
@@ -538,7 +538,7 @@ var xlareport = (() => {
         for (let at = 0; at < runs.length; ) {
           const [kind, first] = [runs[at], runs[at + 1]];
           at += 2;
-          if (kind === 0) for (const end = known4 + first; known4 < end; known4 += 1) numbers.push(known4);
+          if (kind === 0) for (const end = count + first; count < end; count += 1) numbers.push(count);
           else if (kind === 1) numbers.push(...former.slice(first, first + runs[at++]));
           else numbers.push(first);
         }
@@ -631,13 +631,13 @@ var xlareport = (() => {
   function colored(text) {
     const looked = text.slice(0, COLORED).split("\n");
     const parts = looked.flatMap((line3, place) => [place ? "\n" : "", ...coloredLine(line3)]);
-    const rest2 = visible(text.slice(COLORED, SHOWN));
+    const uncolored = visible(text.slice(COLORED, SHOWN));
     const cut = text.length > SHOWN && element(
       "p.xr-muted",
       null,
       `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the HLO tab has the rest.`
     );
-    return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest2)), cut || ""];
+    return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, uncolored)), cut || ""];
   }
   var Code = class {
     /**
@@ -753,14 +753,14 @@ var xlareport = (() => {
     when([id, kind, description, before, after, , , , waits]) {
       if (kind === void 0) return null;
       const named2 = (number) => number === null ? "none" : this.thunkLink(number);
-      const known4 = id !== null;
+      const isThunk = id !== null;
       return element(
         "p.xr-certain",
         null,
-        known4 ? `Runs as thunk ${id}, ` : "Runs as ",
+        isThunk ? `Runs as thunk ${id}, ` : "Runs as ",
         element("code", null, kind),
         ` ${description}. `,
-        ...known4 ? [
+        ...isThunk ? [
           "Nearest earlier thunk that touches the same memory: ",
           named2(before),
           "; the nearest later one: ",
@@ -1022,12 +1022,12 @@ var xlareport = (() => {
     return element("a.xr-word", { "data-word": `${kind}:${name}`, href: address2(kind, name) }, ...inside);
   }
   async function explainWord(word2) {
-    const known4 = await tables();
+    const loaded2 = await tables();
     const [kind, name] = divide(word2);
-    if (kind === "instruction") return instruction(name, known4);
-    if (kind === "shape") return shape(name, known4);
-    if (kind === "layout") return layoutParts(name.slice(1, -1), known4);
-    return kinds(name, known4).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
+    if (kind === "instruction") return instruction(name, loaded2);
+    if (kind === "shape") return shape(name, loaded2);
+    if (kind === "layout") return layoutParts(name.slice(1, -1), loaded2);
+    return kinds(name, loaded2).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
   }
   function kinds(name, known4) {
     const meanings = Object.entries(known4.words).map(([kind, words2]) => [
@@ -1151,7 +1151,7 @@ var xlareport = (() => {
   }
   async function wordAtCaret(line3, caret) {
     if (!line3.contains(caret.startContainer)) return null;
-    const known4 = await tables();
+    const loaded2 = await tables();
     const before = document.createRange();
     before.setStart(line3, 0);
     before.setEnd(caret.startContainer, caret.startOffset);
@@ -1160,7 +1160,7 @@ var xlareport = (() => {
     for (const match of text.matchAll(IN_TEXT)) {
       if (match.index > offset) return null;
       if (match.index + match[0].length < offset) continue;
-      const word2 = kindInText(text, match.index, match[0], known4);
+      const word2 = kindInText(text, match.index, match[0], loaded2);
       return word2 ? { word: word2, place: caret.getBoundingClientRect() } : null;
     }
     return null;
@@ -1186,10 +1186,10 @@ var xlareport = (() => {
       [...parent.querySelectorAll(UNMARKED)]
     );
     if (!names2.length) return;
-    const known4 = await tables();
+    const loaded2 = await tables();
     for (const code of names2) {
       const around = code.closest("a");
-      const word2 = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", known4);
+      const word2 = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", loaded2);
       if (!word2 || !code.parentNode) continue;
       if (around) around.dataset.word ??= word2;
       else wrap(code, word2);
@@ -1229,9 +1229,9 @@ var xlareport = (() => {
   var overlay = element("dialog.xr-keys", { "aria-label": "Keys" });
   function showKeys() {
     if (overlay.open) return overlay.close();
-    const own2 = [...bound].map(([key, { help }]) => [key, help]);
+    const ofPage = [...bound].map(([key, { help }]) => [key, help]);
     const theme = document.querySelector("[data-md-component=search]") ? [["s", "Full-text search"]] : [];
-    const all = [...own2, ...theme, ["Esc", "Close"]];
+    const all = [...ofPage, ...theme, ["Esc", "Close"]];
     const rows2 = all.map(
       ([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help))
     );
@@ -1834,11 +1834,11 @@ var xlareport = (() => {
     return (picture.svg.dataset.modes ?? "").split(" ").filter((mode) => Object.hasOwn(WORDS, mode));
   }
   function applyMode(picture) {
-    const known4 = modes(picture);
-    if (!known4.length) return;
+    const available = modes(picture);
+    if (!available.length) return;
     const wanted2 = picture.host.dataset.mode ?? FIRST;
-    const now = known4.includes(wanted2) ? wanted2 : FIRST;
-    for (const mode of known4) picture.svg.classList.toggle(`by-${mode}`, mode === now);
+    const now = available.includes(wanted2) ? wanted2 : FIRST;
+    for (const mode of available) picture.svg.classList.toggle(`by-${mode}`, mode === now);
     picture.source = picture.source.replace(/ class="xg by-[a-z]+"/, ` class="xg by-${now}"`);
   }
   function modeChoice(picture) {
@@ -1928,8 +1928,8 @@ var xlareport = (() => {
     enter() {
       const around = middle(this.picture.canvas);
       const far = (box3) => Math.hypot(middle(box3).x - around.x, middle(box3).y - around.y);
-      const known4 = this.boxes.find((box3) => box3.classList.contains("focus"));
-      const nearest = known4 ?? this.stops.reduce((best, box3) => far(box3) < far(best) ? box3 : best, this.stops[0]);
+      const focused = this.boxes.find((box3) => box3.classList.contains("focus"));
+      const nearest = focused ?? this.stops.reduce((best, box3) => far(box3) < far(best) ? box3 : best, this.stops[0]);
       this.choice = [];
       if (nearest) this.go(nearest);
     }
@@ -2465,8 +2465,8 @@ var xlareport = (() => {
         const { place: source, element: element2 } = this.origin(use);
         if (this.words(source) !== null || source === place) continue;
         const label = `${operands.length > 1 ? number : ""}${element2 ? `#${element2}` : ""}`;
-        const known4 = arrows.get(source);
-        if (known4) known4.label = known4.label.length > 10 ? known4.label : `${known4.label},${label}`;
+        const arrow2 = arrows.get(source);
+        if (arrow2) arrow2.label = arrow2.label.length > 10 ? arrow2.label : `${arrow2.label},${label}`;
         else {
           arrows.set(source, {
             source,
@@ -2736,11 +2736,11 @@ var xlareport = (() => {
       rows2[layer].push(added);
       return added;
     };
-    const own2 = sizes2.map(({ width }, node2) => slot(node2, width, rank2[node2]));
+    const nodeSlots = sizes2.map(({ width }, node2) => slot(node2, width, rank2[node2]));
     const chains = edges.map(([from, to]) => {
-      const chain = [own2[from]];
+      const chain = [nodeSlots[from]];
       for (let layer = rank2[from] + 1; layer < rank2[to]; layer += 1) chain.push(slot(null, PASSING, layer));
-      if (from !== to) chain.push(own2[to]);
+      if (from !== to) chain.push(nodeSlots[to]);
       for (let place = 1; place < chain.length; place += 1) {
         chain[place - 1].below.push(chain[place]);
         chain[place].above.push(chain[place - 1]);
@@ -2840,9 +2840,9 @@ var xlareport = (() => {
         /* @__PURE__ */ new Map()
       );
       for (const [number, chain] of chains.entries()) {
-        const own2 = (side ? chain[chain.length - 1] : chain[0]).node ?? 0;
+        const end = (side ? chain[chain.length - 1] : chain[0]).node ?? 0;
         const other = side ? chain[Math.max(0, chain.length - 2)] : chain[Math.min(1, chain.length - 1)];
-        at.set(own2, [...at.get(own2) ?? [], [other.x - left, number]]);
+        at.set(end, [...at.get(end) ?? [], [other.x - left, number]]);
       }
       for (const [node2, arrows] of at) {
         const { x, y, width, height } = boxes[node2];
@@ -3112,10 +3112,10 @@ var xlareport = (() => {
     return opened2 ? ` data-target="${escaped(opened2)}"` : "";
   }
   function box(node2, place, modes2) {
-    const known4 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
+    const shading = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
     const [width, height] = front(node2, place);
-    const levels = known4.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
-    const marks = known4.map(
+    const levels = shading.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
+    const marks = shading.map(
       (scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`
     ).join("");
     const tooltip = node2.tooltip ? `<title>${escaped(node2.tooltip)}</title>` : "";
@@ -3695,8 +3695,8 @@ var xlareport = (() => {
     const { instructions, rows: rows2 } = part2;
     const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
     const graph = assembleGraph([{ ...part2, does: name }], { label: "", text: null, complete: true });
-    const kept2 = watched === null ? void 0 : places2.get(watched);
-    return { view: new View(graph, kept2 === void 0 ? [] : [kept2]), instructions, versions: rows2 };
+    const watchedPlace = watched === null ? void 0 : places2.get(watched);
+    return { view: new View(graph, watchedPlace === void 0 ? [] : [watchedPlace]), instructions, versions: rows2 };
   }
   function near({ view, instructions }, watched) {
     const all = [...instructions.keys()];
@@ -3761,9 +3761,9 @@ var xlareport = (() => {
       const words2 = this.frames.map(
         ({ version, arrows }) => version.size ? JSON.stringify([[...version].sort(([left], [right]) => left - right), [...arrows.keys()].sort()]) : null
       );
-      const kept2 = words2.map((description, at) => description !== null && description !== words2[at - 1]);
-      this.frames = this.frames.filter((_, at) => kept2[at]);
-      this.stages = this.stages.filter((_, at) => kept2[at]);
+      const differs = words2.map((description, at) => description !== null && description !== words2[at - 1]);
+      this.frames = this.frames.filter((_, at) => differs[at]);
+      this.stages = this.stages.filter((_, at) => differs[at]);
     }
     /**
      * @param {string} wanted
@@ -3803,9 +3803,9 @@ var xlareport = (() => {
         for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
       }
       if (this.watched !== null) counts.set(this.watched, Infinity);
-      const kept2 = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
-      this.left = counts.size - kept2.length;
-      return new Set(kept2.map(([instruction2]) => instruction2));
+      const heaviest = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
+      this.left = counts.size - heaviest.length;
+      return new Set(heaviest.map(([instruction2]) => instruction2));
     }
     /**
      * @param {number} instruction
@@ -4034,13 +4034,13 @@ var xlareport = (() => {
     const there = new Map([...before.querySelectorAll("g.n")].map((box3) => [box3.getAttribute("data-node"), box3]));
     for (const [life, box3] of here) if (!there.has(life)) box3.classList.add("xr-born");
     const drawn5 = new Set([...before.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
-    const kept2 = new Set([...after.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
+    const paths = new Set([...after.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
     for (const arrow2 of after.querySelectorAll("[data-e]")) {
       if (!drawn5.has(arrow2.getAttribute("d"))) arrow2.classList.add("xr-born");
     }
     const gone = [
       ...[...there].filter(([life]) => !here.has(life)).map(([, box3]) => box3),
-      ...[...before.querySelectorAll("path[data-e]")].filter((arrow2) => !kept2.has(arrow2.getAttribute("d")))
+      ...[...before.querySelectorAll("path[data-e]")].filter((arrow2) => !paths.has(arrow2.getAttribute("d")))
     ];
     const stage = after.querySelector(":scope > g[transform]");
     for (const shape2 of gone) {
@@ -4564,8 +4564,8 @@ var xlareport = (() => {
   var isFilled = (value) => value !== null && value !== void 0 && value !== "";
   function chosenColumns(text, count) {
     const places2 = [...new Set((text ?? "").split(".").filter(Boolean).map(Number))];
-    const known4 = places2.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
-    return known4.length ? known4.sort((left, right) => left - right) : null;
+    const valid = places2.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
+    return valid.length ? valid.sort((left, right) => left - right) : null;
   }
   var chosenText = (shown) => shown.join(".");
   function textWidths({ columns: columns2, rows: rows2 }) {
@@ -5224,7 +5224,7 @@ var xlareport = (() => {
       const { flops = null, bytes = null, stored = null, share = null } = this.figures[place] ?? {};
       const called3 = levels && CALLERS.has(graph.opcode(place)) ? graph.calls(place) : [];
       const inner = called3.flatMap(([, computation]) => graph.members(computation)).map((member) => this.counted(member, levels - 1));
-      const own2 = { flops, bytes, stored, share };
+      const figures2 = { flops, bytes, stored, share };
       return inner.reduce(
         (total, part2) => ({
           flops: plus(total.flops, part2.flops),
@@ -5232,7 +5232,7 @@ var xlareport = (() => {
           stored: plus(total.stored, part2.stored),
           share: plus(total.share, part2.share)
         }),
-        own2
+        figures2
       );
     }
     /**
@@ -5401,8 +5401,8 @@ var xlareport = (() => {
   // src/history/carriers.js
   var MOST3 = 30;
   function unlistedCarriers(names2, successors) {
-    const own2 = new Set(successors.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
-    return names2.filter((name) => !own2.has(name));
+    const successorNames = new Set(successors.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
+    return names2.filter((name) => !successorNames.has(name));
   }
   function countCarriers(names2) {
     const more = names2.length > MOST3 ? ` The first ${MOST3} are shown.` : "";
@@ -5532,8 +5532,8 @@ var xlareport = (() => {
           gradeChip(GRADES2[grade])
         );
       });
-      const rest2 = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN2));
-      const folded = rest2.length > 0 && element("details", null, element("summary", null, `${format.count(rest2.length)} more`), ...rest2);
+      const earlier = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN2));
+      const folded = earlier.length > 0 && element("details", null, element("summary", null, `${format.count(earlier.length)} more`), ...earlier);
       const isLost = added.some(([, , , , , grade]) => grade === "g");
       const named2 = [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward));
       const made = named2.length ? "Compiler-generated for an op of before_optimizations" : "Compiler-generated; no origin in before_optimizations";
@@ -5626,17 +5626,17 @@ var xlareport = (() => {
   function places([count, ...numbers], standings, fusion = () => "") {
     if (!count) return element("p.xr-empty", null, "None found.");
     const rows2 = numbers.map((number) => standingRow(standings[number], fusion(standings[number][0])));
-    const rest2 = rows2.splice(SHOWN2);
+    const hidden = rows2.splice(SHOWN2);
     const left = count - numbers.length;
     return element(
       "div",
       null,
       element("ul.xr-places", null, ...rows2),
-      rest2.length > 0 && element(
+      hidden.length > 0 && element(
         "details",
         null,
-        element("summary", null, `${format.count(rest2.length + left)} more`),
-        element("ul.xr-places", null, ...rest2),
+        element("summary", null, `${format.count(hidden.length + left)} more`),
+        element("ul.xr-places", null, ...hidden),
         left > 0 && element("p.xr-muted", null, `and ${format.count(left)} that are not listed`)
       )
     );
@@ -5660,10 +5660,10 @@ var xlareport = (() => {
   // src/history/calls.js
   function leadingTo(op, histories) {
     const origins = histories.flatMap(
-      ({ subject, standings }) => subject.origins.slice(1).map((number) => standings[number])
+      ({ subject, standings: standings2 }) => subject.origins.slice(1).map((number) => standings2[number])
     );
-    const own2 = origins.filter(([, , , name]) => name === op);
-    return [...new Map(own2.map((standing2) => [standing2[0], standing2])).values()];
+    const standings = origins.filter(([, , , name]) => name === op);
+    return [...new Map(standings.map((standing2) => [standing2[0], standing2])).values()];
   }
   function successorsOf(histories) {
     if (histories.some(({ subject }) => subject.instructions > 1)) return [];
@@ -5671,8 +5671,8 @@ var xlareport = (() => {
   }
   var nameOf = ([place]) => place.slice(place.lastIndexOf("/%") + 2);
   function successorsFirst(names2, successors) {
-    const own2 = new Set(successors.map(nameOf));
-    return [...names2.filter((name) => own2.has(name)), ...names2.filter((name) => !own2.has(name))];
+    const successorNames = new Set(successors.map(nameOf));
+    return [...names2.filter((name) => successorNames.has(name)), ...names2.filter((name) => !successorNames.has(name))];
   }
   function unnamedSuccessors(successors, names2) {
     const isNamed = successors.some((standing2) => names2.includes(nameOf(standing2)));
@@ -6033,10 +6033,13 @@ var xlareport = (() => {
      * @param {number[]} numbers of the op_names
      */
     async ofCall(index, names2, numbers) {
-      const own2 = names2.map((name) => this.numbers(index, name, null).find((number) => number < index.forward));
-      const known4 = own2.filter((number) => number !== void 0).slice(0, FOUND);
+      const firstNumbers = names2.map((name) => this.numbers(index, name, null).find((number) => number < index.forward));
+      const subjectNumbers = firstNumbers.filter((number) => number !== void 0).slice(0, FOUND);
       const read = (number) => this.subject(index, number);
-      const [subjects, answers] = await Promise.all([Promise.all(known4.map(read)), Promise.all(numbers.map(read))]);
+      const [subjects, answers] = await Promise.all([
+        Promise.all(subjectNumbers.map(read)),
+        Promise.all(numbers.map(read))
+      ]);
       const intro = answers.flatMap((answer) => renderLeading(answer, subjects));
       if (!intro.length) return this.answer(index, numbers);
       const view = new SubjectView(index, this.steps, await this.facts());
@@ -6253,7 +6256,7 @@ var xlareport = (() => {
     document.querySelector(".md-nav--secondary ul")?.replaceChildren(...items);
   }
   function contents(article) {
-    const items = (
+    const entries = (
       /** @type {HTMLElement[]} */
       []
     );
@@ -6264,11 +6267,11 @@ var xlareport = (() => {
         null,
         element("a.md-nav__link", { href: `#${heading2.id}` }, element("span.md-ellipsis", null, words2))
       );
-      const above = items.at(-1);
-      if (heading2.localName === "h2" || !above) items.push(item);
+      const above = entries.at(-1);
+      if (heading2.localName === "h2" || !above) entries.push(item);
       else below(above).append(item);
     }
-    return items;
+    return entries;
   }
   function below(item) {
     const inner = item.querySelector("ul") ?? element("ul.md-nav__list");
@@ -6791,12 +6794,12 @@ var xlareport = (() => {
     address(kind, text, first, last) {
       const [stage, , , hasText] = this.value.stages[last];
       const slug = this.module.slug;
-      const kept2 = last === this.last;
+      const isFinal = last === this.last;
       if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
-      if (kind === "instruction" && kept2) return modulePage(slug, "", placeOf({ node: text }));
-      const isHistoric = this.module.changed && (first === 0 || kept2);
+      if (kind === "instruction" && isFinal) return modulePage(slug, "", placeOf({ node: text }));
+      const isHistoric = this.module.changed && (first === 0 || isFinal);
       if (kind === "op_name" && isHistoric) return modulePage(slug, "", placeOf({ op: text }));
-      if (kept2 && (kind === "opcode" || kind === "source")) {
+      if (isFinal && (kind === "opcode" || kind === "source")) {
         const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
         return listedInstructions(slug, shown);
       }
@@ -6809,12 +6812,12 @@ var xlareport = (() => {
     *find(kind, ranked) {
       const lower = this.kinds.get(kind)?.lower ?? [];
       for (let place = 0; place < lower.length; place += 1) {
-        const own2 = ranked(lower[place]);
-        const known4 = own2 < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : own2;
-        const merged = kind === "op_name" && known4 > 0 && isMerged(lower[place]);
+        const quality = ranked(lower[place]);
+        const score = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
+        const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
         const gone = merged || NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
         const size = lower[place].length;
-        if (known4 >= 0) yield { rank: merged ? RANKS - 1 : known4, gone, size, hit: () => this.hit(kind, place) };
+        if (score >= 0) yield { rank: merged ? RANKS - 1 : score, gone, size, hit: () => this.hit(kind, place) };
       }
     }
     /** @returns {string[][]} the forms of op_names without transformations, in lower case */
@@ -6848,12 +6851,12 @@ var xlareport = (() => {
      */
     *scope(scope) {
       const values3 = this.kinds.get("op_name")?.values ?? [];
-      const kept2 = this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
-      if (!kept2.length) return;
-      const text = written(values3[kept2[0]], scope.replace(/\/$/, ""));
+      const final = this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
+      if (!final.length) return;
+      const text = written(values3[final[0]], scope.replace(/\/$/, ""));
       const words2 = text.split("/");
-      const isListed = kept2.some((place) => words2.every((word2) => outerLevels(values3[place]).includes(word2)));
-      const count = format.plural(kept2.length, "op_name");
+      const isListed = final.some((place) => words2.every((word2) => outerLevels(values3[place]).includes(word2)));
+      const count = format.plural(final.length, "op_name");
       const { slug } = this.module;
       const time = { text, note: `${count}: roofline time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
       const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words2.join(" ")) };
@@ -6951,8 +6954,8 @@ var xlareport = (() => {
     const wanted2 = query.trim().toLowerCase();
     const place = wanted2 ? text.toLowerCase().indexOf(wanted2) : -1;
     const start = place < LONGEST5 - wanted2.length ? 0 : text.lastIndexOf(" ", place - BEFORE) + 1;
-    const rest2 = text.slice(start);
-    return `${start ? "\u2026 " : ""}${rest2.length > LONGEST5 ? `${wholeWords(rest2)} \u2026` : rest2}`;
+    const ending = text.slice(start);
+    return `${start ? "\u2026 " : ""}${ending.length > LONGEST5 ? `${wholeWords(ending)} \u2026` : ending}`;
   }
   function wholeWords(text) {
     const end = text.lastIndexOf(" ", LONGEST5);
@@ -7241,9 +7244,9 @@ var xlareport = (() => {
     }
     /** @param {ReportIndex} front @returns {[string, () => Hit][]} those in modules that are not loaded */
     unloaded(front2) {
-      const known4 = new Set(this.indexes.map((index) => index.module.slug));
+      const loaded2 = new Set(this.indexes.map((index) => index.module.slug));
       return Object.entries(front2.opcodes).flatMap(([opcode, numbers]) => {
-        const left = numbers.filter((number) => this.modules[number] && !known4.has(this.modules[number].slug));
+        const left = numbers.filter((number) => this.modules[number] && !loaded2.has(this.modules[number].slug));
         const more = front2.more_opcodes?.[opcode];
         return left.length ? [
           /** @type {[string, () => Hit]} */
@@ -7269,11 +7272,11 @@ var xlareport = (() => {
       const scope = kind === "op_name" && this.below > 1;
       const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN5);
       const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0 && best < 1));
-      const rest2 = count - rows2.length;
-      const more = rest2 > 0 && element(
+      const hidden = count - rows2.length;
+      const more = hidden > 0 && element(
         "button.xr-button",
         { type: "button", onclick: () => this.more(kind, limit) },
-        `${format.count(rest2)} more`
+        `${format.count(hidden)} more`
       );
       return element(
         "section",
@@ -7585,11 +7588,11 @@ var xlareport = (() => {
       this.draw();
     }
     *head() {
-      const known4 = this.index.steps.filter((step) => step.changed !== null);
-      const changed = known4.filter((step) => step.changed).length;
-      const words2 = `${format.count(changed)} of ${format.plural(known4.length, "step")} changed the module.`;
+      const compared = this.index.steps.filter((step) => step.changed !== null);
+      const changed = compared.filter((step) => step.changed).length;
+      const words2 = `${format.count(changed)} of ${format.plural(compared.length, "step")} changed the module.`;
       yield element("p.xr-list-head", null, this.index.counted ?? words2);
-      const ranked = known4.filter((step) => step.weight !== void 0).length;
+      const ranked = compared.filter((step) => step.weight !== void 0).length;
       if (ranked > 1) yield this.choices();
     }
     /** How the list is ordered, and which steps it has. */
@@ -7855,9 +7858,9 @@ var xlareport = (() => {
       if (this.drawn === `${first} ${last}` && !printing) return;
       this.drawn = `${first} ${last}`;
       this.first = first;
-      const known4 = this.nodes;
+      const former = this.nodes;
       this.nodes = /* @__PURE__ */ new Map();
-      for (let at = first; at < last; at += 1) this.nodes.set(at, known4.get(at) ?? drawRow(this.rows[at]));
+      for (let at = first; at < last; at += 1) this.nodes.set(at, former.get(at) ?? drawRow(this.rows[at]));
       const rows2 = (
         /** @type {Element[]} */
         [...this.nodes.values()]
@@ -8072,12 +8075,12 @@ var xlareport = (() => {
         element("td.xr-figure-delta", null, difference)
       )
     );
-    const kept2 = same.map(([what, before]) => `${what} (${before})`);
+    const unchanged = same.map(([what, before]) => `${what} (${before})`);
     return element(
       "div.xr-step-figures",
       null,
       rows2.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows2)),
-      kept2.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept2.join(", ")}.`),
+      unchanged.length > 0 && element("p.xr-muted", null, `Unchanged: ${unchanged.join(", ")}.`),
       uncounted && element("p.xr-muted", null, uncounted),
       time && element("p.xr-muted", null, time)
     );
@@ -8086,15 +8089,15 @@ var xlareport = (() => {
     const changed = opcodes.filter(([, before, after]) => before !== after);
     changed.sort((left, right) => Math.abs(delta(right) ?? 0) - Math.abs(delta(left) ?? 0));
     if (!changed.length) return null;
-    const rest2 = changed.splice(SHOWN_OPCODES);
+    const hidden = changed.splice(SHOWN_OPCODES);
     const all = (shown) => element("div.xr-opcodes", null, ...shown.map(opcodeRow));
-    const more = () => [all(rest2)];
+    const more = () => [all(hidden)];
     return element(
       "section",
       null,
       element("h3", null, "Opcode counts"),
       all(changed),
-      rest2.length > 0 && filledOnOpening(element("details.xr-fold", null, element("summary", null, `${rest2.length} more`)), more)
+      hidden.length > 0 && filledOnOpening(element("details.xr-fold", null, element("summary", null, `${hidden.length} more`)), more)
     );
   }
   var delta = ([, before, after]) => before === null || after === null ? null : after - before;
@@ -8315,13 +8318,13 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     facts(step) {
-      const known4 = (number) => number === null ? format.unknown : format.count(number);
+      const written3 = (number) => number === null ? format.unknown : format.count(number);
       const signed = (sign, number) => number === null ? format.unknown : `${number ? sign : ""}${format.count(number)}`;
       const facts2 = (
         /** @type {[string, string, string][]} */
         [
-          ["instructions", known4(step.instructions), ""],
-          ["computations", known4(step.computations), ""],
+          ["instructions", written3(step.instructions), ""],
+          ["computations", written3(step.computations), ""],
           ["added", signed("+", step.added), "xr-added"],
           ["removed", signed("\u2212", step.removed), "xr-removed"],
           ["changed", signed("~", step.modified), "xr-changed"]
@@ -8823,14 +8826,14 @@ var xlareport = (() => {
   }
   async function drawTpuPrograms(host, key) {
     await waitUntilNear(host);
-    const data = (
+    const loaded2 = (
       /** @type {Programs} */
       await load(key)
     );
     const choice = element(
       "select",
       { "aria-label": "Program" },
-      ...data.programs.map(([name], place) => element("option", { value: place }, name))
+      ...loaded2.programs.map(([name], place) => element("option", { value: place }, name))
     );
     const room = element("div");
     host.append(element("label.xr-ask-box", null, "Program ", choice), room);
@@ -8840,7 +8843,7 @@ var xlareport = (() => {
         await load(`${key}-${place}`)
       );
       choice.value = String(place);
-      const links = data.programs[place][1].map(
+      const links = loaded2.programs[place][1].map(
         ([name, address3]) => element("li", null, element("a", { href: insideReport(address3) }, name))
       );
       const chart = element("div");
@@ -8860,12 +8863,12 @@ var xlareport = (() => {
       );
     };
     choice.addEventListener("change", () => {
-      state.set({ program: data.programs[Number(choice.value)][0] });
+      state.set({ program: loaded2.programs[Number(choice.value)][0] });
       void show5(Number(choice.value));
     });
     const asked2 = () => Math.max(
       0,
-      data.programs.findIndex(([name]) => name === state.get("program"))
+      loaded2.programs.findIndex(([name]) => name === state.get("program"))
     );
     window.addEventListener("hashchange", () => void show5(asked2()));
     await show5(asked2());

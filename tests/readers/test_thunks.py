@@ -3,7 +3,12 @@ from pathlib import Path
 
 from tests.readers.parsers import Parser, with_path
 
-from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
+from xlareport.readers.thunks import (
+    Thunk,
+    find_command_buffers,
+    read_thunk_metadata,
+    read_thunk_sequence,
+)
 
 THUNKS = b"""000: kKernel [source | next=001 (1)] add.1 grid: [1, 1, 1] threads: [64, 1, 1]
 001: kWhile [prev=000 (1) | sink] w
@@ -109,3 +114,25 @@ def test_real_files(unpacked: Callable[[str], Path]) -> None:
     notes, problems = read_thunk_metadata(next(folder.glob("*metadata.txt")).read_bytes(), "t")
     assert problems == []
     assert {thunk.id for thunk in thunks} <= {note.id for note in notes}
+
+
+def thunk(kind: str, depth: int) -> Thunk:
+    return Thunk(None, kind, "", None, None, "", depth, 1)
+
+
+def test_what_is_deeper_behind_the_end_is_no_member() -> None:
+    thunks = [
+        thunk("kCommandBuffer", 0),
+        thunk("kKernel", 1),
+        thunk("kGemm", 1),
+        thunk("kWhile", 0),
+        thunk("kKernel", 1),
+        thunk("kCommandBuffer", 1),
+        thunk("kKernel", 2),
+    ]
+
+    assert find_command_buffers(thunks) == ((1, 2), (6,))
+
+
+def test_a_sequence_without_one_has_none() -> None:
+    assert find_command_buffers([thunk("kKernel", 0)]) == ()

@@ -2,7 +2,8 @@
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.modules import parse_module
 from tests.replay.programs import entry
 
 from xlareport.program import ParsedModule
-from xlareport.replay.crash import failure_kind, minimize_crash
+from xlareport.replay.crash import failure_kind, minimize_crash, minimized
 from xlareport.replay.process import Child
 from xlareport.replay.reproducer import write_crash
 from xlareport.report import BuildOptions, read_one_module
@@ -59,3 +60,44 @@ def test_a_program_that_is_refused_shrinks(
 def test_one_that_runs_is_no_crash(child: Child, unpacked: Unpack) -> None:
     clean = read_one_module(unpacked("jax-cpu-train"), None, BuildOptions(jobs=1))
     assert minimize_crash(clean, clean.snapshots[0].stage.key, child, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("size", "needed"),
+    [(1, {0}), (1000, {637}), (1000, {0, 999}), (64, {3, 17, 40, 41}), (7, set(range(7)))],
+)
+def test_what_the_fault_needs_stays(size: int, needed: set[int]) -> None:
+    kept = minimized(range(size), lambda some: needed <= set(some), 10_000)
+    assert set(kept) == needed
+
+
+def test_a_fault_that_needs_two_neighbors_to_be_together() -> None:
+    def fails(some: Sequence[int]) -> bool:
+        return any(left + 1 == right for left, right in pairwise(some))
+
+    assert len(minimized(range(50), fails, 10_000)) == 2
+
+
+def test_the_number_of_tests_is_bounded() -> None:
+    tests = 0
+
+    def fails(some: Sequence[int]) -> bool:
+        nonlocal tests
+        tests += 1
+        return {1, 500, 900} <= set(some)
+
+    kept = minimized(range(1000), fails, 5)
+    assert tests <= 5
+    assert {1, 500, 900} <= set(kept)
+
+
+def test_a_single_fault_of_many_takes_few_tests() -> None:
+    tests = 0
+
+    def fails(some: Sequence[int]) -> bool:
+        nonlocal tests
+        tests += 1
+        return 637 in some
+
+    minimized(range(1024), fails, 1000)
+    assert tests <= 40

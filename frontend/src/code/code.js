@@ -36,7 +36,7 @@ const address = (name) => `#unit=${encodeURIComponent(name)}`;
 function colored(text) {
   const looked = text.slice(0, COLORED).split("\n");
   const parts = looked.flatMap((line, place) => [place ? "\n" : "", ...coloredLine(line)]);
-  const rest = visible(text.slice(COLORED, SHOWN));
+  const uncolored = visible(text.slice(COLORED, SHOWN));
   const cut =
     text.length > SHOWN &&
     element(
@@ -44,7 +44,7 @@ function colored(text) {
       null,
       `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the HLO tab has the rest.`,
     );
-  return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest)), cut || ""];
+  return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, uncolored)), cut || ""];
 }
 
 /** The page of a module's code. */
@@ -169,14 +169,14 @@ class Code {
   when([id, kind, description, before, after, , , , waits]) {
     if (kind === undefined) return null;
     const named = (/** @type {number | null} */ number) => (number === null ? "none" : this.thunkLink(number));
-    const known = id !== null;
+    const isThunk = id !== null;
     return element(
       "p.xr-certain",
       null,
-      known ? `Runs as thunk ${id}, ` : "Runs as ",
+      isThunk ? `Runs as thunk ${id}, ` : "Runs as ",
       element("code", null, kind),
       ` ${description}. `,
-      ...(known
+      ...(isThunk
         ? [
             "Nearest earlier thunk that touches the same memory: ",
             named(before),

@@ -185,13 +185,13 @@ function fade(before, after) {
   const there = new Map([...before.querySelectorAll("g.n")].map((box) => [box.getAttribute("data-node"), box]));
   for (const [life, box] of here) if (!there.has(life)) box.classList.add("xr-born");
   const drawn = new Set([...before.querySelectorAll("[data-e]")].map((arrow) => arrow.getAttribute("d")));
-  const kept = new Set([...after.querySelectorAll("[data-e]")].map((arrow) => arrow.getAttribute("d")));
+  const paths = new Set([...after.querySelectorAll("[data-e]")].map((arrow) => arrow.getAttribute("d")));
   for (const arrow of after.querySelectorAll("[data-e]")) {
     if (!drawn.has(arrow.getAttribute("d"))) arrow.classList.add("xr-born");
   }
   const gone = [
     ...[...there].filter(([life]) => !here.has(life)).map(([, box]) => box),
-    ...[...before.querySelectorAll("path[data-e]")].filter((arrow) => !kept.has(arrow.getAttribute("d"))),
+    ...[...before.querySelectorAll("path[data-e]")].filter((arrow) => !paths.has(arrow.getAttribute("d"))),
   ];
   const stage = after.querySelector(":scope > g[transform]");
   for (const shape of gone) {

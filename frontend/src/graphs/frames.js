@@ -33,8 +33,8 @@ function snapshotView(table, name, stage, watched) {
   const { instructions, rows } = part;
   const places = new Map(instructions.map((instruction, place) => [instruction, place]));
   const graph = assembleGraph([{ ...part, does: name }], { label: "", text: null, complete: true });
-  const kept = watched === null ? undefined : places.get(watched);
-  return { view: new View(graph, kept === undefined ? [] : [kept]), instructions, versions: rows };
+  const watchedPlace = watched === null ? undefined : places.get(watched);
+  return { view: new View(graph, watchedPlace === undefined ? [] : [watchedPlace]), instructions, versions: rows };
 }
 
 /**
@@ -123,9 +123,9 @@ export class Frames {
         ? JSON.stringify([[...version].sort(([left], [right]) => left - right), [...arrows.keys()].sort()])
         : null,
     );
-    const kept = words.map((description, at) => description !== null && description !== words[at - 1]);
-    this.frames = this.frames.filter((_, at) => kept[at]);
-    this.stages = this.stages.filter((_, at) => kept[at]);
+    const differs = words.map((description, at) => description !== null && description !== words[at - 1]);
+    this.frames = this.frames.filter((_, at) => differs[at]);
+    this.stages = this.stages.filter((_, at) => differs[at]);
   }
 
   /**
@@ -166,9 +166,9 @@ export class Frames {
       for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
     }
     if (this.watched !== null) counts.set(this.watched, Infinity);
-    const kept = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
-    this.left = counts.size - kept.length;
-    return new Set(kept.map(([instruction]) => instruction));
+    const heaviest = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
+    this.left = counts.size - heaviest.length;
+    return new Set(heaviest.map(([instruction]) => instruction));
   }
 
   /**

@@ -76,8 +76,8 @@ export class View {
       const { place: source, element } = this.origin(use);
       if (this.words(source) !== null || source === place) continue;
       const label = `${operands.length > 1 ? number : ""}${element ? `#${element}` : ""}`;
-      const known = arrows.get(source);
-      if (known) known.label = known.label.length > 10 ? known.label : `${known.label},${label}`;
+      const arrow = arrows.get(source);
+      if (arrow) arrow.label = arrow.label.length > 10 ? arrow.label : `${arrow.label},${label}`;
       else {
         arrows.set(source, {
           source,

@@ -21,8 +21,8 @@ export function leadingTo(op, histories) {
   const origins = histories.flatMap(({ subject, standings }) =>
     subject.origins.slice(1).map((number) => standings[number]),
   );
-  const own = origins.filter(([, , , name]) => name === op);
-  return [...new Map(own.map((standing) => [standing[0], standing])).values()];
+  const standings = origins.filter(([, , , name]) => name === op);
+  return [...new Map(standings.map((standing) => [standing[0], standing])).values()];
 }
 
 /**
@@ -44,8 +44,8 @@ const nameOf = ([place]) => place.slice(place.lastIndexOf("/%") + 2);
  * @param {Standing[]} successors
  */
 export function successorsFirst(names, successors) {
-  const own = new Set(successors.map(nameOf));
-  return [...names.filter((name) => own.has(name)), ...names.filter((name) => !own.has(name))];
+  const successorNames = new Set(successors.map(nameOf));
+  return [...names.filter((name) => successorNames.has(name)), ...names.filter((name) => !successorNames.has(name))];
 }
 
 /**

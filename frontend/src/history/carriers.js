@@ -15,8 +15,8 @@ const MOST = 30;
  * @param {Standing[]} successors
  */
 export function unlistedCarriers(names, successors) {
-  const own = new Set(successors.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
-  return names.filter((name) => !own.has(name));
+  const successorNames = new Set(successors.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
+  return names.filter((name) => !successorNames.has(name));
 }
 
 /**

@@ -148,7 +148,7 @@ export class InstructionFacts {
     const inner = called
       .flatMap(([, computation]) => graph.members(computation))
       .map((member) => this.counted(member, levels - 1));
-    const own = { flops, bytes, stored, share };
+    const figures = { flops, bytes, stored, share };
     return inner.reduce(
       (total, part) => ({
         flops: plus(total.flops, part.flops),
@@ -156,7 +156,7 @@ export class InstructionFacts {
         stored: plus(total.stored, part.stored),
         share: plus(total.share, part.share),
       }),
-      own,
+      figures,
     );
   }
 

@@ -329,10 +329,13 @@ class Histories {
    * @param {number[]} numbers of the op_names
    */
   async ofCall(index, names, numbers) {
-    const own = names.map((name) => this.numbers(index, name, null).find((number) => number < index.forward));
-    const known = own.filter((number) => number !== undefined).slice(0, FOUND);
+    const firstNumbers = names.map((name) => this.numbers(index, name, null).find((number) => number < index.forward));
+    const subjectNumbers = firstNumbers.filter((number) => number !== undefined).slice(0, FOUND);
     const read = (/** @type {number} */ number) => this.subject(index, number);
-    const [subjects, answers] = await Promise.all([Promise.all(known.map(read)), Promise.all(numbers.map(read))]);
+    const [subjects, answers] = await Promise.all([
+      Promise.all(subjectNumbers.map(read)),
+      Promise.all(numbers.map(read)),
+    ]);
     const intro = answers.flatMap((answer) => renderLeading(answer, subjects));
     if (!intro.length) return this.answer(index, numbers);
     const view = new SubjectView(index, this.steps, await this.facts());

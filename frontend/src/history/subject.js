@@ -144,10 +144,10 @@ export class SubjectView {
         gradeChip(GRADES[grade]),
       );
     });
-    const rest = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN));
+    const earlier = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN));
     const folded =
-      rest.length > 0 &&
-      element("details", null, element("summary", null, `${format.count(rest.length)} more`), ...rest);
+      earlier.length > 0 &&
+      element("details", null, element("summary", null, `${format.count(earlier.length)} more`), ...earlier);
     const isLost = added.some(([, , , , , grade]) => grade === "g");
     const named = [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward));
     const made = named.length
@@ -255,18 +255,18 @@ export class SubjectView {
 function places([count, ...numbers], standings, fusion = () => "") {
   if (!count) return element("p.xr-empty", null, "None found.");
   const rows = numbers.map((number) => standingRow(standings[number], fusion(standings[number][0])));
-  const rest = rows.splice(SHOWN);
+  const hidden = rows.splice(SHOWN);
   const left = count - numbers.length;
   return element(
     "div",
     null,
     element("ul.xr-places", null, ...rows),
-    rest.length > 0 &&
+    hidden.length > 0 &&
       element(
         "details",
         null,
-        element("summary", null, `${format.count(rest.length + left)} more`),
-        element("ul.xr-places", null, ...rest),
+        element("summary", null, `${format.count(hidden.length + left)} more`),
+        element("ul.xr-places", null, ...hidden),
         left > 0 && element("p.xr-muted", null, `and ${format.count(left)} that are not listed`),
       ),
   );

@@ -100,12 +100,12 @@ export function nameLink(kind, name, ...shown) {
  * @returns {Promise<Part[]>}
  */
 export async function explainWord(word) {
-  const known = await tables();
+  const loaded = await tables();
   const [kind, name] = divide(word);
-  if (kind === "instruction") return instruction(name, known);
-  if (kind === "shape") return shape(name, known);
-  if (kind === "layout") return layoutParts(name.slice(1, -1), known);
-  return kinds(name, known)
+  if (kind === "instruction") return instruction(name, loaded);
+  if (kind === "shape") return shape(name, loaded);
+  if (kind === "layout") return layoutParts(name.slice(1, -1), loaded);
+  return kinds(name, loaded)
     .filter(([other]) => other === kind)
     .map(([, meaning]) => ["", meaning]);
 }
@@ -296,7 +296,7 @@ export async function wordAtPoint(line, x, y) {
  */
 export async function wordAtCaret(line, caret) {
   if (!line.contains(caret.startContainer)) return null;
-  const known = await tables();
+  const loaded = await tables();
   const before = document.createRange();
   before.setStart(line, 0);
   before.setEnd(caret.startContainer, caret.startOffset);
@@ -305,7 +305,7 @@ export async function wordAtCaret(line, caret) {
   for (const match of text.matchAll(IN_TEXT)) {
     if (match.index > offset) return null;
     if (match.index + match[0].length < offset) continue;
-    const word = kindInText(text, match.index, match[0], known);
+    const word = kindInText(text, match.index, match[0], loaded);
     return word ? { word, place: caret.getBoundingClientRect() } : null;
   }
   return null;
@@ -345,12 +345,12 @@ async function mark(parent) {
   }
   const names = /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(UNMARKED)]);
   if (!names.length) return;
-  const known = await tables();
+  const loaded = await tables();
   for (const code of names) {
     const around = code.closest("a");
     const word = around?.matches(".xr-ask, [href*='#i=']")
       ? `instruction:${code.textContent}`
-      : recognized(code.textContent ?? "", known);
+      : recognized(code.textContent ?? "", loaded);
     if (!word || !code.parentNode) continue;
     if (around) around.dataset.word ??= word;
     else wrap(code, word);

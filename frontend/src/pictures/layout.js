@@ -124,11 +124,11 @@ function slots(sizes, edges, rank) {
     rows[layer].push(added);
     return added;
   };
-  const own = sizes.map(({ width }, node) => slot(node, width, rank[node]));
+  const nodeSlots = sizes.map(({ width }, node) => slot(node, width, rank[node]));
   const chains = edges.map(([from, to]) => {
-    const chain = [own[from]];
+    const chain = [nodeSlots[from]];
     for (let layer = rank[from] + 1; layer < rank[to]; layer += 1) chain.push(slot(null, PASSING, layer));
-    if (from !== to) chain.push(own[to]);
+    if (from !== to) chain.push(nodeSlots[to]);
     for (let place = 1; place < chain.length; place += 1) {
       chain[place - 1].below.push(chain[place]);
       chain[place].above.push(chain[place - 1]);
@@ -259,9 +259,9 @@ function ports(boxes, chains, left) {
   for (const side of [0, 1]) {
     const at = /** @type {Map<number, [number, number][]>} */ (new Map());
     for (const [number, chain] of chains.entries()) {
-      const own = (side ? chain[chain.length - 1] : chain[0]).node ?? 0;
+      const end = (side ? chain[chain.length - 1] : chain[0]).node ?? 0;
       const other = side ? chain[Math.max(0, chain.length - 2)] : chain[Math.min(1, chain.length - 1)];
-      at.set(own, [...(at.get(own) ?? []), [other.x - left, number]]);
+      at.set(end, [...(at.get(end) ?? []), [other.x - left, number]]);
     }
     for (const [node, arrows] of at) {
       const { x, y, width, height } = boxes[node];

@@ -30,11 +30,11 @@ function modes(picture) {
  * @param {Picture} picture
  */
 export function applyMode(picture) {
-  const known = modes(picture);
-  if (!known.length) return;
+  const available = modes(picture);
+  if (!available.length) return;
   const wanted = picture.host.dataset.mode ?? FIRST;
-  const now = known.includes(wanted) ? wanted : FIRST;
-  for (const mode of known) picture.svg.classList.toggle(`by-${mode}`, mode === now);
+  const now = available.includes(wanted) ? wanted : FIRST;
+  for (const mode of available) picture.svg.classList.toggle(`by-${mode}`, mode === now);
   picture.source = picture.source.replace(/ class="xg by-[a-z]+"/, ` class="xg by-${now}"`);
 }
 

@@ -131,10 +131,10 @@ function target(opened) {
  * @param {Scale[]} modes
  */
 function box(node, place, modes) {
-  const known = modes.filter(({ levels }) => levels.has(node.id));
+  const shading = modes.filter(({ levels }) => levels.has(node.id));
   const [width, height] = front(node, place);
-  const levels = known.map((scale) => ` data-${scale.mode}="${scale.levels.get(node.id)}"`).join("");
-  const marks = known
+  const levels = shading.map((scale) => ` data-${scale.mode}="${scale.levels.get(node.id)}"`).join("");
+  const marks = shading
     .map(
       (scale) =>
         `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node.id))}</text>`,

@@ -102,8 +102,8 @@ export class Walk {
   enter() {
     const around = middle(this.picture.canvas);
     const far = (/** @type {Element} */ box) => Math.hypot(middle(box).x - around.x, middle(box).y - around.y);
-    const known = this.boxes.find((box) => box.classList.contains("focus"));
-    const nearest = known ?? this.stops.reduce((best, box) => (far(box) < far(best) ? box : best), this.stops[0]);
+    const focused = this.boxes.find((box) => box.classList.contains("focus"));
+    const nearest = focused ?? this.stops.reduce((best, box) => (far(box) < far(best) ? box : best), this.stops[0]);
     this.choice = [];
     if (nearest) this.go(nearest);
   }

@@ -116,13 +116,13 @@ export class ModuleIndex {
   address(kind, text, first, last) {
     const [stage, , , hasText] = this.value.stages[last];
     const slug = this.module.slug;
-    const kept = last === this.last;
+    const isFinal = last === this.last;
     if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
-    if (kind === "instruction" && kept) return modulePage(slug, "", placeOf({ node: text }));
+    if (kind === "instruction" && isFinal) return modulePage(slug, "", placeOf({ node: text }));
     // histories are of op_names of the first snapshot and of the last
-    const isHistoric = this.module.changed && (first === 0 || kept);
+    const isHistoric = this.module.changed && (first === 0 || isFinal);
     if (kind === "op_name" && isHistoric) return modulePage(slug, "", placeOf({ op: text }));
-    if (kept && (kind === "opcode" || kind === "source")) {
+    if (isFinal && (kind === "opcode" || kind === "source")) {
       const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
       return listedInstructions(slug, shown);
     }
@@ -136,13 +136,13 @@ export class ModuleIndex {
   *find(kind, ranked) {
     const lower = this.kinds.get(kind)?.lower ?? [];
     for (let place = 0; place < lower.length; place += 1) {
-      const own = ranked(lower[place]);
-      const known = own < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : own;
-      const merged = kind === "op_name" && known > 0 && isMerged(lower[place]);
+      const quality = ranked(lower[place]);
+      const score = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
+      const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
       const gone = merged || (NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last);
       const size = lower[place].length;
       // several together are never what was meant by a part of them
-      if (known >= 0) yield { rank: merged ? RANKS - 1 : known, gone, size, hit: () => this.hit(kind, place) };
+      if (score >= 0) yield { rank: merged ? RANKS - 1 : score, gone, size, hit: () => this.hit(kind, place) };
     }
   }
 
@@ -180,12 +180,12 @@ export class ModuleIndex {
    */
   *scope(scope) {
     const values = this.kinds.get("op_name")?.values ?? [];
-    const kept = this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
-    if (!kept.length) return;
-    const text = written(values[kept[0]], scope.replace(/\/$/, ""));
+    const final = this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
+    if (!final.length) return;
+    const text = written(values[final[0]], scope.replace(/\/$/, ""));
     const words = text.split("/");
-    const isListed = kept.some((place) => words.every((word) => outerLevels(values[place]).includes(word)));
-    const count = format.plural(kept.length, "op_name");
+    const isListed = final.some((place) => words.every((word) => outerLevels(values[place]).includes(word)));
+    const count = format.plural(final.length, "op_name");
     const { slug } = this.module;
     const time = { text, note: `${count}: roofline time${this.where}`, href: listedScopes(slug, words.join(" ")) };
     const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words.join(" ")) };

@@ -61,8 +61,8 @@ export function excerpt(text, query) {
   const wanted = query.trim().toLowerCase();
   const place = wanted ? text.toLowerCase().indexOf(wanted) : -1;
   const start = place < LONGEST - wanted.length ? 0 : text.lastIndexOf(" ", place - BEFORE) + 1;
-  const rest = text.slice(start);
-  return `${start ? "… " : ""}${rest.length > LONGEST ? `${wholeWords(rest)} …` : rest}`;
+  const ending = text.slice(start);
+  return `${start ? "… " : ""}${ending.length > LONGEST ? `${wholeWords(ending)} …` : ending}`;
 }
 
 /** @param {string} text @returns {string} its beginning, as far as words fit; of one long word a part */

@@ -293,9 +293,9 @@ class Search {
 
   /** @param {ReportIndex} front @returns {[string, () => Hit][]} those in modules that are not loaded */
   unloaded(front) {
-    const known = new Set(this.indexes.map((index) => index.module.slug));
+    const loaded = new Set(this.indexes.map((index) => index.module.slug));
     return Object.entries(front.opcodes).flatMap(([opcode, numbers]) => {
-      const left = numbers.filter((number) => this.modules[number] && !known.has(this.modules[number].slug));
+      const left = numbers.filter((number) => this.modules[number] && !loaded.has(this.modules[number].slug));
       const more = front.more_opcodes?.[opcode];
       return left.length ? [/** @type {[string, () => Hit]} */ ([opcode, () => this.holder(opcode, left, more)])] : [];
     });
@@ -324,13 +324,13 @@ class Search {
     const scope = kind === "op_name" && this.below > 1;
     const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN);
     const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0 && best < 1));
-    const rest = count - rows.length;
+    const hidden = count - rows.length;
     const more =
-      rest > 0 &&
+      hidden > 0 &&
       element(
         "button.xr-button",
         { type: "button", onclick: () => this.more(kind, limit) },
-        `${format.count(rest)} more`,
+        `${format.count(hidden)} more`,
       );
     return element(
       "section",

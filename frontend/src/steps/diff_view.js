@@ -187,9 +187,9 @@ class DiffView {
     if (this.drawn === `${first} ${last}` && !printing) return;
     this.drawn = `${first} ${last}`;
     this.first = first;
-    const known = this.nodes;
+    const former = this.nodes;
     this.nodes = new Map();
-    for (let at = first; at < last; at += 1) this.nodes.set(at, known.get(at) ?? drawRow(this.rows[at]));
+    for (let at = first; at < last; at += 1) this.nodes.set(at, former.get(at) ?? drawRow(this.rows[at]));
     const rows = /** @type {Element[]} */ ([...this.nodes.values()]);
     const left = printing ? this.rows.length - last : 0;
     if (left > 0) {

@@ -126,11 +126,11 @@ export class StepsList {
   }
 
   *head() {
-    const known = this.index.steps.filter((step) => step.changed !== null);
-    const changed = known.filter((step) => step.changed).length;
-    const words = `${format.count(changed)} of ${format.plural(known.length, "step")} changed the module.`;
+    const compared = this.index.steps.filter((step) => step.changed !== null);
+    const changed = compared.filter((step) => step.changed).length;
+    const words = `${format.count(changed)} of ${format.plural(compared.length, "step")} changed the module.`;
     yield element("p.xr-list-head", null, this.index.counted ?? words);
-    const ranked = known.filter((step) => step.weight !== undefined).length;
+    const ranked = compared.filter((step) => step.weight !== undefined).length;
     if (ranked > 1) yield this.choices();
   }
 

@@ -170,12 +170,12 @@ class Gallery {
 
   /** @param {Step} step */
   facts(step) {
-    const known = (/** @type {number | null} */ number) => (number === null ? format.unknown : format.count(number));
+    const written = (/** @type {number | null} */ number) => (number === null ? format.unknown : format.count(number));
     const signed = (/** @type {string} */ sign, /** @type {number | null} */ number) =>
       number === null ? format.unknown : `${number ? sign : ""}${format.count(number)}`;
     const facts = /** @type {[string, string, string][]} */ ([
-      ["instructions", known(step.instructions), ""],
-      ["computations", known(step.computations), ""],
+      ["instructions", written(step.instructions), ""],
+      ["computations", written(step.computations), ""],
       ["added", signed("+", step.added), "xr-added"],
       ["removed", signed("\u2212", step.removed), "xr-removed"],
       ["changed", signed("~", step.modified), "xr-changed"],

@@ -194,13 +194,13 @@ function figuresPart({ figures, uncounted, time }) {
       element("td.xr-figure-delta", null, difference),
     ),
   );
-  const kept = same.map(([what, before]) => `${what} (${before})`);
+  const unchanged = same.map(([what, before]) => `${what} (${before})`);
   return element(
     "div.xr-step-figures",
     null,
     rows.length > 0 &&
       element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows)),
-    kept.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept.join(", ")}.`),
+    unchanged.length > 0 && element("p.xr-muted", null, `Unchanged: ${unchanged.join(", ")}.`),
     uncounted && element("p.xr-muted", null, uncounted),
     time && element("p.xr-muted", null, time),
   );
@@ -211,16 +211,16 @@ function opcodePart(opcodes) {
   const changed = opcodes.filter(([, before, after]) => before !== after);
   changed.sort((left, right) => Math.abs(delta(right) ?? 0) - Math.abs(delta(left) ?? 0));
   if (!changed.length) return null;
-  const rest = changed.splice(SHOWN_OPCODES);
+  const hidden = changed.splice(SHOWN_OPCODES);
   const all = (/** @type {typeof opcodes} */ shown) => element("div.xr-opcodes", null, ...shown.map(opcodeRow));
-  const more = () => [all(rest)];
+  const more = () => [all(hidden)];
   return element(
     "section",
     null,
     element("h3", null, "Opcode counts"),
     all(changed),
-    rest.length > 0 &&
-      filledOnOpening(element("details.xr-fold", null, element("summary", null, `${rest.length} more`)), more),
+    hidden.length > 0 &&
+      filledOnOpening(element("details.xr-fold", null, element("summary", null, `${hidden.length} more`)), more),
   );
 }
 

@@ -51,8 +51,8 @@ const isFilled = (value) => value !== null && value !== undefined && value !== "
  */
 export function chosenColumns(text, count) {
   const places = [...new Set((text ?? "").split(".").filter(Boolean).map(Number))];
-  const known = places.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
-  return known.length ? known.sort((left, right) => left - right) : null;
+  const valid = places.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
+  return valid.length ? valid.sort((left, right) => left - right) : null;
 }
 
 /** @param {number[]} shown */

@@ -112,14 +112,14 @@ export class TextStore {
    * @returns {number[]} its blocks; each text is told by the one before it
    */
   numbers(wanted) {
-    let known = 0;
+    let count = 0;
     let former = /** @type {number[]} */ ([]);
     for (const { runs } of this.texts.slice(0, wanted + 1)) {
       const numbers = /** @type {number[]} */ ([]);
       for (let at = 0; at < runs.length;) {
         const [kind, first] = [runs[at], runs[at + 1]];
         at += 2;
-        if (kind === 0) for (const end = known + first; known < end; known += 1) numbers.push(known);
+        if (kind === 0) for (const end = count + first; count < end; count += 1) numbers.push(count);
         else if (kind === 1) numbers.push(...former.slice(first, first + runs[at++]));
         else numbers.push(first);
       }

@@ -276,18 +276,18 @@ function listed(title, items) {
  */
 export async function drawTpuPrograms(host, key) {
   await waitUntilNear(host);
-  const data = /** @type {Programs} */ (await load(key));
+  const loaded = /** @type {Programs} */ (await load(key));
   const choice = element(
     "select",
     { "aria-label": "Program" },
-    ...data.programs.map(([name], place) => element("option", { value: place }, name)),
+    ...loaded.programs.map(([name], place) => element("option", { value: place }, name)),
   );
   const room = element("div");
   host.append(element("label.xr-ask-box", null, "Program ", choice), room);
   const show = async (/** @type {number} */ place) => {
     const schedule = /** @type {Schedule} */ (await load(`${key}-${place}`));
     choice.value = String(place);
-    const links = data.programs[place][1].map(([name, address]) =>
+    const links = loaded.programs[place][1].map(([name, address]) =>
       element("li", null, element("a", { href: insideReport(address) }, name)),
     );
     const chart = element("div");
@@ -307,13 +307,13 @@ export async function drawTpuPrograms(host, key) {
     );
   };
   choice.addEventListener("change", () => {
-    state.set({ program: data.programs[Number(choice.value)][0] });
+    state.set({ program: loaded.programs[Number(choice.value)][0] });
     void show(Number(choice.value));
   });
   const asked = () =>
     Math.max(
       0,
-      data.programs.findIndex(([name]) => name === state.get("program")),
+      loaded.programs.findIndex(([name]) => name === state.get("program")),
     );
   window.addEventListener("hashchange", () => void show(asked()));
   await show(asked());

@@ -32,10 +32,10 @@ def cut_instruction(module: HloModule, computation: str, name: str, radius: int 
     around = module.by_name[computation]
     root = around.by_name[name]
     taken = _producers(around, root, radius)
-    kept = [instruction for instruction in around.instructions if instruction.name in taken]
+    instructions = [instruction for instruction in around.instructions if instruction.name in taken]
     fed = dict.fromkeys(
         operand
-        for instruction in kept
+        for instruction in instructions
         for operand in instruction.operand_names
         if operand not in taken
     )
@@ -46,9 +46,9 @@ def cut_instruction(module: HloModule, computation: str, name: str, radius: int 
     ]
     lines += [
         _alone(instruction, module.stack_frames, is_root=instruction is root)
-        for instruction in kept
+        for instruction in instructions
     ]
-    called = _called(module, kept, set())
+    called = _called(module, instructions, set())
     return _module(module, name, called, ["ENTRY %cut {", *_indented(lines), "}"])
 
 
@@ -79,9 +79,9 @@ def _called(
 def _module(
     module: HloModule, name: str, called: Sequence[Computation], entry: Sequence[str]
 ) -> str:
-    kept = [f", {key}={module.attributes[key]}" for key in _KEPT if key in module.attributes]
+    attributes = [f", {key}={module.attributes[key]}" for key in _KEPT if key in module.attributes]
     title = re.sub(r"[^\w.-]", "_", f"{module.name}.{name}", flags=re.ASCII)
-    blocks = [f"HloModule {title}{''.join(kept)}"]
+    blocks = [f"HloModule {title}{''.join(attributes)}"]
     blocks += ["\n".join(_written(computation, module.stack_frames)) for computation in called]
     return "\n\n".join([*blocks, "\n".join(entry)]) + "\n"
 

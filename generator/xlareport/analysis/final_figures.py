@@ -8,10 +8,12 @@ from msgspec.structs import replace
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.slowest_instructions import find_creations
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, history
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.profile.measured import (
     Measured,
+    MeasuredRow,
     estimate_least_times,
     find_cut,
     join_profile,
@@ -22,6 +24,15 @@ from xlareport.knowledge.grades import Grade
 from xlareport.program import ParsedModule
 from xlareport.runtime.english import plain
 
+_MOST_MAKERS = 50
+"""Limit on instructions whose origin is searched."""
+_MAKING = frozenset(
+    {
+        *(Event.ADDED, Event.CLONED, Event.CREATED, Event.EXPANDED, Event.MERGED),
+        Event.UNTRACED,
+        *(Event.REBUILT, Event.REPLACED),
+    }
+)
 _INPUT = "came with the program"
 
 
@@ -107,12 +118,12 @@ def _with_makers(
 ) -> Measured:
     """Add the step that made each of the slowest instructions."""
     passes = {boundary.number: _pass_of(boundary) for boundary in boundaries}
-    result: dict[str, tuple[str | None, str]] = {}
+    makers: dict[str, tuple[str | None, str]] = {}
     for maker in find_creations(snapshots, profile.rows):
         grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
         key = module.snapshots[maker.number].stage.key if maker.number else None
-        result[maker.instruction] = key, f"{passes.get(maker.number, _INPUT)}{grade}"
-    return replace(profile, introduced=result)
+        makers[maker.instruction] = key, f"{passes.get(maker.number, _INPUT)}{grade}"
+    return replace(profile, introduced=makers)
 
 
 def _pass_of(boundary: Boundary) -> str:
@@ -120,3 +131,24 @@ def _pass_of(boundary: Boundary) -> str:
     if boundary.ran is None:
         return plain(boundary.actor)
     return boundary.ran if boundary.certain else f"{boundary.ran}, or a pass before it"
+
+
+class Creation(Struct, frozen=True):
+    """How an instruction came to be."""
+
+    instruction: str
+    number: int
+    """The index of the first snapshot that contains it; 0 if it is part of the input."""
+    grade: Grade
+
+
+def find_creations(snapshots: SnapshotSequence, rows: Sequence[MeasuredRow]) -> Iterator[Creation]:
+    """Yield how each of the first rows came to be, where its history is known."""
+    last = len(snapshots.modules) - 1
+    for row in rows[:_MOST_MAKERS]:
+        events = history(snapshots, last, Place(row.computation, row.instruction.name))
+        making = [event for event in events if event.event in _MAKING]
+        if making:
+            yield Creation(row.instruction.name, making[-1].number, making[-1].confidence)
+        elif events:
+            yield Creation(row.instruction.name, 0, Grade.EXACT)

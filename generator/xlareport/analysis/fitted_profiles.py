@@ -45,17 +45,17 @@ def _fit_profiles(modules: Sequence[ModuleAnalysis]) -> Iterator[ModuleAnalysis]
 
 def _fit_profile(module: ModuleAnalysis, same_name: Sequence[ModuleAnalysis]) -> Measured | None:
     """Return the profile with other modules that it fits; None if another fits better."""
-    own = module.profile
-    if own is None:
+    module_profile = module.profile
+    if module_profile is None:
         return None
     profiles = {other.summary.files.key: other.profile for other in same_name if other.profile}
     best = max(profiles.values(), key=lambda profile: profile.joined)
-    if own.joined < best.joined and not _knows_more(own, best):
+    if module_profile.joined < best.joined and not _knows_more(module_profile, best):
         return None
     del profiles[module.summary.files.key]
-    twins = [key for key, profile in profiles.items() if profile.joined == own.joined]
+    twins = [key for key, profile in profiles.items() if profile.joined == module_profile.joined]
     others = [key for key, profile in profiles.items() if profile.joined and key not in twins]
-    return replace(own, twins=tuple(twins), others=tuple(others))
+    return replace(module_profile, twins=tuple(twins), others=tuple(others))
 
 
 def _knows_more(own: Measured, best: Measured) -> bool:

@@ -35,13 +35,13 @@ def instruction_graph(module: HloModule, cost: ModuleCost) -> "nx.MultiDiGraph[I
 
 
 def _attributes(instruction: Instruction, cost: ModuleCost, key: InstructionKey) -> dict[str, Any]:
-    known = cost.instructions.get(key)
+    instruction_cost = cost.instructions.get(key)
     return {
         "opcode": instruction.opcode,
         "shape": instruction.shape.text,
         "op_name": instruction.metadata.op_name,
-        "flops": known.flops if known else None,
-        "bytes_accessed": known.bytes_accessed if known else None,
+        "flops": instruction_cost.flops if instruction_cost else None,
+        "bytes_accessed": instruction_cost.bytes_accessed if instruction_cost else None,
     }
 
 

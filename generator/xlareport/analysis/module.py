@@ -110,7 +110,7 @@ class ModuleAnalysis(Struct, frozen=True):
 
     @property
     def is_training_step(self) -> bool:
-        """Whether it looks like a training step."""
+        """Whether the module looks like a training step."""
         phases = self.cost.phases if self.cost else ()
         return is_training_step(self.summary, [phase.name for phase in phases])
 

@@ -35,28 +35,28 @@ class Night(Struct, frozen=True):
 def labels(names: Iterable[str]) -> tuple[str, ...]:
     """Return unique labels for names, by order: `jit_f`, `jit_f (2)`."""
     seen: Counter[str] = Counter()
-    result = []
+    unique = []
     for name in names:
         seen[name] += 1
-        result.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return tuple(result)
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(unique)
 
 
 def select_slugs(
     named: Sequence[str], slugs: Sequence[str], former: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the slugs of tonight's modules: those of the night before where they had one."""
-    kept = [former.get(label) for label in named]
-    taken = {text for text in kept if text is not None}
-    result: list[str] = []
-    for own, known in zip(slugs, kept, strict=True):
-        slug, number = known or own, 1
-        while known is None and slug in taken:
+    former_slugs = [former.get(label) for label in named]
+    taken = {text for text in former_slugs if text is not None}
+    chosen: list[str] = []
+    for slug_now, former_slug in zip(slugs, former_slugs, strict=True):
+        slug, number = former_slug or slug_now, 1
+        while former_slug is None and slug in taken:
             number += 1
-            slug = f"{own}-{number}"
+            slug = f"{slug_now}-{number}"
         taken.add(slug)
-        result.append(slug)
-    return tuple(result)
+        chosen.append(slug)
+    return tuple(chosen)
 
 
 class Step(Struct, frozen=True):

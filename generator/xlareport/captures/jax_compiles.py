@@ -134,8 +134,10 @@ def _with_options(
 
     def compile_dumping(*arguments: Any, **named: Any) -> Any:
         given = named.get("compile_options") or arguments[_OPTIONS]
-        own = [(name, value) for name, value in given.env_option_overrides if name not in options]
-        given.env_option_overrides = [*own, *options.items()]
+        others = [
+            (name, value) for name, value in given.env_option_overrides if name not in options
+        ]
+        given.env_option_overrides = [*others, *options.items()]
         return compiles(*arguments, **named)
 
     return compile_dumping

@@ -81,20 +81,22 @@ def plan_capture(
     `era` is the month of XLA; None if unknown.
     """
     folder = _empty_folder(folder)
-    own = folder / _UNNAMED
-    result = dict(environ)
+    process_folder = folder / _UNNAMED
+    variables = dict(environ)
     notes: list[str] = []
-    for setting in _settings(levels()[level].wants, era or _KNOWN_TO_ALL, str(own)):
-        notes += _set(result, setting)
-    notes += _limits(result)
-    stated = _stated(result.get("XLA_FLAGS", ""), "xla_dump_to")
-    if stated != str(own):
+    for setting in _settings(levels()[level].wants, era or _KNOWN_TO_ALL, str(process_folder)):
+        notes += _set(variables, setting)
+    notes += _limits(variables)
+    stated = _stated(variables.get("XLA_FLAGS", ""), "xla_dump_to")
+    if stated != str(process_folder):
         notes.append(_warning_about(stated or "."))
-        return Plan(result, Path(stated or "."), tuple(notes))
+        return Plan(variables, Path(stated or "."), tuple(notes))
     hooks = str(Path(hook.__file__).parent)
-    result["PYTHONPATH"] = os.pathsep.join(filter(None, (hooks, result.get("PYTHONPATH", ""))))
-    result |= {_FOLDER: str(folder), _OWN: str(own)}
-    return Plan(result, folder, tuple(notes))
+    variables["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (hooks, variables.get("PYTHONPATH", "")))
+    )
+    variables |= {_FOLDER: str(folder), _OWN: str(process_folder)}
+    return Plan(variables, folder, tuple(notes))
 
 
 def _warning_about(folder: str) -> str:

@@ -262,15 +262,15 @@ def _cost_options(table: Path | None, name: str | None, *, with_source: bool) ->
     from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 
     try:
-        own = parse_devices(table.read_text("utf-8")) if table else {}
+        user_devices = parse_devices(table.read_text("utf-8")) if table else {}
     except (DeviceTableError, OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(str(error), param_hint="--devices") from error
-    every = {**devices(), **own}
-    device = (device_named(name, own) or device_named(name, every)) if name else None
+    every = {**devices(), **user_devices}
+    device = (device_named(name, user_devices) or device_named(name, every)) if name else None
     if name and device is None:
-        known = ", ".join(every)
-        raise click.BadParameter(f"{name} is none of {known}.", param_hint="--device")
-    return CostOptions(own, device, with_source)
+        names = ", ".join(every)
+        raise click.BadParameter(f"{name} is none of {names}.", param_hint="--device")
+    return CostOptions(user_devices, device, with_source)
 
 
 def _replay_result(path: Path) -> "ReplayResult":

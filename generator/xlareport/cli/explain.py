@@ -59,12 +59,12 @@ def _not_known(name: str) -> str:
 
 
 def _record(explanation: Explanation) -> Mapping[str, Any]:
-    result = {field: getattr(explanation.file, field, None) for field in _FIELDS}
-    result |= {"module_name": explanation.module_name, "frontend": explanation.frontend}
+    fields = {field: getattr(explanation.file, field, None) for field in _FIELDS}
+    fields |= {"module_name": explanation.module_name, "frontend": explanation.frontend}
     tokens = [
         {"text": token.text, "meaning": token.meaning or _SEPARATES} for token in explanation.tokens
     ]
-    return {"name": explanation.name, "kind": explanation.kind, **result, "tokens": tokens}
+    return {"name": explanation.name, "kind": explanation.kind, **fields, "tokens": tokens}
 
 
 def _is_terminal() -> bool:

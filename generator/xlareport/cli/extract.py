@@ -131,10 +131,10 @@ def _reproducer(
             say(f"{crash.instructions:,} instructions, {crash.program.line_count:,} written.")
             say(f"Run {out / 'run.py'}.")
             return
-        result = reproduce(read, stage, child, seed, minimize=minimize)
-        write_reproducer(result, out)
-    error = result.difference.max_relative_error
-    sides = zip(result.stages, result.instructions, result.line_counts, strict=True)
+        reproducer = reproduce(read, stage, child, seed, minimize=minimize)
+        write_reproducer(reproducer, out)
+    error = reproducer.difference.max_relative_error
+    sides = zip(reproducer.stages, reproducer.instructions, reproducer.line_counts, strict=True)
     for label, count, written in sides:
         say(f"{label}: {count:,} instructions, {written:,} written")
     say(
@@ -168,13 +168,13 @@ def _instruction(hlo: "HloModule", computation: str | None, wanted: str, radius:
 
     name = wanted.removeprefix("%")
     where = computation.removeprefix("%") if computation else None
-    result = [computation.name for computation in hlo.computations if name in computation.by_name]
-    result = [text for text in result if where in (None, text)]
-    if len(result) == 1:
-        return cut_instruction(hlo, result[0], name, radius)
-    if result:
+    homes = [computation.name for computation in hlo.computations if name in computation.by_name]
+    homes = [text for text in homes if where in (None, text)]
+    if len(homes) == 1:
+        return cut_instruction(hlo, homes[0], name, radius)
+    if homes:
         asked = f"{wanted!r} is in several computations; choose one with --computation"
-        raise UnknownNameError(asked, result)
+        raise UnknownNameError(asked, homes)
     near = [
         instruction
         for computation in hlo.computations

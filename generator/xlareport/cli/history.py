@@ -79,11 +79,11 @@ def command(
     subject, *others = _subjects(snapshots, op, place, read)
     if others:
         say(_also([f"{other.name} in {keys[other.number]}" for other in others]), err=True)
-    result = trace_subject(snapshots, subject)
+    trace = trace_subject(snapshots, subject)
     if as_json:
-        say_json([_record(event, result, keys) for event in _events(result)])
+        say_json([_record(event, trace, keys) for event in _events(trace)])
         return
-    for line in _account(result, [snapshot.stage for snapshot in read.snapshots], read.files.key):
+    for line in _account(trace, [snapshot.stage for snapshot in read.snapshots], read.files.key):
         say(line)
 
 
@@ -162,9 +162,9 @@ def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
     from xlareport.analysis.history.events import Event, HistoryEvent
     from xlareport.knowledge.grades import Grade
 
-    result = {(event.number, event.event, event.instruction) for event in trace.events}
+    places = {(event.number, event.event, event.instruction) for event in trace.events}
     for origin in trace.origins:
-        if (0, Event.FIRST, origin.place) not in result:
+        if (0, Event.FIRST, origin.place) not in places:
             why = "is in the first snapshot"
             yield HistoryEvent(0, Event.FIRST, origin.place, (), (), Grade.EXACT, why)
     yield from (beginning for beginning in trace.beginnings if beginning not in trace.events)
@@ -172,8 +172,8 @@ def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
 
 
 def _record(event: "HistoryEvent", trace: "Trace", keys: Sequence[str]) -> dict[str, Any]:
-    known = {origin.place: origin for origin in trace.origins if event.number == 0}
-    standing = known.get(event.instruction)
+    origins = {origin.place: origin for origin in trace.origins if event.number == 0}
+    standing = origins.get(event.instruction)
     return {
         "stage": keys[event.number],
         "event": str(event.event),

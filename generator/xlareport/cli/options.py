@@ -51,7 +51,7 @@ def script_name(program: Sequence[str]) -> str:
 
 
 def limit_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of how much is taken; it gets them as `limits`."""
+    """Add the options that limit how much is read to a command, which receives them as `limits`."""
 
     @functools.wraps(command)
     def with_limits(

@@ -74,8 +74,8 @@ def command(
     packed = done.packed
     say(f"{target}: {units.byte_size(packed.size)}, {units.plural(packed.files, 'file')}.")
     if packed.left_out:
-        result = [f"{what} ({units.plural(count, 'file')})" for what, count in packed.left_out]
-        say(f"Left out: {', '.join(result)}.", err=True)
+        left_out = [f"{what} ({units.plural(count, 'file')})" for what, count in packed.left_out]
+        say(f"Left out: {', '.join(left_out)}.", err=True)
     if not single:
         say("Mail filters may block a zip with scripts: --single-file writes HTML.", err=True)
 

@@ -113,20 +113,20 @@ def command(
             read = read_one_module(dump, module, options, progress)
             record = write_record(*find_record(read.files), child.folder) if recorded else None
             given, results = (record.inputs, record.results) if record else (inputs, None)
-            result = None
+            step = None
             if as_bisection:
-                result = bisect(read, child, seed, given, progress, results=results)
+                step = bisect(read, child, seed, given, progress, results=results)
         if record is not None and not as_json:
             say(f"Inputs: those of {record.path}{_of_platform(record)}.")
-        if result is None:
+        if step is None:
             _run_one(read, child, stage, (seed, given), outputs)
             return
     if as_json:
-        say_json(bisection_json(result))
+        say_json(bisection_json(step))
     else:
-        for line in _lines(result, read):
+        for line in _lines(step, read):
             say(line)
-    click.get_current_context().exit(_BREACH if result.first else 0)
+    click.get_current_context().exit(_BREACH if step.first else 0)
 
 
 def _check_usage(*, bisects: bool, runs_one: bool, as_json: bool) -> None:

@@ -16,8 +16,7 @@ from xlareport.runtime.limits import Limits
 from xlareport.runtime.progress import ProgressCallback
 
 if TYPE_CHECKING:
-    from xlareport.replay.targets import CompileTarget
-    from xlareport.replay.whatif import Recompiled
+    from xlareport.replay.whatif import CompileTarget, Recompiled
     from xlareport.report import BuildOptions
 
 _CAUSES = 6
@@ -82,8 +81,7 @@ def command(
     """
     from xlareport.replay.environments import python_with
     from xlareport.replay.process import Bounds, child_process
-    from xlareport.replay.targets import parse_target
-    from xlareport.replay.whatif import recompile
+    from xlareport.replay.whatif import parse_target, recompile
     from xlareport.report import BuildOptions, read_one_module
 
     if target is not None and release is not None:
@@ -99,11 +97,11 @@ def command(
         progress = stack.enter_context(progress_bar())
         read = read_one_module(dump, module, options, progress)
         aim = parse_target(target, read.files) if target else None
-        result = recompile(read, child, changes, target=aim, other=other)
-        lines = list(_control_lines(result, aim, is_dump=bool(aim and not changes)))
+        recompiled = recompile(read, child, changes, target=aim, other=other)
+        lines = list(_control_lines(recompiled, aim, is_dump=bool(aim and not changes)))
         is_change = bool(changes or target or release)
         if is_change or out is not None:
-            sides = result.base, result.head
+            sides = recompiled.base, recompiled.head
             causes = _causes(sides, options, progress, tuple(lines), out)
             lines += causes or (["No cause of a difference was found."] if is_change else [])
     for line in lines:

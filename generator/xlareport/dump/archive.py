@@ -220,5 +220,5 @@ def _zip_time(member: zipfile.ZipInfo) -> float | None:
 def inside(name: str) -> str:
     """Return the name of a member as a path inside the dump: no root, no `..`, no bare bytes."""
     parts = name.replace("\\", "/").split("/")
-    kept = "/".join(part for part in parts if part not in {"", ".", ".."})
-    return kept.encode("utf-8", "backslashreplace").decode("utf-8") or "unnamed"
+    path = "/".join(part for part in parts if part not in {"", ".", ".."})
+    return path.encode("utf-8", "backslashreplace").decode("utf-8") or "unnamed"

@@ -41,10 +41,10 @@ def single_file_members(
     """Yield (path in the site, spooled file, None) for the data in a report; raises OSError."""
     if path.stat().st_size > _MOST_BYTES:
         raise UnreadableInputError(f"{name} has more than {_MOST_BYTES:,} bytes.")
-    for item, data in _BLOCK.findall(path.read_bytes()):
+    for item, content in _BLOCK.findall(path.read_bytes()):
         place = inside(item.decode("utf-8", "backslashreplace"))
         try:
-            script = extract_payload(data.decode("ascii")) if place.endswith(".js") else "{}"
+            script = extract_payload(content.decode("ascii")) if place.endswith(".js") else "{}"
         except ValueError as error:
             problems.append(Problem(name, None, f"Not read: its data {place}: {error}."))
             continue

@@ -46,13 +46,15 @@ class ModulesOfId:
     def of(self, this_name: DumpName, path: str) -> frozenset[str]:
         """Return the prefixes of the modules that a file can belong to."""
         name, timestamp = _key(this_name)
-        result = {self._prefixes[name, timestamp]} if (name, timestamp) in self._prefixes else set()
+        modules = (
+            {self._prefixes[name, timestamp]} if (name, timestamp) in self._prefixes else set()
+        )
         if timestamp is None and this_name.kind not in SNAPSHOTS:
-            result |= self._by_name.get(name, set())
+            modules |= self._by_name.get(name, set())
         if name:
-            return frozenset(result)
+            return frozenset(modules)
         lost = self._longer(timestamp, _shortest_lost(this_name, path))
-        return lost.union(result) if result else lost
+        return lost.union(modules) if modules else lost
 
     def may_have_lost(self, name: DumpName, path: str) -> bool:
         """Return whether a file without a module's name may be without it for its length."""
@@ -65,8 +67,8 @@ class ModulesOfId:
             among: Sequence[_Key] = (
                 list(self._prefixes) if timestamp is None else self._by_time.get(timestamp, [])
             )
-            result = (self._prefixes[key] for key in among if key[0] and len(key[0]) >= shortest)
-            self._asked[question] = frozenset(result)
+            prefixes = (self._prefixes[key] for key in among if key[0] and len(key[0]) >= shortest)
+            self._asked[question] = frozenset(prefixes)
         return self._asked[question]
 
 
@@ -213,11 +215,11 @@ def _homes(paths: Sequence[str], names: Sequence[DumpName], places: Sequence[int
     telling = [place for place in snapshots if names[place].stage and names[place].module_prefix]
     named = ModulesOfId(names[place] for place in telling if names[place].module_name)
     bare = [place for place in telling if not names[place].module_name]
-    own = [place for place in bare if not named.may_have_lost(names[place], paths[place])]
-    if not own:
+    complete = [place for place in bare if not named.may_have_lost(names[place], paths[place])]
+    if not complete:
         return named
-    kept = {*own, *(place for place in telling if names[place].module_name)}
-    return ModulesOfId(names[place] for place in kept)
+    chosen = {*complete, *(place for place in telling if names[place].module_name)}
+    return ModulesOfId(names[place] for place in chosen)
 
 
 def _at_home(name: DumpName, prefixes: frozenset[str]) -> DumpName:

@@ -58,15 +58,15 @@ def map_duplicate_paths(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str
 
 def _digest(module: ModuleFiles) -> bytes | None:
     """Return a digest of all names, sizes and contents; None where a file cannot be read."""
-    result = blake2b(digest_size=20)
+    digest = blake2b(digest_size=20)
     entries = {artifact.path: artifact.entry for artifact in module.artifacts}
     try:
         for ending, size, path in _by_ending(module):
-            result.update(f"{ending}\n{size}\n".encode())
-            result.update(entries[path].read())
+            digest.update(f"{ending}\n{size}\n".encode())
+            digest.update(entries[path].read())
     except OSError:
         return None
-    return result.digest()
+    return digest.digest()
 
 
 def _endings(module: ModuleFiles) -> tuple[tuple[str, int], ...]:

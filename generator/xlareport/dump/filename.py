@@ -128,11 +128,13 @@ def _read_packed(reading: NameReading, endings_of_packers: str) -> None:
 
 def _read_folder(reading: NameReading, folder: str, name: str) -> None:
     """Read `[DIR/]NAME/HOST_PROCESS`, which XLA makes for one module's files, or any folder."""
-    own = _SUBFOLDER.fullmatch(folder)
-    if own and f".{own['subfolder_name']}." in f".{name}.":
-        reading.match(own)
+    match = _SUBFOLDER.fullmatch(folder)
+    if match and f".{match['subfolder_name']}." in f".{name}.":
+        reading.match(match)
         reading.fields["folder"] = folder
-        reading.fields["process_folder"] = f"{own['folder'] or ''}/{own['host']}_{own['process']}"
+        reading.fields["process_folder"] = (
+            f"{match['folder'] or ''}/{match['host']}_{match['process']}"
+        )
     else:
         reading.part("folder", folder)
 

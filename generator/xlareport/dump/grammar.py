@@ -92,11 +92,11 @@ def _forms(name: str, key: str) -> Iterator[GrammarForm]:
 
 
 def _form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
-    known = {"pattern", "owner", "suffix", "kind", "note", "without_id"}
+    own_fields = {"pattern", "owner", "suffix", "kind", "note", "without_id"}
     return GrammarForm(
         pattern=re.compile(_expand(_text(row), macros), re.DOTALL | re.ASCII),
         kind=row.get("kind", "unknown"),
-        constants={field: value for field, value in row.items() if field not in known},
+        constants={field: value for field, value in row.items() if field not in own_fields},
         note=row.get("note"),
         without_id=row.get("without_id", False),
     )

@@ -165,8 +165,8 @@ def group(artifacts: Sequence[Artifact]) -> GroupedDump:
     others += _without_module(members)
     modules = _modules(members)
     problems = [problem for module in modules for problem in _collisions(module)]
-    result = _with_nameless([*_put_together(modules)], others)
-    return GroupedDump(tuple(_with_llo(result, others)), tuple(others), tuple(problems))
+    named = _with_nameless([*_put_together(modules)], others)
+    return GroupedDump(tuple(_with_llo(named, others)), tuple(others), tuple(problems))
 
 
 def _with_nameless(
@@ -193,12 +193,12 @@ def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Ite
     before: Counter[str] = Counter()
     for module in modules:
         name = plain_name(module.name)
-        own = members.get((name, before[name], count[name]), [])
+        llo = members.get((name, before[name], count[name]), [])
         before[name] += 1
         alone = len(modules) == 1
         ordered = count[name] > 1
         yield (
-            replace(module, llo=tuple(own), llo_by_order=ordered, is_alone=alone) if own else module
+            replace(module, llo=tuple(llo), llo_by_order=ordered, is_alone=alone) if llo else module
         )
 
 
@@ -237,7 +237,7 @@ def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
     libtpu continues under another id if it compiles a copy of its input.
     """
     halves: dict[tuple[str, str], ModuleFiles] = {}
-    rest: dict[str, ModuleFiles] = {}
+    second_halves: dict[str, ModuleFiles] = {}
     for module in modules:
         where = module.folder, module.name
         ends = {stage.name for stage in module.stages}
@@ -246,13 +246,13 @@ def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
         elif "after_optimizations" in ends and "before_optimizations" not in ends:
             first = halves.pop(where, None)
             if first is not None and module.id is not None:
-                rest[first.key] = module
-    gone = {module.key for module in rest.values()}
+                second_halves[first.key] = module
+    gone = {module.key for module in second_halves.values()}
     for this_module in modules:
         if this_module.key not in gone:
             yield (
-                _joined(this_module, rest[this_module.key])
-                if this_module.key in rest
+                _joined(this_module, second_halves[this_module.key])
+                if this_module.key in second_halves
                 else this_module
             )
 
@@ -291,7 +291,7 @@ def _slug(key: str) -> str:
 
 
 def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
-    result: dict[tuple[object, ...], list[Artifact]] = defaultdict(list)
+    by_moment: dict[tuple[object, ...], list[Artifact]] = defaultdict(list)
     for artifact in artifacts:
         # A fusion may be written as a module of its own: that is no snapshot of its module.
         if artifact.name.kind in HLO_KINDS + _DRAWN_KINDS and artifact.name.kernel is None:
@@ -303,13 +303,13 @@ def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
                 name.after,
                 name.before,
             )
-            result[moment].append(artifact)
-    stages = sorted((_stage(files) for files in result.values()), key=_stage_order)
+            by_moment[moment].append(artifact)
+    stages = sorted((_stage(files) for files in by_moment.values()), key=_stage_order)
     return tuple(_spmd_inplace_of(stages))
 
 
 def _spmd_inplace_of(stages: Sequence[SnapshotFiles]) -> Iterator[SnapshotFiles]:
-    """Put the GPU's snapshot after partitioning behind the passes that XLA takes it from."""
+    """Yield the snapshots, the GPU's one after partitioning behind the partitioning pipelines."""
     late = [stage for stage in stages if stage.name == AFTER_SPMD]
     others = [stage for stage in stages if stage.name != AFTER_SPMD]
     last = max(

@@ -54,9 +54,9 @@ def _folder(artifact: Artifact) -> str:
     folders = artifact.path.split("/")[:-1]
     if artifact.name.rank:
         folders.append(artifact.name.rank)
-    own = re.compile(r"shardy|module_\d{4,}(?:\..*)?|.*_\d{13}")
+    subfolder = re.compile(r"shardy|module_\d{4,}(?:\..*)?|.*_\d{13}")
     for depth, folder in enumerate(folders):
-        if own.fullmatch(folder):
+        if subfolder.fullmatch(folder):
             return "/".join(folders[:depth])
     return "/".join(folders)
 
@@ -79,8 +79,8 @@ _Key = tuple[object, ...] | None
 
 
 def _whole(identity: Identity) -> _Key:
-    known = identity.id is not None and identity.name is not None
-    return (identity.folder, identity.id, identity.name) if known else None
+    is_whole = identity.id is not None and identity.name is not None
+    return (identity.folder, identity.id, identity.name) if is_whole else None
 
 
 def _without_build(identity: Identity) -> _Key:

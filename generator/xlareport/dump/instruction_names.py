@@ -96,8 +96,8 @@ def _later(part: str) -> Iterator[Token]:
 
 def _word(word: str) -> Iterator[Token]:
     if word:
-        known = table("instructions")["suffix"].get(word)
-        yield Token(word, str(known) if known else _meaning("later", word), "later")
+        suffix_words = table("instructions")["suffix"].get(word)
+        yield Token(word, str(suffix_words) if suffix_words else _meaning("later", word), "later")
 
 
 def _element(part: str) -> Iterator[Token]:

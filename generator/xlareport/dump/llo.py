@@ -28,14 +28,14 @@ Compilation = tuple[str, int, int]
 def llo_modules(files: Iterable[LloFile]) -> Mapping[str, Compilation]:
     """Return the compilation by path, without files whose compilation is unknown."""
     folders: dict[str, list[LloFile]] = defaultdict(list)
-    result: dict[str, Compilation] = {}
+    compilations: dict[str, Compilation] = {}
     for entry, name in files:
         if name.kind != "llo":
             continue
         folder = entry.path.rpartition("/")[0]
         module = _folder_module(folder, llo_program(name))
         if module:
-            result[entry.path] = (module, 0, 1)
+            compilations[entry.path] = (module, 0, 1)
         else:
             folders[folder].append((entry, name))
     tops = {folder: sorted(_tops(members)) for folder, members in folders.items()}
@@ -43,8 +43,8 @@ def llo_modules(files: Iterable[LloFile]) -> Mapping[str, Compilation]:
     for folder, members in folders.items():
         for path, place in _owners(members, tops[folder]):
             if (folder, place) in numbers:
-                result[path] = numbers[folder, place]
-    return result
+                compilations[path] = numbers[folder, place]
+    return compilations
 
 
 def _numbered(
@@ -71,11 +71,11 @@ def _folder_module(folder: str, program: str) -> str:
 
     libtpu writes `MODULE/TLP/` and `MODULE.PROGRAM.deduplicated/` if folders are requested.
     """
-    parent, _, own = folder.rpartition("/")
-    if own in _TOP_FOLDERS:
+    parent, _, name = folder.rpartition("/")
+    if name in _TOP_FOLDERS:
         return parent.rpartition("/")[2]
     ends = (f".{program}.deduplicated", f".{program}") if program else ()
-    return next((own.removesuffix(end) for end in ends if own.endswith(end)), "")
+    return next((name.removesuffix(end) for end in ends if name.endswith(end)), "")
 
 
 def plain_name(module: str) -> str:

@@ -102,8 +102,8 @@ def _function(field: str, text: str) -> str | None:
         return None
     if _RANDOM.fullmatch(text):
         return "JAX's own function that makes random numbers or their keys."
-    if known := find_jax_name(text):
-        return f"{known.words} A function of the program may have the same name."
+    if jax_name := find_jax_name(text):
+        return f"{jax_name.words} A function of the program may have the same name."
     return _EAGER if _is_operation(text) else None
 
 
@@ -136,8 +136,8 @@ def _last(text: str) -> Iterator[Token]:
 
 def _value(text: str) -> Iterator[Token]:
     if text:
-        known = table("module_words")["attribute_value"].get(text)
-        yield Token(text, known or _fingerprint(text) or meaning("value", text), "value")
+        value_words = table("module_words")["attribute_value"].get(text)
+        yield Token(text, value_words or _fingerprint(text) or meaning("value", text), "value")
 
 
 def _fingerprint(text: str) -> str | None:
@@ -186,6 +186,6 @@ def _text() -> str:
 
 def find_jax_name(name: str) -> JaxName | None:
     """Return JAX's function with this name; JAX of 2022 numbered recompilations, `_var__1`."""
-    known = jax_names()
+    names = jax_names()
     base, _, number = name.rpartition("__")
-    return known.get(name) or (known.get(base) if number.isdecimal() else None)
+    return names.get(name) or (names.get(base) if number.isdecimal() else None)

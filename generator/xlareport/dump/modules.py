@@ -87,7 +87,7 @@ class SnapshotFiles(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """How a sentence calls it: by its label, or `the text after_optimizations`."""
+        """The snapshot's name in a sentence: its label, or `the text after_optimizations`."""
         return f"the text {self.name}" if self.sequence is None else self.label
 
     @property
@@ -97,7 +97,7 @@ class SnapshotFiles(Struct, frozen=True):
 
     @property
     def may_precede_passes(self) -> bool:
-        """Whether numbered snapshots may follow it, though its name says it is last."""
+        """Whether numbered snapshots may follow it although its name says that it is last."""
         return order.may_precede_passes(self.name, self.sequence)
 
     @property
@@ -234,7 +234,7 @@ class GroupedDump(Struct, frozen=True):
 
 
 def find_module(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> ModuleFiles:
-    """Return the one module of a key, slug, name or function; raises UnknownNameError."""
+    """Return the module of a key, slug, name or function; raises UnknownNameError."""
     same = [module for module in modules if wanted in (module.key, module.slug)]
     same = same or [module for module in modules if wanted == module.name]
     same = same or [module for module in modules if wanted == explain_module(module.name).display]

@@ -33,11 +33,11 @@ def place(stage: str, sequence: int | None) -> OrderKey:
     """
     if sequence is not None:
         return 1, sequence, 0
-    for known in _LONGEST_FIRST:
-        if stage == known:
-            return *_NAMED[known], 0
-        if stage.startswith(f"{known}_"):
-            return *_NAMED[known], 1
+    for named in _LONGEST_FIRST:
+        if stage == named:
+            return *_NAMED[named], 0
+        if stage.startswith(f"{named}_"):
+            return *_NAMED[named], 1
     return _UNKNOWN
 
 
@@ -62,12 +62,12 @@ def place_of_time(written: float | None, others: Sequence[float | None]) -> int 
     `written` and `others` are seconds. They show it if all are known, the others are in order, and
     none of them equals `written`.
     """
-    known = [time for time in others if time is not None]
-    if written is None or len(known) < len(others):
+    times = [time for time in others if time is not None]
+    if written is None or len(times) < len(others):
         return None
-    at = bisect_left(known, written)
-    follow = all(earlier <= later for earlier, later in pairwise(known))
-    return at if follow and bisect_right(known, written) == at else None
+    at = bisect_left(times, written)
+    follow = all(earlier <= later for earlier, later in pairwise(times))
+    return at if follow and bisect_right(times, written) == at else None
 
 
 def place_of_contents(

@@ -44,14 +44,14 @@ def fold_rank_folders(
         alike[digest_number(_outline(folder, files))].append(folder)
     several = [folders for folders in alike.values() if len(folders) > 1]
     compared = [place for folders in several for folder in folders for place in members[folder]]
-    known = run(known_digest, ChosenValues(entries, compared))
-    digests = dict(zip(compared, known, strict=True))
+    known_digests = run(known_digest, ChosenValues(entries, compared))
+    digests = dict(zip(compared, known_digests, strict=True))
     copies = [copy for folders in several for copy in _copies(entries, folders, members, digests)]
     if not copies:
         return FoldedEntries(entries)
     gone = {place for copy in copies for place in members[copy.folder]}
-    kept = keep(entry for place, entry in enumerate(entries) if place not in gone)
-    return FoldedEntries(kept, tuple(copies))
+    remaining = keep(entry for place, entry in enumerate(entries) if place not in gone)
+    return FoldedEntries(remaining, tuple(copies))
 
 
 def natural_order(name: str) -> list[tuple[int, str]]:
@@ -69,12 +69,12 @@ def _by_folder(entries: Iterable[Entry]) -> "Mapping[str, array[int]]":
     dumped_to = {folder for folder, _, name in split if _OF_MODULE.match(name)}
     highest = {folder for folder in dumped_to if not any(up in dumped_to for up in _above(folder))}
     members: dict[str, array[int]] = defaultdict(lambda: array("q"))
-    known: dict[str, str | None] = {}
+    homes: dict[str, str | None] = {}
     for place, entry in enumerate(entries if len(highest) > 1 else ()):
         folder = entry.path.rpartition("/")[0]
-        if folder not in known:
-            known[folder] = next((up for up in (folder, *_above(folder)) if up in highest), None)
-        home = known[folder]
+        if folder not in homes:
+            homes[folder] = next((up for up in (folder, *_above(folder)) if up in highest), None)
+        home = homes[folder]
         if home is not None:
             members[home].append(place)
     return members

@@ -71,17 +71,17 @@ def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
     copies = run(_copies, ([every[number] for number in numbers] for numbers in several))
     keys = {key: repeated for some in copies for key, repeated in some.items() if repeated}
     gone = {key for repeated in keys.values() for key in repeated}
-    known: dict[str, ModuleFiles] = {}
-    own = array("q")
+    by_key: dict[str, ModuleFiles] = {}
+    first_numbers = array("q")
     for number, module in enumerate(every):  # which may lie on disk, and stay there
         if module.key in gone:
-            known[module.key] = module.outline()
+            by_key[module.key] = module.outline()
         else:
-            own.append(number)
+            first_numbers.append(number)
     return replace(
         grouped,
-        modules=ChosenValues(every, own),
-        copies={key: tuple(known[copy] for copy in repeated) for key, repeated in keys.items()},
+        modules=ChosenValues(every, first_numbers),
+        copies={key: tuple(by_key[copy] for copy in repeated) for key, repeated in keys.items()},
     )
 
 

@@ -89,11 +89,11 @@ def _are_of_several(places: Sequence[RankPlace]) -> bool:
 
 
 def _by_id(places: Iterable[RankPlace]) -> Mapping[int, Sequence[RankPlace]]:
-    known: dict[int, list[RankPlace]] = defaultdict(list)
+    by_id: dict[int, list[RankPlace]] = defaultdict(list)
     for place in places:
         if place.id is not None:
-            known[place.id].append(place)
-    return known
+            by_id[place.id].append(place)
+    return by_id
 
 
 def _keys(modules: Sequence[ModuleFiles]) -> list[tuple[str, str]]:

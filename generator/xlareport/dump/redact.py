@@ -146,11 +146,11 @@ class Redactor(Struct):
         return "/".join(self._without_people(part) for part in path.split("/"))
 
     def _lines(self, lines: Iterable[str]) -> list[str]:
-        known = self._known
+        redacted = self._known
         for line in lines:
-            if line not in known:
-                known[line] = self._line(line)
-        return [known[line] for line in lines]
+            if line not in redacted:
+                redacted[line] = self._line(line)
+        return [redacted[line] for line in lines]
 
     def _line(self, line: str) -> str:
         line = _ENCODED.sub(self._encoded, line)
@@ -190,9 +190,9 @@ class Redactor(Struct):
             self.counts[what] += 1
             number = self.counts[what]
             ending = PurePosixPath(text).suffix if what in _WITH_ENDING else ""
-            kept = ending if re.fullmatch(r"\.\w{1,4}", ending) else ""
+            suffix = ending if re.fullmatch(r"\.\w{1,4}", ending) else ""
             root = "/redacted/" if what == "paths" else ""
-            self.replaced[text] = f"{root}{word}{number}{kept}"
+            self.replaced[text] = f"{root}{word}{number}{suffix}"
             self._instead_of.add(self.replaced[text])
         return self.replaced[text]
 

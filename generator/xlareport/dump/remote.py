@@ -139,9 +139,9 @@ def _system(url: str) -> tuple[Any, str]:
         raise _missing(url, extra)
     import fsspec  # noqa: PLC0415 - an extra, and slow to import
 
-    known = _attempt(lambda: fsspec.get_filesystem_class(scheme))
-    if isinstance(known, ImportError):
-        raise _missing(url, extra) from known
+    filesystem = _attempt(lambda: fsspec.get_filesystem_class(scheme))
+    if isinstance(filesystem, ImportError):
+        raise _missing(url, extra) from filesystem
     _check_reachable(url, scheme)
     opened = _attempt(lambda: fsspec.core.url_to_fs(url))
     if isinstance(opened, ImportError):
@@ -276,8 +276,8 @@ def _remote(system: Any, address: str, path: str, value: dict[str, Any]) -> Remo
     names = {protocol} if isinstance(protocol, str) else {*protocol}
     moment = value.get("mtime") if names & _FILE_SYSTEMS else None
     moment = moment.timestamp() if isinstance(moment, datetime) else moment
-    known = float(moment) if isinstance(moment, (int, float)) else None
-    return RemoteFile(address, path, size if isinstance(size, int) else 0, known)
+    modified = float(moment) if isinstance(moment, (int, float)) else None
+    return RemoteFile(address, path, size if isinstance(size, int) else 0, modified)
 
 
 def _copied(system: Any, remote: RemoteFile, spool: Spool) -> Path | Exception:

@@ -315,13 +315,13 @@ def _local(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]
 
 def _fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
     """Yield the entries of a folder on another machine, or those in its only file."""
-    result = remote.fetched(url, spool, problems)
-    first, second = next(result, None), next(result, None)
+    files = remote.fetched(url, spool, problems)
+    first, second = next(files, None), next(files, None)
     if first is not None and second is None:
         name, location, modified = first
         yield from _of_file(location, name, modified, spool, problems)
     elif first is not None and second is not None:
-        yield from _spooled(chain((first, second), result))
+        yield from _spooled(chain((first, second), files))
 
 
 def _of_file(
@@ -338,8 +338,8 @@ def _of_file(
 
 def _spooled(files: Iterator[tuple[str, Path, float | None]]) -> Iterator[Entry]:
     for name, location, modified in files:
-        known = modified if modified is not None and 0 <= modified < _LATEST_TIME else None
-        yield Entry(name, location.stat().st_size, known, location)
+        plausible = modified if modified is not None and 0 <= modified < _LATEST_TIME else None
+        yield Entry(name, location.stat().st_size, plausible, location)
 
 
 def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:

@@ -34,14 +34,14 @@ def read_with_id(reading: NameReading, name: str, module_names: Sequence[str]) -
     core = _CORE.match(name)
     if core is None:
         return False
-    rest = name[core.end() :]
-    known = _after_known_name(rest, module_names)
-    result = known or _suffix(rest)
-    if result is None:
+    after = name[core.end() :]
+    known_suffix = _after_known_name(after, module_names)
+    suffix = known_suffix or _suffix(after)
+    if suffix is None:
         return False
-    _read_prefix(reading, core, result[0])
-    _read_suffix(reading, rest, result, name_is_known=known is not None)
-    if known is None and _LOOKS_LIKE_A_PASS.search(reading.fields.get("module_name", "")):
+    _read_prefix(reading, core, suffix[0])
+    _read_suffix(reading, after, suffix, name_is_known=known_suffix is not None)
+    if known_suffix is None and _LOOKS_LIKE_A_PASS.search(reading.fields.get("module_name", "")):
         reading.notes.append("The module's name looks like the name of a pass dump itself.")
     return True
 
@@ -52,11 +52,11 @@ def read_unknown_suffix(reading: NameReading, name: str, module_names: Sequence[
     if core is None or (core["prefix"] and not _STAMP.fullmatch(core["prefix"])):
         return False
     _read_prefix(reading, core, None)
-    rest = name[core.end() :]
-    held = _held(rest, module_names)
-    reading.holder(rest[:held])
-    if held < len(rest):
-        _read_rest(reading, rest[held:])
+    after = name[core.end() :]
+    held = _held(after, module_names)
+    reading.holder(after[:held])
+    if held < len(after):
+        _read_rest(reading, after[held:])
     return True
 
 
@@ -79,9 +79,9 @@ def _held(rest: str, module_names: Sequence[str]) -> int:
     """Return where `.NAME[.BUILD]` probably ends: after a build, a known name, or one part."""
     if built := _BUILT.match(rest):
         return built.end()
-    known = [name for name in module_names if rest.startswith(f".{name}.")]
-    if known:
-        return max(map(len, known)) + 1
+    names = [name for name in module_names if rest.startswith(f".{name}.")]
+    if names:
+        return max(map(len, names)) + 1
     head = _HEAD.match(rest)
     return head.end() if head else 0
 

@@ -118,20 +118,20 @@ def devices() -> Mapping[str, Device]:
 def is_called(description: str, device: Device) -> bool:
     """Return whether a text has the device's own name, not only its architecture's."""
     names = (device.key, *device.aliases)
-    own = (name for name in names if not name.startswith(_ARCHITECTURES))
-    return any(name in description.lower() for name in own)
+    device_names = (name for name in names if not name.startswith(_ARCHITECTURES))
+    return any(name in description.lower() for name in device_names)
 
 
 def device_named(description: str, table: Mapping[str, Device] | None = None) -> Device | None:
     """Return the device that a text names, as in `NVIDIA H100 80GB HBM3` or `sm_9.0a`."""
     wanted = description.lower()
-    result = [
+    matches = [
         (len(alias), device)
         for device in (table or devices()).values()
         for alias in (device.key, *device.aliases)
         if alias in wanted
     ]
-    return max(result, key=lambda pair: pair[0])[1] if result else None
+    return max(matches, key=lambda pair: pair[0])[1] if matches else None
 
 
 def nominal_device(backend: str) -> Device:

@@ -50,11 +50,11 @@ def all_entries() -> Mapping[str, Flag]:
     for kind in kinds.all_entries().values():
         decided[kind.flags[0] if kind.flags else ""].append(kind.name)
     decided.pop(_DIRECTORY)
-    known = {
+    entries = {
         name: replace(flag, makes=tuple(dict.fromkeys((*flag.makes, *decided.get(name, ())))))
         for name, flag in written.items()
     }
-    return {**known, **_tpu_flags()}
+    return {**entries, **_tpu_flags()}
 
 
 def _tpu_flags() -> Mapping[str, Flag]:

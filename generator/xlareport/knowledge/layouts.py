@@ -15,8 +15,8 @@ def layout_sentences() -> Mapping[str, str]:
 
 def describe_layout_part(part: str, value: str) -> str:
     """Return the sentence about a part of a layout; a space with its name on each backend."""
-    known = space_sentences().get(value, "") if part == "space" else ""
-    return known or layout_sentences()[part].replace("{}", value)
+    space_words = space_sentences().get(value, "") if part == "space" else ""
+    return space_words or layout_sentences()[part].replace("{}", value)
 
 
 @cache

@@ -39,16 +39,16 @@ def era_of(written: str) -> str:
         return written
     match = _VERSION.match(written.strip())
     name = match[1].lower() if match else ""
-    known = releases().get(_ALSO.get(name, name))
-    if match is None or known is None:
+    release = releases().get(_ALSO.get(name, name))
+    if match is None or release is None:
         packages = ", ".join(releases())
         raise ValueError(
             f"{written!r} is no month such as 2024-05 and no release such as jax==0.4.30; "
             f"releases are known of {packages}"
         )
     wanted = _numbers(match[2])
-    earlier = [month for version, month in known.months if _numbers(version) <= wanted]
-    return _months_before(earlier[-1] if earlier else known.months[0][1], known.lag)
+    earlier = [month for version, month in release.months if _numbers(version) <= wanted]
+    return _months_before(earlier[-1] if earlier else release.months[0][1], release.lag)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

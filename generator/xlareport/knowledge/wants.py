@@ -97,10 +97,10 @@ def settings_for(
 
 def environment(settings: Sequence[FlagSetting]) -> Mapping[str, str]:
     """Return the variables with their values; flags of one variable are joined with spaces."""
-    result: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for setting in settings:
-        result.setdefault(setting.variable, []).append(setting.text)
-    return {name: " ".join(values) for name, values in result.items()}
+        texts.setdefault(setting.variable, []).append(setting.text)
+    return {name: " ".join(values) for name, values in texts.items()}
 
 
 def shell_lines(settings: Sequence[FlagSetting]) -> Iterator[str]:

@@ -59,19 +59,19 @@ def small_curve(values: Sequence[int | None], what: str, write: Callable[[int], 
 
     Nothing is drawn of a figure that stays the same.
     """
-    known = [(place, value) for place, value in enumerate(values) if value is not None]
-    if len({value for _, value in known}) < 2:
+    points = [(place, value) for place, value in enumerate(values) if value is not None]
+    if len({value for _, value in points}) < 2:
         return ""
-    frame = _Frame(_HALF_WIDTH, max(value for _, value in known), len(values))
-    path = _stairs([(place, *frame.place(place, value)) for place, value in known])
+    frame = _Frame(_HALF_WIDTH, max(value for _, value in points), len(values))
+    path = _stairs([(place, *frame.place(place, value)) for place, value in points])
     inside = f'{frame.axes(_SNAPSHOT, what, write)}<path class="xr-line" d="{path}"/>'
     return svg_chart(curve_words(values, what, write), inside, _HEIGHT, width=_HALF_WIDTH)
 
 
 def curve_words(values: Sequence[int | None], what: str, write: Callable[[int], str]) -> str:
     """Return a sentence on a small curve; at least one value has to be known."""
-    known = [value for value in values if value is not None]
-    first, top, last = write(known[0]), write(max(known)), write(known[-1])
+    present = [value for value in values if value is not None]
+    first, top, last = write(present[0]), write(max(present)), write(present[-1])
     return f"{what}: {first} at first, at most {top}, {last} at last"
 
 

@@ -207,15 +207,15 @@ _PART: Mapping[str, str] = {
 
 def journey(module: ModuleRecord) -> str:
     """Return the effect of compilation on a module, in figures."""
-    known = [stage for stage in module.stages if stage.instructions is not None]
-    if not known:
+    stages = [stage for stage in module.stages if stage.instructions is not None]
+    if not stages:
         return _unread(module)
-    first = known[0].instructions or 0
-    if len(known) == 1:
-        return f"{units.plural(first, 'HLO instruction')} in the only snapshot, {known[0].label}."
+    first = stages[0].instructions or 0
+    if len(stages) == 1:
+        return f"{units.plural(first, 'HLO instruction')} in the only snapshot, {stages[0].label}."
     begins = _has(module, "before optimizations")
     ends = is_whole(module)
-    counted = module.final.instructions if ends else known[-1].instructions
+    counted = module.final.instructions if ends else stages[-1].instructions
     counts = f"{units.count(first)} → {units.plural(counted or 0, 'HLO instruction')}"
     before = "before optimizations" if begins else "first snapshot"
     after = "after optimizations" if ends else "last snapshot"

@@ -182,14 +182,14 @@ def _value(match: re.Match[str], offset: int, size: int) -> BufferValue:
 
 
 def _allocation(head: re.Match[str], values: tuple[BufferValue, ...]) -> Allocation:
-    rest = head["rest"]
-    words = set(_PARAMETER_SHAPE.sub("", _OUTPUT.sub("", rest)).rstrip(":").split(", "))
-    color = _number(_COLOR, rest)
+    details = head["rest"]
+    words = set(_PARAMETER_SHAPE.sub("", _OUTPUT.sub("", details)).rstrip(":").split(", "))
+    color = _number(_COLOR, details)
     return Allocation(
         index=int(head["index"]),
         size=int(head["size"]),
         color=0 if color is None else color,
-        parameter=_number(_PARAMETER, rest),
+        parameter=_number(_PARAMETER, details),
         is_constant="constant" in words,
         is_thread_local="thread-local" in words,
         maybe_live_out="maybe-live-out" in words,
@@ -238,8 +238,10 @@ def _proto_allocation(
     value: Any, buffers: Mapping[int, Any], names: Mapping[int, str]
 ) -> Allocation:
     special = value.is_entry_computation_parameter or value.is_constant or value.is_thread_local
-    known = [placed for placed in value.assigned if placed.logical_buffer_id in buffers]
-    values = (_proto_value(placed, buffers[placed.logical_buffer_id], names) for placed in known)
+    placements = [placed for placed in value.assigned if placed.logical_buffer_id in buffers]
+    values = (
+        _proto_value(placed, buffers[placed.logical_buffer_id], names) for placed in placements
+    )
     return Allocation(
         index=value.index,
         size=value.size,

@@ -38,5 +38,7 @@ def _slice_words(data: bytes) -> list[str]:
     chips, hosts = _CHIPS.search(data), _HOSTS.search(data)
     if chips is None or hosts is None:
         return []
-    sizes = [int(own) * int(many) for own, many in zip(chips.groups(), hosts.groups(), strict=True)]
+    sizes = [
+        int(chip) * int(many) for chip, many in zip(chips.groups(), hosts.groups(), strict=True)
+    ]
     return [f"slice-shape={'x'.join(map(str, sizes))}"]

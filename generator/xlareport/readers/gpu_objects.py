@@ -65,9 +65,9 @@ def read_gpu_object(data: bytes) -> tuple[ObjectKernel, ...]:
 
 
 def _cubin(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:
-    info = next((section for section in sections if section.name == ".nv.info"), None)
+    section_info = next((section for section in sections if section.name == ".nv.info"), None)
     symbols = read_symbols(data, sections)
-    content = info.content(data) if info else b""
+    content = section_info.content(data) if section_info else b""
     registers, frames = _by_symbol(content, _REGISTERS), _by_symbol(content, _FRAME)
     numbers = {symbol.name: number for number, symbol in enumerate(symbols)}
     shared = {
@@ -87,7 +87,7 @@ def _cubin(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]
 
 def _by_symbol(info: bytes, wanted: int) -> dict[int, int]:
     """Return the value of one attribute of `.nv.info` by symbol."""
-    result: dict[int, int] = {}
+    values: dict[int, int] = {}
     at = 0
     for _ in range(_MOST_ATTRIBUTES):
         if at + 4 > len(info):
@@ -97,9 +97,9 @@ def _by_symbol(info: bytes, wanted: int) -> dict[int, int]:
         if form == _SIZED:
             if attribute == wanted and size >= 8 and at + 8 <= len(info):
                 symbol, value = struct.unpack_from("<II", info, at)
-                result[symbol] = value
+                values[symbol] = value
             at += size
-    return result
+    return values
 
 
 def _amd(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:

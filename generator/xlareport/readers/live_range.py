@@ -150,8 +150,8 @@ class _Reader(Struct):
         match = _NODE.fullmatch(line)
         if match:
             depth = len(match["branches"]) // _BRANCH_WIDTH
-            total, own = _grouped(match["total"]), _grouped(match["current"])
-            self.breakdown.append(ScopeShare(match["name"], depth, total, own))
+            total, current = _grouped(match["total"]), _grouped(match["current"])
+            self.breakdown.append(ScopeShare(match["name"], depth, total, current))
         return match is not None
 
     def result(self) -> LiveRanges:

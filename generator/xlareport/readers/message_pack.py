@@ -63,11 +63,11 @@ class _Reader(Struct):
         raise ValueError
 
     def _map(self, count: int, depth: int) -> dict[str, Any]:
-        result = {}
+        entries = {}
         for _ in range(count):
             key = self.value(depth + 1)
-            result[str(key)] = self.value(depth + 1)
-        return result
+            entries[str(key)] = self.value(depth + 1)
+        return entries
 
     def _number(self, form: str) -> Any:
         (number,) = struct.unpack_from(form, self.data, self.at)

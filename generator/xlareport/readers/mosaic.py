@@ -85,15 +85,15 @@ def _window(block: tuple[int, ...], grid: tuple[int, ...], returned: Sequence[st
 
 def _returned(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return the values that each function of the text returns, as written."""
-    result: dict[str, Sequence[str]] = {}
+    returned: dict[str, Sequence[str]] = {}
     function = ""
     for line in lines:
         begins, ends = _NAME.match(line), _RETURN.match(line)
         if begins:
             function = begins[1]
         elif ends and function:
-            result[function] = ends[1].split(",")
-    return result
+            returned[function] = ends[1].split(",")
+    return returned
 
 
 def _numbers(text: str) -> tuple[int, ...]:

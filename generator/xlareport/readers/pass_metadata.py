@@ -86,8 +86,8 @@ def _run(message: Message) -> PassRun:
 
 def _timed(runs: Sequence[PassRun]) -> Iterator[TimedPass]:
     """Yield the runs by start; each one's time goes to the innermost run around it."""
-    known = [run for run in runs if run.duration is not None]
-    order = sorted(known, key=lambda run: (run.start or 0, -(run.duration or 0), -run.number))
+    timed = [run for run in runs if run.duration is not None]
+    order = sorted(timed, key=lambda run: (run.start or 0, -(run.duration or 0), -run.number))
     around: list[PassRun] = []
     inside: dict[int, int] = {}
     for run in order:
@@ -98,8 +98,8 @@ def _timed(runs: Sequence[PassRun]) -> Iterator[TimedPass]:
             inside[id(around[-1])] = inside.get(id(around[-1]), 0) + shared
         around.append(run)
     for run in order:
-        own = (run.duration or 0) - inside.get(id(run), 0)
-        yield TimedPass(run, max(own, 0))
+        self_time = (run.duration or 0) - inside.get(id(run), 0)
+        yield TimedPass(run, max(self_time, 0))
     for run in runs:
         if run.duration is None:
             yield TimedPass(run, None)

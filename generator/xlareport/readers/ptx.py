@@ -111,12 +111,12 @@ def _total(variables: list[_Variable]) -> int:
 def _product(wanted: Mapping[str, bytes], name: str) -> int | None:
     numbers = map(partial(str.strip), wanted.get(name, b"").decode().split(","))
     sizes = [parse_whole_number(number) for number in numbers if number]
-    result = 1
+    product = 1
     for size in sizes:
         if size is None:
             return None
-        result *= size
-    return result if sizes else None
+        product *= size
+    return product if sizes else None
 
 
 def _first(pattern: re.Pattern[bytes], data: bytes) -> str:

@@ -116,9 +116,9 @@ def _of_function(line: str, number: int, problems: FileProblems) -> Iterator[Sha
     """Yield the arguments and the results of a function that have shardings."""
     start = line.find("(")
     arguments = _bracketed(line, start) if start >= 0 else ""
-    rest = line[start + len(arguments) :]
+    after = line[start + len(arguments) :]
     names = [match[1] for match in _ARGUMENT.finditer(arguments)]
-    for text, operation in ((arguments, "argument"), (rest, "result")):
+    for text, operation in ((arguments, "argument"), (after, "result")):
         types = list(_TYPE.finditer(text))
         starts = [kind.start() for kind in types]
         for match in _SHARDED.finditer(text):

@@ -1,6 +1,7 @@
 """Reads a GPU program: `thunk_sequence.txt`, `thunk_schedule.txt`, `thunk_metadata.txt`.
 
-A sequence has the order of the thunks and which of them use the same memory, but no times.
+A sequence has the order of the thunks, which of them use the same memory and which are recorded in
+one command buffer, but no times.
 """
 
 import re
@@ -15,6 +16,7 @@ from xlareport.readers.textproto import read_textproto
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.whole_numbers import parse_whole_number
 
+_KIND = "kCommandBuffer"
 _NUMBERED = re.compile(
     r"(?P<indent> *+)(?P<id>\d{1,9}): (?P<kind>k\w++) *+"
     r"\[(?:prev=(?P<before>\d{1,9}) \(\d{1,9}\)|source) *+\| "
@@ -108,9 +110,9 @@ def read_thunk_metadata(data: bytes, path: str) -> tuple[tuple[ThunkNote, ...], 
     notes = []
     for this_message in message.messages("thunk_metadata"):
         for info in this_message.messages("thunk_info"):
-            known = parse_whole_number(info.text("thunk_id"))
+            number = parse_whole_number(info.text("thunk_id"))
             notes.append(
-                ThunkNote(known, this_message.text("thunk_kind"), info.text("profile_annotation"))
+                ThunkNote(number, this_message.text("thunk_kind"), info.text("profile_annotation"))
             )
     return tuple(notes), problems
 
@@ -138,3 +140,21 @@ def _at_top(thunk: Thunk) -> Thunk:
 
 def _number(text: str | None) -> int | None:
     return int(text) if text else None
+
+
+def find_command_buffers(thunks: Sequence[Thunk]) -> tuple[tuple[int, ...], ...]:
+    """Return the indices of the members of each command buffer in a sequence, in order.
+
+    Members follow their command buffer with a greater depth.
+    """
+    buffers: list[list[int]] = []
+    depth: int | None = None
+    for place, thunk in enumerate(thunks):
+        if depth is not None and thunk.depth > depth:
+            buffers[-1].append(place)
+        elif thunk.kind == _KIND:
+            depth = thunk.depth
+            buffers.append([])
+        else:
+            depth = None
+    return tuple(map(tuple, buffers))

@@ -72,12 +72,12 @@ def pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
     size = _PIECE
     while start < end:
         file.seek(start)
-        data = file.read(min(size, end - start))
-        whole = _whole(data)
+        chunk = file.read(min(size, end - start))
+        whole = _whole(chunk)
         if whole:
-            yield data[:whole]
+            yield chunk[:whole]
             start, size = start + whole, _PIECE
-        elif len(data) < size or size > _LONGEST_FIELD:
+        elif len(chunk) < size or size > _LONGEST_FIELD:
             raise DecodeError("a field is longer than its message, or than any should be")
         else:
             size *= 4
@@ -204,20 +204,20 @@ def _of_plane(file: IO[bytes], number: int, place: Field) -> Iterator[OpEvent]:
     is_tpu = name.startswith(_TPU)
     if not slots and not is_tpu:
         return
-    names, result = {}, {}
+    names, details = {}, {}
     for this_field in parts[_KIND]:
         kind = _parsed("EventEntry", value_of(file, this_field))
         names[kind.key] = kind.value.name
-        result[kind.key] = _details(kind.value.stats, _NOTHING, slots, texts)
-    plane = _Plane(file, number, tuple(parts[_LINE]), texts, slots, names, result)
+        details[kind.key] = _details(kind.value.stats, _NOTHING, slots, texts)
+    plane = _Plane(file, number, tuple(parts[_LINE]), texts, slots, names, details)
     yield from _of_tpu(plane) if is_tpu else _of_threads(plane)
 
 
 def _of_threads(plane: _Plane) -> Iterator[OpEvent]:
     """Yield events that name their instructions themselves."""
     for event, start, thread in _events(plane, lambda name: name not in DERIVED_LINES):
-        result = plane.details.get(event.metadata_id, _NOTHING)
-        module, instruction, run = _details(event.stats, result, plane.slots, plane.texts)
+        details = plane.details.get(event.metadata_id, _NOTHING)
+        module, instruction, run = _details(event.stats, details, plane.slots, plane.texts)
         if module and instruction:
             name = module_name(module)
             yield OpEvent(name, instruction, run_name(run), thread, start, event.duration_ps)
@@ -234,8 +234,8 @@ def _of_tpu(plane: _Plane) -> Iterator[OpEvent]:
 
 def _runs(plane: _Plane) -> Iterator[DeviceRun]:
     for event, start, _ in _events(plane, lambda name: name == _MODULES):
-        result = plane.details.get(event.metadata_id, _NOTHING)
-        run = _details(event.stats, result, plane.slots, plane.texts)[2]
+        details = plane.details.get(event.metadata_id, _NOTHING)
+        run = _details(event.stats, details, plane.slots, plane.texts)[2]
         module = module_name(plane.names.get(event.metadata_id, ""))
         yield start, start + event.duration_ps, module, run or str(start)
 
@@ -262,13 +262,13 @@ def _details(
     stats: Iterable[Any], before: _EventDetails, slots: Mapping[int, int], texts: Mapping[int, str]
 ) -> _EventDetails:
     """Return the details of stats; `before` where these state none."""
-    result: list[str] | None = None
+    details: list[str] | None = None
     for stat in stats:
         slot = slots.get(stat.metadata_id)
         if slot is not None:
-            result = result or list(before)
-            result[slot] = _value(stat, texts)
-    return (result[0], result[1], result[2]) if result else before
+            details = details or list(before)
+            details[slot] = _value(stat, texts)
+    return (details[0], details[1], details[2]) if details else before
 
 
 def _value(stat: Any, texts: Mapping[int, str]) -> str:

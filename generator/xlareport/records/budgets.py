@@ -187,9 +187,9 @@ def _gap(budget: Budget, compared: ComparedRecord) -> str:
             "dump was cut off, or a compilation cache answered."
         )
     if budget.opcode:
-        known = not compared.bare and bool(compared.counts)
-        known &= all(None not in counts for _, *counts in compared.counts)
-        return "" if known else f"The operations of {compared.name} are not known on both sides."
+        sure = not compared.bare and bool(compared.counts)
+        sure &= all(None not in counts for _, *counts in compared.counts)
+        return "" if sure else f"The operations of {compared.name} are not known on both sides."
     if _quantity(budget, compared) is None:
         side = "both sides" if budget.grown else "the head"
         return f"{budget.figures[0]} of {compared.name} is not known on {side}.{_cached(compared)}"
@@ -208,9 +208,9 @@ def _cached(compared: ComparedRecord) -> str:
 
 def _was_known(budget: Budget, compared: ComparedRecord) -> bool:
     """Return whether a figure that the head lacks is known in the base."""
-    known = {figure.name for figure in compared.figures if figure.base is not None}
+    compared_names = {figure.name for figure in compared.figures if figure.base is not None}
     return bool(compared.base and compared.head) and (
-        bool(budget.opcode) or not known.isdisjoint(budget.figures)
+        bool(budget.opcode) or not compared_names.isdisjoint(budget.figures)
     )
 
 
@@ -247,9 +247,9 @@ def _counts(budget: Budget, compared: ComparedRecord) -> tuple[int, int]:
 
 def _quantity(budget: Budget, compared: ComparedRecord) -> Quantity | None:
     """Return the first of the figures that is known on all sides that the budget needs."""
-    known = {figure.name: figure for figure in compared.figures}
+    by_name = {figure.name: figure for figure in compared.figures}
     for name in budget.figures:
-        quantity = known.get(name)
+        quantity = by_name.get(name)
         if (
             quantity
             and quantity.head is not None

@@ -213,8 +213,8 @@ def find_main(comparisons: Sequence[Comparison], mains: Mains) -> int | None:
     """Return the place of the main program: that of the head, else that of the base."""
     for side, key in (("head", mains[1]), ("base", mains[0])):
         for place, comparison in enumerate(comparisons):
-            known: Sketched | None = getattr(comparison, side)
-            if known is not None and known.sketch.key == key:
+            sketched: Sketched | None = getattr(comparison, side)
+            if sketched is not None and sketched.sketch.key == key:
                 return place
     return None
 

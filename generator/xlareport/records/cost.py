@@ -11,6 +11,7 @@ from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.memory import HeldMemory
 from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost.residency import Share
+from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.precision_report import (
@@ -20,7 +21,7 @@ from xlareport.analysis.cost_report.precision_report import (
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.cost_report.work_report import HeavyInstruction, LoopRow
+from xlareport.analysis.cost_report.work_report import LoopRow
 from xlareport.records.sentences import value_name, why
 
 _MOST_ROWS = 20

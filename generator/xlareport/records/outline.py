@@ -54,7 +54,7 @@ class ModuleOutline(Protocol):
 
     @property
     def id(self) -> int | None:
-        """Its number in the process that compiled it."""
+        """The number of the module in the process that compiled it."""
 
     @property
     def name(self) -> str:
@@ -114,7 +114,7 @@ class ModuleOutline(Protocol):
 
     @property
     def runs(self) -> int | None:
-        """How often a profiler saw it run."""
+        """The number of runs in the profile."""
 
     @property
     def run_microseconds(self) -> float | None:

@@ -23,11 +23,11 @@ def meaning(guess: MainGuess) -> str:
 
 def _record(sureness: str) -> str:
     """Return how often guesses were right on dumps on which nothing was tuned."""
-    unseen, known = main_record()["unseen"], main_record()[sureness]
+    unseen, seen = main_record()["unseen"], main_record()[sureness]
     return (
         f"Of {unseen.of} public dumps on which the ranking was not tuned, it named the program of "
-        f"{unseen.right}; of {units.plural(known.of, 'guess', 'guesses')} like this among them, "
-        f"{known.right} {'was' if known.right == 1 else 'were'} right."
+        f"{unseen.right}; of {units.plural(seen.of, 'guess', 'guesses')} like this among them, "
+        f"{seen.right} {'was' if seen.right == 1 else 'were'} right."
     )
 
 
@@ -68,8 +68,8 @@ def why(lifetime: Lifetime | None) -> str:
     follower = lifetime.follower if lifetime.ends is End.USE else None
     if follower is None:
         return _end(lifetime)
-    own = lifetime.last_read[0] if lifetime.last_read else _own_use(lifetime)
-    return f"{_followed(follower)}; {f'last own use %{own}' if own else 'no own use'}"
+    user = lifetime.last_read[0] if lifetime.last_read else _own_use(lifetime)
+    return f"{_followed(follower)}; {f'last own use %{user}' if user else 'no own use'}"
 
 
 def _own_use(lifetime: Lifetime) -> str:

@@ -109,16 +109,16 @@ def read_sketched_report(opened: OpenedFiles) -> SketchedReport | None:
     indexes = index_scripts(list(scripts))
     if not indexes:
         return None
-    data = indexes[0].rpartition("/m/")[0]
+    folder = indexes[0].rpartition("/m/")[0]
     try:
-        known = _unsealed(SketchedDump, scripts[f"{data}/{_OF_DUMP}.js"], ())
-        places = {slug: f"{data}/m/{slug}/texts.js" for slug in known.slugs}
-        sketched = tuple(_every_module(data, places, scripts))
-        if set(places.values()) != set(indexes) or len(places) != len(known.slugs):
+        sketched_dump = _unsealed(SketchedDump, scripts[f"{folder}/{_OF_DUMP}.js"], ())
+        places = {slug: f"{folder}/m/{slug}/texts.js" for slug in sketched_dump.slugs}
+        sketched = tuple(_every_module(folder, places, scripts))
+        if set(places.values()) != set(indexes) or len(places) != len(sketched_dump.slugs):
             raise ValueError("the texts are those of other modules")
     except _DAMAGED:
         return None
-    named = replace(known, dump=replace(known.dump, path=opened.source.name))
+    named = replace(sketched_dump, dump=replace(sketched_dump.dump, path=opened.source.name))
     return SketchedReport(named, sketched, opened, places)
 
 

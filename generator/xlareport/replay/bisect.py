@@ -126,10 +126,10 @@ class Runner:
                 self._known[name] = self._run(program, text, name, wide=wide)
             except RunError as error:
                 self._known[name] = error
-        result = self._known[name]
-        if isinstance(result, RunError):
-            raise result
-        return result
+        outputs = self._known[name]
+        if isinstance(outputs, RunError):
+            raise outputs
+        return outputs
 
     def _run(
         self, program: RunnableProgram, text: str, name: str, *, wide: bool

@@ -39,8 +39,8 @@ class _Reshape(Struct, frozen=True):
 
 def with_whole_broadcasts(text: str) -> str:
     """Return a module of StableHLO with these broadcasts as one operation."""
-    known: dict[str, _Broadcast | _Reshape | None] = {}
-    return "\n".join(_restored(line, known) for line in text.split("\n"))
+    values: dict[str, _Broadcast | _Reshape | None] = {}
+    return "\n".join(_restored(line, values) for line in text.split("\n"))
 
 
 def _restored(line: str, known: dict[str, _Broadcast | _Reshape | None]) -> str:
@@ -57,9 +57,9 @@ def _restored(line: str, known: dict[str, _Broadcast | _Reshape | None]) -> str:
         known[line.partition(" = ")[0].strip().partition(":")[0]] = None
         return line
     indent, name, operand, dims, before, kind, after, _, rest = match.groups()
-    result = _Broadcast(operand, _numbers(dims), _sizes(before), _sizes(after))
-    known[name] = result
-    first = _first(result, known)
+    broadcast = _Broadcast(operand, _numbers(dims), _sizes(before), _sizes(after))
+    known[name] = broadcast
+    first = _first(broadcast, known)
     if first is None:
         return line
     sizes = "".join(f"{size}x" for size in first.before)
@@ -78,13 +78,13 @@ def _first(last: _Broadcast, known: dict[str, _Broadcast | _Reshape | None]) -> 
         return None
     if len(first.after) != len(last.after):
         return None
-    kept = set(last.dims)
+    dims = set(last.dims)
     fits = all(
-        size == last.after[place] if place in kept else size == 1
+        size == last.after[place] if place in dims else size == 1
         for place, size in enumerate(first.after)
     )
-    is_in_order = list(last.dims) == sorted(kept)
-    squeezed = tuple(first.after[place] for place in sorted(kept))
+    is_in_order = list(last.dims) == sorted(dims)
+    squeezed = tuple(first.after[place] for place in sorted(dims))
     return first if fits and is_in_order and squeezed == reshape.after else None
 
 

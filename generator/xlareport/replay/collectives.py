@@ -27,7 +27,7 @@ class CollectiveRewriter:
     """Rewrites the communication of a program for several devices."""
 
     def __init__(self, devices: int, *, is_partitioned: bool) -> None:
-        """Take the devices, and whether they were partitions and not replicas."""
+        """Store the devices, and whether they are partitions or replicas."""
         self._devices, self._is_partitioned = devices, is_partitioned
 
     def rewritten(
@@ -36,17 +36,17 @@ class CollectiveRewriter:
         """Yield the lines for a collective; raises NotRunnableError."""
         groups = () if line.opcode == "collective-permute" else (self._groups(line),)
         self._check_permutation(line)
-        kept = tuple(
+        attributes = tuple(
             (name, value)
             for name, value in line.attributes
             if name not in _IDS and name != "replica_groups"
         )
         if line.opcode == "all-reduce":
-            kept = tuple(pair for pair in kept if pair[0] != "dimensions")
-        plain = replace(line, attributes=(*groups, *kept))
+            attributes = tuple(pair for pair in attributes if pair[0] != "dimensions")
+        plain = replace(line, attributes=(*groups, *attributes))
         if self._is_partitioned:
             program.note("collectives between partitions became collectives between replicas")
-        if line.opcode == "all-to-all" and dict(kept).get("dimensions") is None:
+        if line.opcode == "all-to-all" and dict(attributes).get("dimensions") is None:
             yield from _exchanged(plain, shapes)
         elif line.shape.element_type == "tuple":
             yield from _separated(plain)
@@ -55,10 +55,10 @@ class CollectiveRewriter:
 
     def device_id(self, program: RunnableProgram, line: Line) -> Line:
         """Return the replacement of a replica or partition id: the replica id, or 0."""
-        own = "partition-id" if self._is_partitioned else "replica-id"
-        if line.opcode == own and program.placement is not None:
+        opcode = "partition-id" if self._is_partitioned else "replica-id"
+        if line.opcode == opcode and program.placement is not None:
             return replace(line, opcode="replica-id", attributes=())
-        if self._is_partitioned and line.opcode == own:
+        if self._is_partitioned and line.opcode == opcode:
             raise NotRunnableError(f"it asks for its partition ({line.name})")
         program.note(f"{line.opcode} became 0")
         return replace(line, opcode="constant", argument="0", attributes=())

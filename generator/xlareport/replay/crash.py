@@ -1,25 +1,62 @@
-"""A snapshot that XLA refuses or dies of, shrunk while it still fails in the same way."""
+"""A snapshot that XLA refuses or dies of, shrunk while it still fails in the same way.
+
+The shrinking is delta debugging, Zeller's ddmin.
+"""
 
 import re
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import Runner, make_inputs, program_of
 from xlareport.replay.cutting import cut, inlined, shared_names
-from xlareport.replay.delta import minimized
 from xlareport.replay.flatten import flatten
 from xlareport.replay.process import Child, ReplayError, RunError
 from xlareport.replay.programs import NotRunnableError, RunnableProgram
+
+T = TypeVar("T")
 
 _MOST_TESTS = 200
 _SECONDS = 900
 """After this time the smallest program so far is the result: a process that died starts anew."""
 _WORD = re.compile(r"[%\w.\-]++", re.ASCII)
 _LONGEST, _LONGEST_LINE = 120, 2_000
+
+
+def minimized(
+    items: Sequence[T], fails: Callable[[Sequence[T]], bool], most_tests: int
+) -> tuple[T, ...]:
+    """Return a part of the items that still fails, of which no single one can be left out.
+
+    After `most_tests` tests the smallest part so far is returned. `items` themselves must fail.
+    """
+    smallest, parts, tests = tuple(items), 2, 0
+    while len(smallest) > 1 and tests < most_tests:
+        size = -(-len(smallest) // parts)
+        chunks = [smallest[start : start + size] for start in range(0, len(smallest), size)]
+        candidates = chunks if parts == 2 else []
+        candidates = [*candidates, *(_without(chunks, place) for place in range(len(chunks)))]
+        for candidate in dict.fromkeys(candidates):
+            tests += 1
+            if candidate and fails(candidate):
+                parts = 2 if candidate in chunks else max(parts - 1, 2)
+                smallest = candidate
+                break
+            if tests >= most_tests:
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(2 * parts, len(smallest))
+    return smallest
+
+
+def _without(chunks: Sequence[tuple[T, ...]], place: int) -> tuple[T, ...]:
+    return tuple(item for number, chunk in enumerate(chunks) if number != place for item in chunk)
 
 
 class Crash(Struct, frozen=True):

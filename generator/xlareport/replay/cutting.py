@@ -78,8 +78,8 @@ def reachable_part(program: RunnableProgram, entry: Body) -> RunnableProgram:
     bodies = {body.name: body for body in program.bodies if not body.is_entry}
     every = bodies | {entry.name: entry}
     wanted = {*reachable([entry.name], lambda name: filter(bodies.get, _called(every[name])))}
-    kept = [body for body in bodies.values() if body.name in wanted and body.name != entry.name]
-    return RunnableProgram([*kept, replace(entry, is_entry=True)])
+    called = [body for body in bodies.values() if body.name in wanted and body.name != entry.name]
+    return RunnableProgram([*called, replace(entry, is_entry=True)])
 
 
 def _called(body: Body) -> list[str]:
@@ -143,12 +143,12 @@ def _part(
     shared: Collection[str],
 ) -> tuple[list[Line], list[str]]:
     """Return the lines that the sinks need, and the names of what feeds them."""
-    known = {line.name: line for line in program.entry.lines}
+    by_name = {line.name: line for line in program.entry.lines}
 
     def is_given(name: str) -> bool:
-        return known[name].opcode == "parameter" or (name in shared and name not in kept)
+        return by_name[name].opcode == "parameter" or (name in shared and name not in kept)
 
-    needed = {*reachable(sinks, lambda name: () if is_given(name) else known[name].operands)}
+    needed = {*reachable(sinks, lambda name: () if is_given(name) else by_name[name].operands)}
     fed = {name for name in needed if is_given(name)}
     lines = [
         replace(line, is_root=False)

@@ -25,8 +25,8 @@ def python_with(release: str, cache: Path | None = None) -> str:
         raise ReplayError(f"{release!r} is no release of jaxlib, such as 0.6.2.")
     family = int(match[1]), int(match[2])
     if family not in FAMILIES:
-        known = ", ".join(f"{first}.{second}" for first, second in FAMILIES)
-        raise ReplayError(f"jaxlib {release} is not known: {known} are.")
+        releases = ", ".join(f"{first}.{second}" for first, second in FAMILIES)
+        raise ReplayError(f"jaxlib {release} is not known: {releases} are.")
     folder = (cache or cache_folder()) / f"jaxlib-{release}-python{sys.version_info.minor}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     done = folder / "complete"

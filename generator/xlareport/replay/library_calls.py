@@ -29,7 +29,7 @@ _PADS = re.compile(r"-?\d{1,9}_-?\d{1,9}(?:x-?\d{1,9}_-?\d{1,9}){0,3}", re.ASCII
 def plain_lines(line: Line, shapes: Mapping[str, Shape]) -> Iterator[Line]:
     """Yield the lines for a call of a library; raises NotRunnableError."""
     attributes = dict(line.attributes)
-    target = attributes["custom_call_target"].strip('"')
+    target = line.call_target
     is_tuple = line.shape.element_type == "tuple"
     result = line.shape.elements[0] if is_tuple else line.shape
     if is_tuple and len(line.shape.elements) != 2:
@@ -172,8 +172,8 @@ def _convolution(
         raise _refused(line, target, "it is not of two operands in one group")
     if target == "__cudnn$convForward":
         names = ("window", "dim_labels", "feature_group_count")
-        kept = tuple((name, attributes[name]) for name in names if name in attributes)
-        return replace(line, opcode="convolution", attributes=kept)
+        of_convolution = tuple((name, attributes[name]) for name in names if name in attributes)
+        return replace(line, opcode="convolution", attributes=of_convolution)
     match = _LABELS.fullmatch(attributes.get("dim_labels", ""))
     if match is None or "feature_group_count" in attributes:
         raise _refused(line, target, "its dimensions are not known")

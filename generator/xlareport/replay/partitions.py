@@ -48,8 +48,8 @@ def _replicated(module: HloModule, replicas: int) -> Placement:
 
 
 def _stacked(local: tuple[int, ...], replicas: int) -> ValuePlacement:
-    rest = tuple((0, size) for size in local)
-    boxes = tuple(((number, number + 1), *rest) for number in range(replicas))
+    whole_sizes = tuple((0, size) for size in local)
+    boxes = tuple(((number, number + 1), *whole_sizes) for number in range(replicas))
     return ValuePlacement((replicas, *local), boxes)
 
 

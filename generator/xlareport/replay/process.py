@@ -119,10 +119,10 @@ class Child:
         self._greet()
 
     def _environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+        variables = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         devices = f"--xla_force_host_platform_device_count={self._devices}"
         quiet = {"TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONDONTWRITEBYTECODE": "1"}
-        return {**kept, **quiet, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": devices}
+        return {**variables, **quiet, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": devices}
 
     def _greet(self) -> None:
         try:

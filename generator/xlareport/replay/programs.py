@@ -55,6 +55,11 @@ class Line(Struct, frozen=True):
     attributes: tuple[tuple[str, str], ...] = ()
     is_root: bool = False
 
+    @property
+    def call_target(self) -> str:
+        """The `custom_call_target` without quotes; empty where there is none."""
+        return dict(self.attributes).get("custom_call_target", "").strip('"')
+
     def callees(self) -> list[str]:
         """Return the names of the computations that it calls, in order."""
         return [
@@ -66,8 +71,8 @@ class Line(Struct, frozen=True):
 
     def without(self, names: Collection[str]) -> "Line":
         """Return the line without attributes of these names."""
-        kept = tuple((name, value) for name, value in self.attributes if name not in names)
-        return replace(self, attributes=kept)
+        attributes = tuple((name, value) for name, value in self.attributes if name not in names)
+        return replace(self, attributes=attributes)
 
     def text(self) -> str:
         """Return the line as HLO text."""
@@ -121,7 +126,7 @@ class RunnableProgram(Struct):
 
     @property
     def devices(self) -> int:
-        """How many devices run it."""
+        """The number of devices that run the program."""
         return 1 if self.placement is None else self.placement.devices
 
     def inputs(self) -> list[tuple[str, tuple[int, ...]]]:
@@ -193,15 +198,15 @@ def _callees_first(module: HloModule, start: str) -> Iterator[str]:
 
 def _lines(module: HloModule, name: str) -> Iterator[Line]:
     computation = module.by_name[name]
-    known = computation.by_name
+    by_name = computation.by_name
     elements: dict[str, None] = {}
     for instruction in computation.instructions:
         for operand in instruction.operands:
-            if operand.partition("#")[0] not in known:
+            if operand.partition("#")[0] not in by_name:
                 raise NotRunnableError(f"the operand {operand} of {instruction.name} is missing")
             if "#" in operand and operand not in elements:
                 elements[operand] = None
-                yield _element(known, operand)
+                yield _element(by_name, operand)
         yield replace(_line(instruction), is_root=instruction is computation.root)
 
 

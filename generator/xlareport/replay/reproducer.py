@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import QUIET, Runner, make_inputs, program_of
-from xlareport.replay.crash import Crash
+from xlareport.replay.crash import Crash, minimized
 from xlareport.replay.cutting import cut, inlined, shared_names
-from xlareport.replay.delta import minimized
 from xlareport.replay.flatten import flatten
 from xlareport.replay.process import Child, ReplayError, RunError
 from xlareport.replay.programs import NotRunnableError, RunnableProgram
@@ -123,10 +122,10 @@ class _Case:
         names = frozenset(shared)
         if self._parts(whole, shared, names) is None:
             return list(programs)
-        kept = minimized(
+        smallest = minimized(
             shared, lambda some: self._parts(whole, some, names) is not None, _MOST_TESTS
         )
-        return self._parts(whole, kept, names) or list(programs)
+        return self._parts(whole, smallest, names) or list(programs)
 
     def _parts(
         self,

@@ -97,7 +97,7 @@ def runnable(
             for line in body.lines
             for new in (
                 [line]
-                if _target(line) in kept_calls
+                if line.call_target in kept_calls
                 else _rewritten(program, line, shapes, collectives)
             )
         ]
@@ -111,12 +111,12 @@ def _rewritten(
     shapes: dict[str, Shape],
     collectives: CollectiveRewriter,
 ) -> Iterator[Line]:
-    if _target(line) in LIBRARY_CALLS:
-        program.note(f"custom calls {_target(line)} became plain instructions")
+    if line.call_target in LIBRARY_CALLS:
+        program.note(f"custom calls {line.call_target} became plain instructions")
         yield from plain_lines(line, shapes)
         return
-    kept = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
-    line = replace(line, attributes=kept)
+    attributes = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
+    line = replace(line, attributes=attributes)
     line = synchronous(program, line) or line
     if line.opcode in _REFUSED:
         raise NotRunnableError(f"{_REFUSED[line.opcode]} ({line.opcode} {line.name})")
@@ -135,8 +135,8 @@ def _rewritten(
 
 def _fusion(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
     program.note("fusions became calls")
-    kept = dict(line.attributes)
-    yield replace(line, opcode="call", attributes=(("to_apply", kept["calls"]),))
+    attributes = dict(line.attributes)
+    yield replace(line, opcode="call", attributes=(("to_apply", attributes["calls"]),))
 
 
 def _call(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
@@ -151,7 +151,7 @@ def _constant(_program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) 
 
 
 def _custom_call(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
-    target = _target(line)
+    target = line.call_target
     if target in _RUN_CALLS:
         yield line
         return
@@ -164,17 +164,13 @@ def _custom_call(program: RunnableProgram, line: Line, shapes: dict[str, Shape])
     yield replace(line, opcode="copy", attributes=())
 
 
-def _target(line: Line) -> str:
-    return dict(line.attributes).get("custom_call_target", "").strip('"')
-
-
 def _same_value(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
     program.note(f"{line.opcode} became copy")
     yield replace(line, opcode="copy", operands=line.operands[:1], attributes=())
 
 
 def _copy_start(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
-    """Give what a copy-start gives, a tuple whose first element is the destination."""
+    """Yield the tuple of a copy-start, whose first element is the destination."""
     program.note("copy-start and copy-done became copy")
     shape = shapes[line.operands[0]]
     yield replace(line, opcode="copy", shape=shape, attributes=())
@@ -220,8 +216,8 @@ def _bitcast(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> 
 
 
 def _bits(shape: Shape) -> int | None:
-    known = ELEMENT_TYPES.get(shape.element_type)
-    return known.bits if known else None
+    entry = ELEMENT_TYPES.get(shape.element_type)
+    return entry.bits if entry else None
 
 
 def _major_to_minor(shape: Shape) -> list[int]:

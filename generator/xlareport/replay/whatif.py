@@ -4,18 +4,21 @@ import re
 from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
+from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.model import HloModule
 from xlareport.program import ParsedModule, read_snapshots
 from xlareport.replay.process import Child, ReplayError, RunError
 from xlareport.replay.programs import Line, NotRunnableError, take_program
 from xlareport.replay.rewrite import runnable
-from xlareport.replay.targets import CompileTarget
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.snapshots import ParsedSnapshot, final_snapshot
 
+_TPU = re.compile(r"v\d{1,2}[a-z]{0,4}:\d{1,4}(?:x\d{1,4}){1,2}", re.ASCII)
+_GPU_CONFIG = "gpu_target_config.pbtxt"
+_MOST_BYTES = 100_000
 _BEFORE = "before_optimizations"
 _SWITCHES = frozenset(
     {
@@ -42,6 +45,52 @@ _NOTES = frozenset({"metadata", "origin"})
 _OF_CALLS = frozenset({"backend_config", "frontend_attributes"})
 _KERNELS = frozenset({"tpu_custom_call"})
 """Pallas kernels, whose code is in the config: libtpu compiles it."""
+
+
+class CompileTarget(Struct, frozen=True):
+    """Another device than the CPU, which is not there."""
+
+    platform: str
+    """As jax names it: tpu or cuda."""
+    topology: str
+    config: str = ""
+    """Of a GPU: the text of a GpuTargetConfigProto."""
+
+    @property
+    def label(self) -> str:
+        """The target's name in messages."""
+        return f"TPU {self.topology}" if self.platform == "tpu" else "the GPU of the description"
+
+    def request(self) -> dict[str, str]:
+        """Return the target as the fields of a request to the child process."""
+        fields: dict[str, str] = to_builtins(self)
+        return fields
+
+
+def parse_target(text: str, files: ModuleFiles) -> CompileTarget:
+    """Return the target of `v6e:2x2`, `gpu` or `gpu:FILE`; raises ReplayError.
+
+    `gpu` is the GPU that the dump describes in the module's gpu_target_config.pbtxt.
+    """
+    if _TPU.fullmatch(text):
+        return CompileTarget("tpu", text)
+    kind, _, path = text.partition(":")
+    if kind != "gpu":
+        raise ReplayError(f"{text!r} is no target: v6e:2x2, gpu and gpu:FILE are.")
+    try:
+        config = Path(path).read_bytes() if path else _described(files)
+    except OSError as error:
+        raise ReplayError(f"{path or _GPU_CONFIG} cannot be read: {error.strerror}.") from error
+    if len(config) > _MOST_BYTES:
+        raise ReplayError("The description of the GPU is too long.")
+    return CompileTarget("cuda", "1x1x1", config.decode("utf-8", "replace"))
+
+
+def _described(files: ModuleFiles) -> bytes:
+    for artifact in files.artifacts:
+        if artifact.path.endswith(_GPU_CONFIG):
+            return artifact.entry.read()
+    raise ReplayError(f"The dump does not describe a GPU ({_GPU_CONFIG}): name one, gpu:FILE.")
 
 
 class Control(Struct, frozen=True):
@@ -121,7 +170,7 @@ def recompile(
 
 
 def _is_kept(line: Line, kept_calls: Collection[str]) -> bool:
-    return dict(line.attributes).get("custom_call_target", "").strip('"') in kept_calls
+    return line.call_target in kept_calls
 
 
 def _own_files(module: ParsedModule, folder: Path) -> Path:
@@ -129,10 +178,10 @@ def _own_files(module: ParsedModule, folder: Path) -> Path:
     folder.mkdir()
     for artifact in module.files.artifacts:
         try:
-            data = artifact.entry.read()
+            content = artifact.entry.read()
         except OSError:
             continue  # the report of the dump lists it
-        (folder / PurePosixPath(artifact.path).name).write_bytes(data)
+        (folder / PurePosixPath(artifact.path).name).write_bytes(content)
     return folder
 
 
@@ -155,8 +204,10 @@ def compilable_text(module: HloModule, kept_calls: Collection[str] = ()) -> str:
             line.without((_WITHOUT | _NOTES) - (_OF_CALLS if _is_kept(line, kept_calls) else set()))
             for line in body.lines
         ]
-    kept = [(key, module.attributes.get(key, "")) for key in _KEPT_OF_HEADER]
-    header = "".join(f", {key}={value}" for key, value in kept if value and _PLAIN.fullmatch(value))
+    pairs = [(key, module.attributes.get(key, "")) for key in _KEPT_OF_HEADER]
+    header = "".join(
+        f", {key}={value}" for key, value in pairs if value and _PLAIN.fullmatch(value)
+    )
     name = re.sub(r"[^\w.-]", "_", module.name, flags=re.ASCII)
     return program.text().replace("HloModule replayed", f"HloModule {name}{header}", 1)
 

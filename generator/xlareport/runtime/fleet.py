@@ -113,12 +113,12 @@ def _address(scheduler: str) -> dict[str, Any]:
     if scheduler == _CONFIGURED:
         import dask  # noqa: PLC0415 - an extra
 
-        known = dask.config.get("scheduler-address", None)
-        if not known:
+        configured = dask.config.get("scheduler-address", None)
+        if not configured:
             raise FleetError(
                 "The configuration of Dask names no scheduler: set DASK_SCHEDULER_ADDRESS."
             )
-        return {"address": known}
+        return {"address": configured}
     if "://" in scheduler:
         return {"address": scheduler}
     if Path(scheduler).is_file():
@@ -189,10 +189,10 @@ class Fleet(Workers):
 
     def submit(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> Task[T, R]:
         """Have a worker call `work(item)`; `died(item)` is the result if that kills workers."""
-        result: Future[R] = Future()
+        future: Future[R] = Future()
         (pair,) = self.stream(work, [item], died)
-        result.set_result(pair[1])
-        return Task(item, result, partial(died, item))
+        future.set_result(pair[1])
+        return Task(item, future, partial(died, item))
 
     def stream(
         self,

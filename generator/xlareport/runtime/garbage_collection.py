@@ -1,13 +1,19 @@
-"""When Python looks for cycles of dead objects: seldom, or not at all.
+"""When Python looks for cycles of dead objects, and when the C library gives back freed memory.
 
-Reading and matching make millions of small objects that live as long as the work; looking at all of
-them again and again can take half of the time.
+Reading and matching make millions of small objects that live as long as the work: looking at all of
+them for cycles again and again can take half of the time.
 """
 
+import ctypes
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_MMAP_THRESHOLD = -3
+"""`M_MMAP_THRESHOLD` of glibc's malloc.h."""
+_LARGE = 1 << 17
+"""Bytes; the limit that glibc begins with."""
 _THRESHOLDS = (200_000, 50, 1_000)
 
 
@@ -52,3 +58,15 @@ def no_collections() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def give_back_large_blocks() -> None:
+    """Have this process give back each large block as soon as it is freed; on Linux with glibc.
+
+    Otherwise glibc raises its limit to the size of the largest block that was freed, up to 32 MB:
+    later large blocks are then allocated between small ones that stay, and memory grows.
+    """
+    if sys.platform == "linux":
+        set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+        if set_option is not None:
+            set_option(_MMAP_THRESHOLD, _LARGE)

@@ -19,15 +19,15 @@ _COMPILED = "__pycache__"
 
 def digest_program() -> str:
     """Return the digest: another one after an upgrade, of a library too, or an edit of a source."""
-    result = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     libraries = [f"{name} {_version(name)}" for name in LIBRARIES]
-    result.update("\n".join([__version__, sys.version, *libraries]).encode())
+    digest.update("\n".join([__version__, sys.version, *libraries]).encode())
     for folder in (PACKAGE, find_resource("templates"), find_resource("site_src")):
         for path in _files(folder):
             content = path.read_bytes()
-            result.update(f"\n{path.relative_to(folder)} {len(content)}\n".encode())
-            result.update(content)
-    return result.hexdigest()
+            digest.update(f"\n{path.relative_to(folder)} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
 
 
 def _files(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""How far long work is, for whoever waits for it."""
+"""Reports the progress of long work to a callback."""
 
 from collections.abc import Callable
 

@@ -24,8 +24,8 @@ Message = Any
 def message_class(package: str, file: str, name: str) -> type[Message]:
     """Return the class of a message that `<file>.proto` in a package describes."""
     described = _pool(package, file).FindMessageTypeByName(f"xlareport.{file}.{name}")
-    result: type[Message] = message_factory.GetMessageClass(described)
-    return result
+    message: type[Message] = message_factory.GetMessageClass(described)
+    return message
 
 
 @cache
@@ -52,10 +52,10 @@ def _messages(text: str, scope: str) -> Iterator[descriptor_pb2.DescriptorProto]
 def _field(
     scope: str, label: str, kind: str, name: str, number: str
 ) -> descriptor_pb2.FieldDescriptorProto:
-    result = _KINDS(name=name, number=int(number))
-    result.label = _KINDS.Label.Value(f"LABEL_{label.upper()}")
+    field = _KINDS(name=name, number=int(number))
+    field.label = _KINDS.Label.Value(f"LABEL_{label.upper()}")
     if kind[0].isupper():
-        result.type, result.type_name = _KINDS.TYPE_MESSAGE, f".{scope}.{kind}"
+        field.type, field.type_name = _KINDS.TYPE_MESSAGE, f".{scope}.{kind}"
     else:
-        result.type = _KINDS.Type.Value(f"TYPE_{kind.upper()}")
-    return result
+        field.type = _KINDS.Type.Value(f"TYPE_{kind.upper()}")
+    return field

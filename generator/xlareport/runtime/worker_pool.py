@@ -214,20 +214,20 @@ class Worker(Generic[P, T, R]):
     def prepared(self) -> P | None:
         """The result of `prepare`; None if the process has died."""
         try:
-            result: P = self._line.recv()
+            answer: P = self._line.recv()
         except (EOFError, OSError):
             return None
-        return result
+        return answer
 
     def ask(self, item: T, died: Callable[[T], R]) -> R:
         """Return `work(item)`, or `died(item)` if the process has died."""
         _ = self.prepared
         try:
             self._line.send(item)
-            result: R = self._line.recv()
+            answer: R = self._line.recv()
         except (EOFError, OSError):
             return died(item)
-        return result
+        return answer
 
 
 def work_in_processes(

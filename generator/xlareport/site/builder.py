@@ -135,8 +135,8 @@ def build_site(
     MkDocs worker builds it, and `workers` help if there are very many pages.
     """
     if mkdocs_worker is None:
-        with MkdocsWorker() as own:
-            return build_site(out, strict=strict, workers=workers, mkdocs_worker=own)
+        with MkdocsWorker() as worker:
+            return build_site(out, strict=strict, workers=workers, mkdocs_worker=worker)
     folder = Folder(out)
     folder.prepare()
     fresh = folder.aside / str(os.getpid()) / "site"  # not where a killed build may still write

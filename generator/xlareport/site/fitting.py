@@ -73,18 +73,18 @@ def read_main_program(site: Path) -> MainProgram:
     named = {key for text in texts for key in _KEY_OF_PICTURE.findall(text)}
     keys = named | {navigation.PICTURE_LOOK}
     pictures = [path for key in sorted(keys) if (path := site / DATA / f"{key}.js").is_file()]
-    data = tuple(path.relative_to(site).as_posix() for path in (*shown, *pictures))
-    return MainProgram(slug, pages, data, frozenset(keys))
+    payloads = tuple(path.relative_to(site).as_posix() for path in (*shown, *pictures))
+    return MainProgram(slug, pages, payloads, frozenset(keys))
 
 
 def _slug(site: Path) -> str | None:
     name = next(name for name in _RECORDS if (site / name).is_file())
     read = _slug_of_report if name == REPORT else _slug_of_comparison
     try:
-        result = read(json.loads((site / name).read_text("utf-8")))
+        slug = read(json.loads((site / name).read_text("utf-8")))
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableInputError(f"{site}/{name} is damaged: {error}.") from error
-    return str(result) if result else None
+    return str(slug) if slug else None
 
 
 def _slug_of_report(report: Any) -> Any:
@@ -173,11 +173,11 @@ class PackedFile(Struct, frozen=True):
 
 def rank_file(path: str, main: MainProgram) -> int | None:
     """Return where a file is in the order of what is left out; None where it always stays."""
-    data, picture = _DATA.fullmatch(path), _PICTURE.fullmatch(path)
+    payload, picture = _DATA.fullmatch(path), _PICTURE.fullmatch(path)
     if picture and picture["key"] != PICTURE_LOOK:
         part, of_main = "picture", picture["key"] in main.pictures
     else:
-        part, of_main = (data["part"], data["slug"] == main.slug) if data else ("", True)
+        part, of_main = (payload["part"], payload["slug"] == main.slug) if payload else ("", True)
     places = {(whose, kind): place for place, (whose, kind, _) in enumerate(_ORDER)}
     return places.get(("main" if of_main else "others", part))
 

@@ -44,10 +44,10 @@ class FormerBuild(Struct, frozen=True):
             digests = _digest_outputs(self.folder)
         try:
             written, outcome = json.loads(content)
-            known: BuildOutcome = read_values(BuildOutcome, outcome)
+            former: BuildOutcome = read_values(BuildOutcome, outcome)
         except (ValueError, TypeError):
             return None
-        return known if digests and written == digests else None
+        return former if digests and written == digests else None
 
     def keep(self, outcome: BuildOutcome) -> None:
         """Keep the outcome of the build that has just ended."""
@@ -68,14 +68,14 @@ def former_build(
     if place is None or cache_bytes <= 0 or profiles_beside(place):
         return None
     folder = Folder(out)
-    result = blake2b(digest_size=20)
-    result.update(json.dumps([dump, digest_program(), list_values(options)]).encode())
+    hasher = blake2b(digest_size=20)
+    hasher.update(json.dumps([dump, digest_program(), list_values(options)]).encode())
     try:
         for path, digest in _digest_inputs(place, dump, limits):
-            result.update(f"{path}\n{digest}\n".encode("utf-8", "surrogatepass"))
+            hasher.update(f"{path}\n{digest}\n".encode("utf-8", "surrogatepass"))
     except OSError:
         return None
-    return FormerBuild(folder, EntryStore(folder.cache / "builds", cache_bytes), result.hexdigest())
+    return FormerBuild(folder, EntryStore(folder.cache / "builds", cache_bytes), hasher.hexdigest())
 
 
 def _digest_inputs(place: Path, dump: str, limits: Limits) -> Iterator[tuple[str, str]]:
@@ -96,7 +96,7 @@ def _digest_outputs(folder: Folder) -> Digests:
     The user's own settings could use files in any place, so such a report is never skipped.
     """
     ours, settings = find_resource("templates") / "mkdocs.yml", folder.out / "mkdocs.yml"
-    known: dict[tuple[int, int], str] = {}  # most files of the site are those of its sources
+    digest_of: dict[tuple[int, int], str] = {}  # most files of the site are those of its sources
     digests: dict[str, str] = {}
     try:
         if settings.read_bytes() != ours.read_bytes() or (folder.out / "mkdocs.yaml").exists():
@@ -105,8 +105,8 @@ def _digest_outputs(folder: Folder) -> Digests:
             state = path.stat()
             if S_ISREG(state.st_mode):
                 file = state.st_dev, state.st_ino
-                known[file] = known.get(file) or _digest(path)
-                digests[path.relative_to(folder.out).as_posix()] = known[file]
+                digest_of[file] = digest_of.get(file) or _digest(path)
+                digests[path.relative_to(folder.out).as_posix()] = digest_of[file]
     except OSError:
         return {}
     return digests
@@ -120,8 +120,8 @@ def _files(folder: Folder) -> Iterator[Path]:
 
 def _digest(path: Path) -> str:
     """Return the digest of a file; raises OSError."""
-    result = sha256()  # processors have instructions for it
+    digest = sha256()  # processors have instructions for it
     with path.open("rb", buffering=0) as file:
         while block := file.read(_AT_A_TIME):
-            result.update(block)
-    return result.hexdigest()
+            digest.update(block)
+    return digest.hexdigest()

@@ -81,7 +81,7 @@ class LiveHandler(SimpleHTTPRequestHandler):
             super().do_GET()
 
     def end_headers(self) -> None:
-        """Let nothing be kept: the next build may replace it."""
+        """Forbid caching, because the next build may replace the file."""
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
 

@@ -137,9 +137,9 @@ class NightFolders(Struct, frozen=True):
             for folder in (self.site / name, self.site / f"{name}-compared"):
                 shutil.rmtree(folder, ignore_errors=True)
         forget_nights(self.state, gone)
-        kept = [night for night in nights if night.night in stay]
-        records = [to_builtins(night) for night in kept]
+        staying = [night for night in nights if night.night in stay]
+        records = [to_builtins(night) for night in staying]
         replace_file(self.state / "nights.json", (json.dumps(records, indent=1) + "\n").encode())
-        replace_file(self.site / "index.html", index_page(kept, title, baseline).encode())
+        replace_file(self.site / "index.html", index_page(staying, title, baseline).encode())
         (self.site / "latest").mkdir(exist_ok=True)
-        replace_file(self.site / "latest/index.html", latest_page(kept, title).encode())
+        replace_file(self.site / "latest/index.html", latest_page(staying, title).encode())

@@ -35,12 +35,12 @@ def read_jobs(root: Path) -> tuple[tuple[NightlyJob, ...], tuple[Problem, ...]]:
 
 def _folders(root: Path) -> Iterator[Path]:
     """Yield the folders of jobs in the order of their names."""
-    known = {
+    folders = {
         path.parent.parent
         for depth in range(1, _MOST_FOLDERS + 1)
         for path in root.glob(f"{'*/' * depth}{_LIST}")
     }
-    yield from sorted(known)[:_MOST_JOBS]
+    yield from sorted(folders)[:_MOST_JOBS]
 
 
 def write_jobs_page(root: Path) -> tuple[Path, int]:

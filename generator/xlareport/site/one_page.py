@@ -111,9 +111,9 @@ class Page(Struct, frozen=True):
         """Return the file of the site that an address in the page's HTML names, if there is one."""
         place = unquote(html.unescape(address))
         path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), place))
-        result = (self.site / path).resolve()
-        within = result.is_relative_to(self.site.resolve())
-        return result if within and result.is_file() else None
+        file = (self.site / path).resolve()
+        within = file.is_relative_to(self.site.resolve())
+        return file if within and file.is_file() else None
 
     def _embedded(self, match: re.Match[str]) -> str:
         file = self._file(match[2])

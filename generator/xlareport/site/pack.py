@@ -51,13 +51,15 @@ def pack(
     parts = sorted(_parts(site), key=lambda part: part.path)
     written = (_list_left_out(parts), *notes.values())
     fixed = sum(len(text) + _PER_FILE for text in written) + len(zlib.compress(_lacking(parts)))
-    kept, dropped = select_files(parts, limit, fixed + sum(map(_remains, parts)))
+    packed, dropped = select_files(parts, limit, fixed + sum(map(_remains, parts)))
     absent = {file.path: _ABSENT for file in dropped if _is_picture(file.path)}
     try:
-        _write(target, kept, {**notes, **absent, LIST: _list_left_out(dropped)}, _lacking(dropped))
+        _write(
+            target, packed, {**notes, **absent, LIST: _list_left_out(dropped)}, _lacking(dropped)
+        )
     except OSError as error:
         raise UnwritableFileError(target, error) from error
-    return Packed(target.stat().st_size, len(kept), describe_files(dropped))
+    return Packed(target.stat().st_size, len(packed), describe_files(dropped))
 
 
 def _parts(site: Path) -> Iterator[PackedFile]:
@@ -82,8 +84,8 @@ def _remains(part: PackedFile) -> int:
 
 def _lacking(dropped: Iterable[PackedFile]) -> bytes:
     """Return the script line that names the left-out payloads; empty if there are none."""
-    data = [file.path for file in dropped if file.path.startswith(_DATA)]
-    keys = [path.removeprefix(_DATA).removesuffix(".js") for path in data]
+    payloads = [file.path for file in dropped if file.path.startswith(_DATA)]
+    keys = [path.removeprefix(_DATA).removesuffix(".js") for path in payloads]
     listed = json.dumps(json.dumps(keys))
     place = "document.documentElement.dataset.xrLeftOut"
     return f"{place} = {listed};\n".encode() if keys else b""

@@ -107,7 +107,7 @@ def _outside(sources: Path, share: SiteShare) -> Iterator[str]:
 
 
 def _of_users(sources: Path) -> Iterator[str]:
-    """Yield what a user put beside the pages of modules."""
+    """Yield the files that the user added next to the pages of modules."""
     folder = sources / MODULES
     if folder.is_dir():
         with os.scandir(folder) as entries:

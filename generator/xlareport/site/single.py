@@ -63,26 +63,26 @@ def pack_single(
     facts = _block("report.json", _facts(site, main.slug)) + _notices(site)
     others = _others(site, main)
     parts = [_part(site, path, main) for path in main.data]
-    rest = _missing((*others, *describe_files(parts)), notes)
-    fixed = sum(len(text.encode()) for text in (head, templates, rest, scripts, facts, foot))
-    kept, dropped = select_files(parts, limit, fixed)
+    notice = _missing((*others, *describe_files(parts)), notes)
+    fixed = sum(len(text.encode()) for text in (head, templates, notice, scripts, facts, foot))
+    packed, dropped = select_files(parts, limit, fixed)
     left_out = (*others, *describe_files(dropped))
     missing = _missing(left_out, notes)
-    blocks = map(_data, kept)
+    blocks = map(_data, packed)
     try:
         _write(target, (head, templates, missing, scripts, facts, *blocks, foot))
     except OSError as error:
         raise UnwritableFileError(target, error) from error
-    return Packed(target.stat().st_size, len(pages) + len(kept), left_out)
+    return Packed(target.stat().st_size, len(pages) + len(packed), left_out)
 
 
 def _others(site: Path, main: MainProgram) -> tuple[tuple[str, int], ...]:
     """Return the words for files of other modules in the report, and their number."""
     folders = [path for path in (site / DATA).glob("m/*") if path.name != main.slug]
-    data = [file for folder in folders for file in folder.iterdir()]
+    payloads = [file for folder in folders for file in folder.iterdir()]
     pages = [path for path in (site / "m").glob("*.html") if f"m/{path.name}" not in main.pages]
     words = f"pages and data of {units.plural(len(folders), 'other module')}"
-    return ((words, len(pages) + len(data)),) if folders else ()
+    return ((words, len(pages) + len(payloads)),) if folders else ()
 
 
 def _part(site: Path, path: str, main: MainProgram) -> PackedFile:

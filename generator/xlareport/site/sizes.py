@@ -1,4 +1,4 @@
-"""How large a built site is, held against what it may be."""
+"""The size of a built site, and the limits that it should keep."""
 
 from pathlib import Path
 

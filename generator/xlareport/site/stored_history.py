@@ -86,10 +86,10 @@ def _is_report(name: str) -> bool:
 
 
 def _find(site: _Site, module: str | None, asked: str) -> StoredHistory | None:
-    own = _module(json.loads(site.read(_REPORT)), module)
-    if own is None:
+    key_and_slug = _module(json.loads(site.read(_REPORT)), module)
+    if key_and_slug is None:
         return None
-    key, slug = own
+    key, slug = key_and_slug
     shared = site.payload(navigation.module_key(slug, SHARED))
 
     def stored(name: str) -> Any:

@@ -137,17 +137,17 @@ def _write_aside(
     if isinstance(content, LongText):
         _write_parts(fresh / path, content)
         same = place.is_file() and filecmp.cmp(place, fresh / path, shallow=False)
-        data = b""
+        encoded = b""
     else:
-        data = content.encode() if isinstance(content, str) else content
-        same = _holds(place, data)
+        encoded = content.encode() if isinstance(content, str) else content
+        same = _holds(place, encoded)
     if same:
         (fresh / path).unlink(missing_ok=True)
         return
     if place.exists() and not ours:
         raise ForeignFileError(place)
     if not isinstance(content, LongText):
-        _write(fresh / path, data)
+        _write(fresh / path, encoded)
 
 
 def _write_parts(path: Path, content: LongText) -> None:

@@ -1,10 +1,16 @@
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import pytest
 
 from xlareport.analysis.cost.occupancy import BufferKey, Slot, measure_occupancy
-from xlareport.analysis.cost.residency import find_peak_buffers, sum_buffers
+from xlareport.analysis.cost.residency import (
+    ArgumentGroup,
+    PeakBuffer,
+    find_peak_buffers,
+    group_arguments,
+    sum_by_line,
+)
 from xlareport.analysis.source.instruction_origins import InstructionOrigin, find_origins
 from xlareport.analysis.source.locations import SourcePlace
 from xlareport.hlo.model import HloModule
@@ -50,8 +56,37 @@ def test_who_lives_at_the_peak(living: tuple[Slot, ...], module_of: ReadModule) 
 
 def test_the_peak_by_line(living: tuple[Slot, ...], module_of: ReadModule) -> None:
     peak = find_peak_buffers(living, origin_in(module_of(MODULE)))
-    by_line = sum_buffers(peak, lambda buffer: buffer.place.text if buffer.place else "")
+    by_line = sum_by_line(peak, ())
     assert [(share.name, share.size, share.count) for share in by_line] == [
         ("f.py:3", 80, 2),
         ("", 8, 1),
     ]
+
+
+def groups(sizes: Mapping[str, int]) -> list[ArgumentGroup]:
+    names = {f"param.{number}": name for number, name in enumerate(sizes)}
+    buffers = [
+        PeakBuffer(parameter, (), sizes[name], "parameter", "", "", None)
+        for parameter, name in names.items()
+    ]
+    temporary = PeakBuffer("dot.1", (), 1 << 30, "dot", "", "", None)
+    return list(group_arguments([*buffers, temporary], names))
+
+
+def test_arguments_are_grouped_by_the_first_part_of_their_names() -> None:
+    sizes = {"params['emb']": 32, "params['w'][0]": 8, "cache[0]['k']": 16, "tok": 1}
+    assert groups(sizes) == [
+        ArgumentGroup("params", 2, 40, "params['emb']", 32),
+        ArgumentGroup("cache", 1, 16, "cache[0]['k']", 16),
+        ArgumentGroup("tok", 1, 1, "tok", 1),
+    ]
+
+
+def test_a_single_argument_is_divided_by_the_next_part() -> None:
+    named = [group.name for group in groups({"state.params['w']": 8, "state.opt[0]": 16})]
+    assert named == ["state.opt", "state.params"]
+
+
+def test_names_that_do_not_differ_make_no_groups() -> None:
+    assert groups({"x": 8}) == []
+    assert groups({}) == []

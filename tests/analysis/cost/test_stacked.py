@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import pytest
+from tests.modules import parse_module
 
 from xlareport.analysis.cost.occupancy import measure_occupancy
 from xlareport.analysis.cost.stacked import (
     StackedBuffer,
+    find_kept_by_policy,
     find_stacked_at_peak,
     find_stacked_buffers,
 )
@@ -15,6 +17,15 @@ from xlareport.hlo.model import HloModule
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
+BODY = "jit(f)/jvp()/while/body/closed_call"
+MODULE = """HloModule m
+
+ENTRY e {
+  a = bf16[8,8] parameter(0)
+  b = bf16[8,8] negate(a), metadata={op_name="bd,de->be/dot_general"}
+  ROOT c = bf16[8,8] reduce-precision(b), exponent_bits=8, mantissa_bits=%d
+}
+"""
 SCAN = """body {
   s = (s32[], f32[4], f32[7,4], f32[7,4]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
@@ -120,3 +131,21 @@ def test_buffers_at_one_place_count_once_at_the_peak() -> None:
     at_peak = find_stacked_at_peak(buffers, occupancy)
     assert [(buffer.loop, buffer.index) for buffer in at_peak] == [("u", 2), ("w", 3)]
     assert not [*find_stacked_at_peak(buffers, None)]
+
+
+@pytest.mark.parametrize(
+    ("mantissa", "shape", "stored", "count"),
+    [
+        (7, "bf16[4,8,8]{2,1,0}", f"{BODY}/bd,de->be/dot_general", 1),
+        (7, "f32[4,8,8]{2,1,0}", f"{BODY}/bd,de->be/dot_general", 0),
+        (7, "bf16[4,8,8]{2,1,0}", f"{BODY}/mul", 0),
+        (3, "bf16[4,8,8]{2,1,0}", f"{BODY}/bd,de->be/dot_general", 0),
+    ],
+)
+def test_a_value_is_kept_whose_rounding_changes_nothing(
+    mantissa: int, shape: str, stored: str, count: int
+) -> None:
+    buffer = StackedBuffer("e", "w", 0, "i", shape, 512, 128, 4, "", "forward", stored)
+    kept = find_kept_by_policy(parse_module((MODULE % mantissa).encode()), [buffer])
+    assert kept == ((buffer,) * count)
+    assert find_kept_by_policy(None, [buffer]) == ()

@@ -8,9 +8,9 @@ from tests.modules import parse_module
 
 from xlareport.analysis.cost.lifetimes import End
 from xlareport.analysis.cost.occupancy import HELD
+from xlareport.analysis.cost.residency import ARGUMENTS
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.memory_report import (
-    ARGUMENTS,
     MemoryReport,
     report_memory,
     thin_curve,

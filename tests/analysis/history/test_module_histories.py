@@ -1,6 +1,5 @@
 """The histories of every subject, and the names that lead to them."""
 
-from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.module_histories import (
     HistoryNames,
@@ -8,6 +7,7 @@ from xlareport.analysis.history.module_histories import (
     trace_subjects,
     trace_temporary,
 )
+from xlareport.analysis.history.subjects import list_subjects
 from xlareport.hlo.text import TextReader
 
 HEAD = (

@@ -1,14 +1,20 @@
 """Who is asked about: names that several instructions bore, op_names and their ends."""
 
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 from tests.modules import parse_module
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.subjects import find_subjects, near_names
+from xlareport.analysis.history.subjects import find_subjects, list_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.report import BuildOptions, read_one_module
 
+Unpack = Callable[[str], Path]
 META = 'metadata={op_name="jit(f)/layer/mul"}'
 TEXTS = (
     ("%a = f32[8]{0} negate(%x)", f"%b = f32[8]{{0}} multiply(%a, %a), {META}"),
@@ -78,3 +84,23 @@ def test_a_scope_finds_the_ops_that_transformations_wrap_it_in() -> None:
     ]
     assert find_subjects(snapshots, "oder/mlp/mul") == ()
     assert set(near_names(snapshots, "encoder/mlp")) == set(names)
+
+
+@pytest.fixture(
+    scope="module", params=[("jax-cpu-train", "jit_train_step"), ("tpu-v5e-scan", None)]
+)
+def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> SnapshotSequence:
+    dump, name = request.param
+    module = read_one_module(unpacked(dump), name, BuildOptions())
+    return SnapshotSequence([snapshot.hlo for snapshot in module.snapshots])
+
+
+def test_the_census_holds_everything_once(snapshots: SnapshotSequence) -> None:
+    subjects = list(list_subjects(snapshots))
+    assert len({(subject.name, subject.number) for subject in subjects}) == len(subjects)
+    entry = snapshots.modules[-1].entry
+    assert entry is not None
+    named = {subject.name for subject in subjects if subject.number}
+    assert {f"{entry.name}/%{line.name}" for line in entry.instructions} <= named
+    first = [place for subject in subjects if not subject.number for place in subject.places]
+    assert len(first) == len(set(first)) == snapshots.modules[0].instruction_count

@@ -3,10 +3,9 @@
 from tests.modules import parse_module
 
 from xlareport.analysis.collectives.partitioning import _by_op_name
-from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.lost_metadata import restore_metadata
-from xlareport.analysis.history.subjects import find_subjects
+from xlareport.analysis.history.subjects import find_subjects, list_subjects
 from xlareport.analysis.source.inlined_op_names import whole_op_name, whole_op_names
 from xlareport.hlo.model import HloModule
 from xlareport.pages.search.payload import search_index

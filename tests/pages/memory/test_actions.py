@@ -1,6 +1,7 @@
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.activations import Activation
+from xlareport.analysis.cost.donation import DonationRow
 from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
@@ -9,7 +10,6 @@ from xlareport.analysis.cost.phases import BACKWARD, FORWARD
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
-from xlareport.analysis.cost_report.donation_rows import DonationRow
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.result_gradients import ResultGradient

@@ -1,7 +1,7 @@
 from msgspec.structs import replace
 
+from xlareport.analysis.cost.donation import DonationRow
 from xlareport.analysis.cost.memory import collect_memory_figures
-from xlareport.analysis.cost_report.donation_rows import DonationRow
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.replicated_state import ReplicatedArguments
 from xlareport.analysis.source.argument_names import NamedArgument

@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
+from xlareport.analysis.cost.donation import DonationRow
 from xlareport.analysis.cost.memory import collect_memory_figures
-from xlareport.analysis.cost.peak_plateau import PeakPlateau
 from xlareport.analysis.cost.rematerialization import FRAMEWORK, Rematerialized
-from xlareport.analysis.cost_report.donation_rows import DonationRow
+from xlareport.analysis.cost_report.memory_curves import PeakPlateau
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.pages.memory.page import _donation, _remat, memory_page
 from xlareport.runtime import units

@@ -1,11 +1,9 @@
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.live_sum import LiveSum
 from xlareport.analysis.cost.memory import MemoryFigures, SpaceFigures
-from xlareport.analysis.cost.peak_plateau import PeakPlateau
+from xlareport.analysis.cost.residency import ArgumentGroup
 from xlareport.analysis.cost.saving import Saving
-from xlareport.analysis.cost_report.argument_groups import ArgumentGroup
-from xlareport.analysis.cost_report.memory_curves import SpaceCurve
+from xlareport.analysis.cost_report.memory_curves import LiveSum, PeakPlateau, SpaceCurve
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.pages.memory.peak_words import (
     live_range_words,

@@ -10,7 +10,7 @@ from xlareport.analysis.dump import relate_modules
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.dump.source import open_source
 from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
-from xlareport.pages.cost.added_columns import with_cycles
+from xlareport.pages.cost.tables import with_cycles
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tpu.page import tpu_page
 from xlareport.pages.tpu.payload import instruction_links, tpu_payloads

@@ -49,7 +49,7 @@ def group_decisions(
     if not steps:
         return {}, ()
     owners = _Owners(module)
-    result: dict[InstructionKey, list[_Group]] = defaultdict(list)
+    groups_of: dict[InstructionKey, list[_Group]] = defaultdict(list)
     doubtful: set[InstructionKey] = set()
     gone: list[_Group] = []
     for group in _groups(steps):
@@ -58,7 +58,7 @@ def group_decisions(
             gone.append(group)
             continue
         (place, most), *others = votes.most_common(2)
-        result[place].append(group)
+        groups_of[place].append(group)
         doubtful |= {place} if any(count == most for _, count in others) else set()
     linked = {
         place: LinkedDecisions(
@@ -66,15 +66,15 @@ def group_decisions(
             "guessed" if place in doubtful else "matched",
             _by_result(module, place, groups),
         )
-        for place, groups in result.items()
+        for place, groups in groups_of.items()
     }
     return linked, _in_order(gone)
 
 
 def _groups(decisions: Iterable[FusionDecision]) -> list[_Group]:
-    """Put the steps together by the fusion that they ended in."""
+    """Group the fusion steps by the fusion in which they ended."""
     groups: dict[str, _Group] = defaultdict(_Group)
-    result: set[str] = set()
+    members: set[str] = set()
     for number, decision in enumerate(decisions):
         target = decision.fusion or decision.producer
         consumer = decision.consumers[0] if decision.fusion and decision.consumers else ""
@@ -82,9 +82,9 @@ def _groups(decisions: Iterable[FusionDecision]) -> list[_Group]:
             _join(groups[target], groups.pop(consumer, _Group()))
         groups[target].steps.append((number, decision))
         groups[target].names.update(
-            {decision.producer if not decision.fusion else consumer} - result - {""}
+            {decision.producer if not decision.fusion else consumer} - members - {""}
         )
-        result.update({decision.fusion} - {""})
+        members.update({decision.fusion} - {""})
     return list(groups.values())
 
 
@@ -102,8 +102,8 @@ def _by_result(
     for number, name in enumerate(root.operand_names):
         makers = [
             group
-            for group, known in zip(groups, stems, strict=True)
-            if _is_result_of(fused, name, known)
+            for group, stem in zip(groups, stems, strict=True)
+            if _is_result_of(fused, name, stem)
         ]
         if len(makers) == 1:
             results[number] = _in_order(makers)

@@ -60,9 +60,9 @@ def add_sibling_kernels(files: Sequence[CodeFile]) -> tuple[CodeFile, ...]:
 
 
 def _link(file: CodeFile, index: KernelIndex) -> CodeLink:
-    result = {place: None for kernel in file.kernels for place in index.find_all(kernel)}
-    if result:
-        return CodeLink(file, tuple(result))
+    linked = {place: None for kernel in file.kernels for place in index.find_all(kernel)}
+    if linked:
+        return CodeLink(file, tuple(linked))
     if file.kernels:
         return CodeLink(file, (), "No instruction has a name like its kernel's.")
     if file.defines_none:

@@ -123,18 +123,18 @@ class KernelIndex(Struct, frozen=True, dict=True):
 
     @cached_property
     def _by_shared_name(self) -> Mapping[str, list[tuple[Computation, Instruction]]]:
-        result: dict[str, list[tuple[Computation, Instruction]]] = defaultdict(list)
+        by_name: dict[str, list[tuple[Computation, Instruction]]] = defaultdict(list)
         for place, instruction in self._by_name.values():
             if match := _SHARED_NAME.search(instruction.attributes_text):
-                result[match[1]].append((place, instruction))
-        return result
+                by_name[match[1]].append((place, instruction))
+        return by_name
 
     @cached_property
     def _by_kernel_name(self) -> Mapping[str, list[tuple[Computation, Instruction]]]:
-        result: dict[str, list[tuple[Computation, Instruction]]] = {}
+        by_kernel: dict[str, list[tuple[Computation, Instruction]]] = {}
         for place, instruction in self._by_name.values():
-            result.setdefault(name_kernel(instruction.name), []).append((place, instruction))
-        return result
+            by_kernel.setdefault(name_kernel(instruction.name), []).append((place, instruction))
+        return by_kernel
 
 
 def name_kernel(instruction: str) -> str:
@@ -157,11 +157,11 @@ def noted_kernels(
 ) -> Mapping[str, Sequence[str]]:
     """Return kernel -> instructions, joining a sequence with its metadata by thunk id."""
     instructions = {note.id: note.instruction for note in notes if note.id is not None}
-    result: dict[str, dict[str, None]] = defaultdict(dict)
+    names_of: dict[str, dict[str, None]] = defaultdict(dict)
     for thunk in thunks:
         if thunk.id in instructions and thunk.name not in ("", thunk.kind):
-            result[thunk.name][instructions[thunk.id]] = None
-    return {kernel: tuple(names) for kernel, names in result.items()}
+            names_of[thunk.name][instructions[thunk.id]] = None
+    return {kernel: tuple(names) for kernel, names in names_of.items()}
 
 
 def _placed(

@@ -206,11 +206,11 @@ def read_code_files(module: ParsedModule) -> CodeFiles:
     if not texts and not kernels and not module.code.thunks:
         return CodeFiles()
     linked = join_code(hlo, [code_file(text) for text in texts], module.code, kernels)
-    own = {link.file.path for link in linked.links}
+    linked_paths = {link.file.path for link in linked.links}
     contents = {
         text.artifact.path: text.content
         for text in (*texts, *nameless)
-        if text.content is not None and text.artifact.path in own
+        if text.content is not None and text.artifact.path in linked_paths
     }
     return CodeFiles(linked, contents, (*problems, *more))
 

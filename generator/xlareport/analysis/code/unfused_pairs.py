@@ -96,9 +96,9 @@ def list_unfused_finally(
         pair
         for computation in module.computations
         for instruction in computation.instructions
-        if (about := linked.get((computation.name, instruction.name)))
+        if (fusion_pairs := linked.get((computation.name, instruction.name)))
         if not is_collective(instruction.opcode)
-        for pair in _final_pairs(computation, instruction, about, last, listed)
+        for pair in _final_pairs(computation, instruction, fusion_pairs, last, listed)
     )
 
 

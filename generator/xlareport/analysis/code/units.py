@@ -195,11 +195,11 @@ def _in_order(module: HloModule, places: Collection[InstructionKey]) -> Iterator
 
 
 def _by_place(thunks: Sequence[RunThunk]) -> Mapping[InstructionKey, list[int]]:
-    result: dict[InstructionKey, list[int]] = defaultdict(list)
+    numbers: dict[InstructionKey, list[int]] = defaultdict(list)
     for at, thunk in enumerate(thunks):
         if thunk.place:
-            result[thunk.place.computation, thunk.place.instruction].append(at)
-    return result
+            numbers[thunk.place.computation, thunk.place.instruction].append(at)
+    return numbers
 
 
 def _least_certain(
@@ -228,10 +228,10 @@ def _link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[C
     if not linked:
         return tuple(links)
     digests = HloDigests(without=_WITHOUT_EFFECT)
-    known = digests.of_computations(module)
+    computation_digests = digests.of_computations(module)
     equal: dict[bytes, list[InstructionKey]] = defaultdict(list)
     for place, fusion in _fusions(module):
-        equal[digests.of_call(fusion, known)].append(place)
+        equal[digests.of_call(fusion, computation_digests)].append(place)
     more: dict[InstructionKey, list[CodeOrigin]] = defaultdict(list)
     for places in equal.values():
         owners = [place for place in places if place in linked]
@@ -243,9 +243,9 @@ def _link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[C
 
 def _with_more(link: CodeLink, more: Mapping[InstructionKey, Iterable[CodeOrigin]]) -> CodeLink:
     added = [
-        replace(other, kernel=own.kernel)
-        for own in link.places
-        for other in more.get((own.computation, own.instruction), ())
+        replace(other, kernel=place.kernel)
+        for place in link.places
+        for other in more.get((place.computation, place.instruction), ())
     ]
     return replace(link, places=(*link.places, *added)) if added else link
 

@@ -30,9 +30,9 @@ def describe_value(module: HloModule, home: Computation, value: Instruction) -> 
     name = name_arguments(module).get(argument.parameter.name, "") if argument else ""
     if argument is None or not name or "`" in name:
         return f"`{value.name}`"
-    own, written = value.shape.element_type, argument.parameter.shape.element_type
+    element_type, written = value.shape.element_type, argument.parameter.shape.element_type
     part = "a slice of " if argument.is_slice else ""
-    return f"{part}`{name}`" + (f" ({own})" if own != written else "")
+    return f"{part}`{name}`" + (f" ({element_type})" if element_type != written else "")
 
 
 def find_argument(
@@ -55,7 +55,7 @@ def find_argument(
 def _before(
     module: HloModule, home: Computation, value: Instruction
 ) -> tuple[Computation, Instruction] | None:
-    """Return what a value was before it was converted, rearranged, sliced or handed on."""
+    """Return the value from which a rearrangement, slice, barrier or tuple takes this one."""
     operand = home.operand(value)
     if value.opcode in _REARRANGED | _SLICES | _BARRIERS:
         return (home, operand) if operand is not None else None
@@ -81,8 +81,8 @@ def _element(
 
 def _is_kept(body: Computation, state: Instruction, number: int) -> bool:
     """Return whether the body of a loop hands an element of its state on as it is."""
-    known = _element(body, body.root, number)
-    if known is None or known[1].opcode != "get-tuple-element":
+    element = _element(body, body.root, number)
+    if element is None or element[1].opcode != "get-tuple-element":
         return False
-    index = known[1].taken_element
-    return body.operand(known[1]) is state and index == number
+    index = element[1].taken_element
+    return body.operand(element[1]) is state and index == number

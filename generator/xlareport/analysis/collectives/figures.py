@@ -111,29 +111,29 @@ def _figures(
 ) -> CollectiveFigures:
     home = module.by_name[collective.body[0]]
     body = home.by_name[collective.body[1]]
-    data = count_body_bytes(module, collective)
+    data_bytes = count_body_bytes(module, collective)
     size, groups = group_size(module, body.opcode.removesuffix("-start"), body)
     pairs = parse_pairs(body.attributes.get("source_target_pairs", "")) or ()
     traffic = traffic_of_kind(module, collective.kind, _site(home, body))
     time = ModeledTime(None, "the bytes or the group are not known")
     if traffic is not None:
         time = model_time(traffic, schedule.device)
-    known = schedule.cost.instructions.get(collective.key)
+    cost = schedule.cost.instructions.get(collective.key)
     return CollectiveFigures(
         collective=collective,
-        data_bytes=data,
+        data_bytes=data_bytes,
         wire_bytes=traffic.wire_bytes if traffic else None,
         senders=traffic.senders if traffic else None,
         algorithm=name_algorithm(body),
         group_size=size,
         groups=groups,
         pairs=pairs,
-        executions=known.executions if known else None,
-        counted=known.counted if known else 0,
+        executions=cost.executions if cost else None,
+        counted=cost.counted if cost else 0,
         time=time,
         overlap=schedule.overlap(collective, time.seconds, every),
         traffic=traffic,
-        is_left_out=known is not None and known.executions is None and not known.counted,
+        is_left_out=cost is not None and cost.executions is None and not cost.counted,
     )
 
 

@@ -82,7 +82,7 @@ def _continued(module: HloModule, groups: list[list["_Held"]]) -> dict[int, list
 
     Such pieces are no group of their own.
     """
-    result: dict[int, list[_Held]] = {number: [] for number in range(len(groups))}
+    pieces_of: dict[int, list[_Held]] = {number: [] for number in range(len(groups))}
     beginning: dict[tuple[str, ...], list[int]] = {}
     for number, pieces in enumerate(groups):
         if pieces[0].is_piece and any(piece.begins for piece in pieces):
@@ -97,13 +97,13 @@ def _continued(module: HloModule, groups: list[list["_Held"]]) -> dict[int, list
             in called_computations(module, groups[other][0].place.instructions)
         ]
         if len(around) == 1:
-            result[around[0]] += pieces
-            del result[number]
-    return result
+            pieces_of[around[0]] += pieces
+            del pieces_of[number]
+    return pieces_of
 
 
 def _chain_of(held: "_Held") -> tuple[str, ...]:
-    """Return what the pieces of one collective share in all computations."""
+    """Return the identity that the pieces of one collective have in common in all computations."""
     attributes = held.instruction.attributes
     names = "channel_id", "frontend_attributes", "replica_groups"
     return held.instruction.opcode, *(attributes.get(name, "") for name in names)

@@ -70,7 +70,7 @@ def find_edged(step: PartitioningStep, moved: Moved, op: Instruction) -> str:
         return (operand for operand in operands if operand is not None)
 
     for line in islice(nearest_first(moved.chain, behind), _MOST_LINES):
-        known = step.counterpart(moved.home, line)
-        if known is not None and known.instruction.name in op.operand_names:
-            return known.instruction.name
+        counterpart = step.counterpart(moved.home, line)
+        if counterpart is not None and counterpart.instruction.name in op.operand_names:
+            return counterpart.instruction.name
     return ""

@@ -10,12 +10,13 @@ from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.halos import find_edged, needs_edges
 from xlareport.analysis.collectives.partial_results import (
     CONTRACTIONS,
+    PART_OF_OPERANDS,
     PartialOp,
     contracted_cuts,
     find_partial_op,
+    part_of,
     size_of_group,
 )
-from xlareport.analysis.collectives.partial_words import PART_OF_OPERANDS, part_of
 from xlareport.analysis.collectives.partitioning import (
     Counterpart,
     Moved,
@@ -149,9 +150,9 @@ def _windowed(step: PartitioningStep, ring: Ring) -> CollectiveCause:
 
 def _selected(step: PartitioningStep, body: Instruction, selection: Instruction) -> CollectiveCause:
     """Explain a gather of candidates by the selection in the program."""
-    known = step.by_op_name(body.metadata.op_name, (selection.opcode, "sort"))
-    operands = tuple(step.operands(known.home, known.instruction)) if known else ()
-    name = known.instruction.name if known else selection.name
+    selected = step.by_op_name(body.metadata.op_name, (selection.opcode, "sort"))
+    operands = tuple(step.operands(selected.home, selected.instruction)) if selected else ()
+    name = selected.instruction.name if selected else selection.name
     detail = (
         f"Gathers the candidates of `{name}`: each device selects among its part of the operand, "
         "and the final selection sorts these candidates alone."
@@ -179,13 +180,13 @@ def _wanting(
     """
     name = _op_name(body, source)
     user = _user(step, home, body, name)
-    known = step.counterpart(home, user) if user is not None else None
-    if known is not None and known.instruction.metadata.op_name == name:
-        return known
+    counterpart = step.counterpart(home, user) if user is not None else None
+    if counterpart is not None and counterpart.instruction.metadata.op_name == name:
+        return counterpart
     named = step.by_op_name(name, _WINDOWED)
     if named is not None and named.grade is Grade.GUESSED:
         named = _reader(step, home, body, name)
-    return named or known
+    return named or counterpart
 
 
 def _reader(

@@ -88,8 +88,8 @@ class Origins:
         largest = first.origin.detail
         detail = f"Combines {len(members):,} ({counted}). Of the largest member: {largest}"
         grade = weakest(member.origin.grade for member in members if member.origin.grade)
-        known = first.origin.grade is not None
-        origin = replace(first.origin, detail=detail, grade=grade if known else None)
+        is_graded = first.origin.grade is not None
+        origin = replace(first.origin, detail=detail, grade=grade if is_graded else None)
         return origin, first.sharding, first.sharding_reason
 
     def _lone(self, collective: Collective) -> Iterator[CollectiveMember]:

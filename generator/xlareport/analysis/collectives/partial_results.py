@@ -1,4 +1,4 @@
-"""The op whose partial results a collective combines, as the partitioned snapshot has it."""
+"""The op whose partial results a collective combines, and why they are partial."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -15,6 +15,7 @@ from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import nearest_first
 
+PART_OF_OPERANDS = "each device has a part of its operands"
 CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _COMBINABLE = (*CONTRACTIONS, "reduce", "gather", "scatter", "reduce-window", "select-and-scatter")
 """Opcodes of which each device can have a partial result."""
@@ -35,10 +36,10 @@ class PartialOp(Struct, frozen=True):
 
     def counterpart(self, step: PartitioningStep) -> Counterpart | None:
         """Return the same op before partitioning, where the matching has it."""
-        known = step.counterpart(self.home, self.instruction)
-        if known is None or _family(known.instruction) != _family(self.instruction):
+        counterpart = step.counterpart(self.home, self.instruction)
+        if counterpart is None or _family(counterpart.instruction) != _family(self.instruction):
             return None
-        return known
+        return counterpart
 
     def count_cuts(self, known: Counterpart, group: int | None) -> int:
         """Return into how many shards the contracted or reduced dimensions are split; 1 if unsplit.
@@ -79,7 +80,7 @@ def size_of_group(module: HloModule, body: Instruction) -> int | None:
 
 
 def _before(module: HloModule, at: _Line, *, is_inside: bool) -> Iterator[_Line]:
-    """Yield what gives a value: the root of a fusion, the operands of other instructions."""
+    """Yield the sources of a value: the root of a fusion, the operands of other instructions."""
     place, line, element = at
     if line.opcode == "fusion" and line.called:
         fused = module.by_name.get(line.called[0][1])
@@ -123,8 +124,8 @@ def _combined(home: Computation, op: Instruction) -> int | None:
 
 def _product(sizes: tuple[int | None, ...], numbers: list[int] | tuple[int, ...]) -> int | None:
     factors = [sizes[number] for number in numbers]
-    known = [size for size in factors if size is not None]
-    return prod(known) if len(known) == len(factors) else None
+    known_factors = [size for size in factors if size is not None]
+    return prod(known_factors) if len(known_factors) == len(factors) else None
 
 
 def contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
@@ -135,7 +136,7 @@ def contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
         right = rest.partition("-")[0]
         dimensions = [[left.find("f")], [right.find("i")]]
         spatial = [[n for n, c in enumerate(side) if c.isdigit()] for side in (left, right)]
-        dimensions = [own + more for own, more in zip(dimensions, spatial, strict=True)]
+        dimensions = [count + more for count, more in zip(dimensions, spatial, strict=True)]
     else:
         names = ("lhs_contracting_dims", "rhs_contracting_dims")
         dimensions = [list(parse_integers(op.attributes.get(name, ""))) for name in names]
@@ -144,3 +145,30 @@ def contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
         for sharding, numbers in zip(shardings[:2], dimensions, strict=False)
     ]
     return (1, *cuts)
+
+
+def part_of(step: PartitioningStep, home: Computation, op: Instruction) -> str:
+    """Return which operand is sharded so that each device has a part of the result.
+
+    A scatter into shards needs no sum over devices: where there is one, its updates are sharded.
+    """
+    operands = [operand for operand in home.operands(op) if operand is not None]
+    shardings = [step.sharding(operand) for operand in operands]
+    if op.opcode == "scatter" and shardings:
+        windows = _numbers(op, "update_window_dims")
+        rank = len(operands[-1].shape.dimensions)
+        added = [number for number in range(rank) if number not in windows]
+        cuts = cuts_along(shardings[-1], added)
+        return f"its updates are sharded in {cuts:,}" if cuts > 1 else PART_OF_OPERANDS
+    if op.opcode == "gather" and shardings:
+        cuts = cuts_along(shardings[0], _numbers(op, "start_index_map"))
+        if cuts > 1:
+            return f"its operand is sharded in {cuts:,} along the dimensions that it indexes"
+    return PART_OF_OPERANDS
+
+
+def _numbers(op: Instruction, attribute: str) -> list[int]:
+    try:
+        return list(parse_integers(op.attributes.get(attribute, "")))
+    except UncountableError:
+        return []

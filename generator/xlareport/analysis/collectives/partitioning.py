@@ -152,13 +152,13 @@ class PartitioningStep(Struct, frozen=True):
 
 
 def _by_op_name(module: HloModule) -> Mapping[str, list[tuple[Computation, Instruction]]]:
-    result: dict[str, list[tuple[Computation, Instruction]]] = {}
+    by_op_name: dict[str, list[tuple[Computation, Instruction]]] = {}
     for computation in module.computations:
         for instruction in computation.instructions:
             if instruction.opcode not in _NO_OPS:
                 for name in whole_op_names(module, computation, instruction):
-                    result.setdefault(name, []).append((computation, instruction))
-    return result
+                    by_op_name.setdefault(name, []).append((computation, instruction))
+    return by_op_name
 
 
 def consumer_of(home: Computation, instruction: Instruction) -> Instruction | None:

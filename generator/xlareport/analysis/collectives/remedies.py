@@ -213,23 +213,23 @@ _MADE_SYNC = (
 
 
 def advise_options(kind: str, flags: Mapping[str, str]) -> str:
-    """Return what to do about a synchronous kind; empty where no option is known for it.
+    """Return the options that would make a synchronous kind asynchronous; empty if none is known.
 
     `flags` are the values in the dump; empty where it has none.
     """
     names = TPU_OPTIONS.get(kind, ())
     if not names:
         return ""
-    known = {name: flags[name].strip("'\"") for name in names if name in flags}
-    off = [f"--{name} ({value})" for name, value in known.items() if value.lower() in _OFF]
+    values_of = {name: flags[name].strip("'\"") for name in names if name in flags}
+    off = [f"--{name} ({value})" for name, value in values_of.items() if value.lower() in _OFF]
     if off:
         are = "are" if len(off) > 1 else "is"
         return f"Let this kind run asynchronously: {english.listing(off)} {are} off in this dump."
-    if len(known) < len(names):
+    if len(values_of) < len(names):
         options = ", ".join(f"--{name}" for name in names)
         return f"Check that this kind may run asynchronously ({options})."
-    values = ", ".join(f"--{name}={value}" for name, value in known.items())
-    force = " Set what is auto to true, to compare." if "auto" in known.values() else ""
+    values = ", ".join(f"--{name}={value}" for name, value in values_of.items())
+    force = " Set what is auto to true, to compare." if "auto" in values_of.values() else ""
     return f"This kind may run asynchronously ({values} in this dump), but these do not.{force}"
 
 

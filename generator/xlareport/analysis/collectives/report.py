@@ -76,7 +76,7 @@ def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
 
 
 def _bound(every: Sequence[CollectiveFigures], cost: ModuleCost) -> str:
-    """Return what the sums over all executions are, as `name_bound` does."""
+    """Return how the sums over all executions bound the true ones, in the words of `name_bound`."""
     unsure = any(figures.executions is None for figures in every)
     loops = sum(trips.count is None for trips in cost.trip_counts.values()) if unsure else 0
     unknown = sum(figures.wire_bytes is None for figures in every)

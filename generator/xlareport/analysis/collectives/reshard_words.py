@@ -25,7 +25,7 @@ _MOVES = {
 def describe_move(
     body: Instruction, source: Instruction, wanting: Counterpart | None, *, is_made: bool
 ) -> str:
-    """Return what a collective does with a value whose shardings are not known.
+    """Return a sentence on a collective that moves a value whose shardings are not known.
 
     `is_made`: the partitioner made the value for the op, and no other snapshot has it.
     """
@@ -46,16 +46,16 @@ def describe_move(
 def describe_resharding(
     step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None, kind: str = ""
 ) -> str:
-    """Return what is resharded, for which op, and the reshape that makes it necessary.
+    """Return a sentence on the resharded value, the op that needs it, and the reshape in between.
 
     `kind` is that of the collective: an all-gather of an argument gathers it.
     """
-    known = _find_value(step, pair)
-    value = describe_value(step.before, *known) if known else f"`{pair.value}`"
+    located = _find_value(step, pair)
+    value = describe_value(step.before, *located) if located else f"`{pair.value}`"
     is_gathered = kind == "all-gather" and value != f"`{pair.value}`"
     verb = "Gathers" if is_gathered else "Reshards"
-    if wanting is None and is_gathered and known is not None:
-        wanting = _only_reader(*known)
+    if wanting is None and is_gathered and located is not None:
+        wanting = _only_reader(*located)
     way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
     if len(way) > _LONGEST_WAY:
         way = ""

@@ -177,23 +177,23 @@ class Schedule(Struct, frozen=True):
         """Return the roofline time of one execution, of a loop with its body; 0 of collectives."""
         cost = self.cost.instructions.get((home.name, name))
         least = estimate_time(cost, self.device) if cost and not cost.fused else None
-        own = least.seconds if least and cost and not cost.wire_bytes else 0.0
+        time = least.seconds if least and cost and not cost.wire_bytes else 0.0
         instruction = home.by_name.get(name)
         if instruction is not None and instruction.opcode in CONTROL_FLOW:
-            own += self._called_seconds(home, instruction)
-        return own
+            time += self._called_seconds(home, instruction)
+        return time
 
     def _called_seconds(self, home: Computation, instruction: Instruction) -> float:
         """Return the time of all that a loop or call runs when it is executed once."""
         total = 0.0
-        own = self.cost.instructions.get((home.name, instruction.name))
+        instruction_cost = self.cost.instructions.get((home.name, instruction.name))
         for name in called_computations(self.module, (instruction,)):
             for line in self.module.by_name[name].instructions:
                 cost = self.cost.instructions.get((name, line.name))
                 least = estimate_time(cost, self.device) if cost and not cost.fused else None
                 if least is not None and cost is not None and not cost.wire_bytes:
                     total += least.seconds * cost.counted
-        return total / max(1, own.counted if own else 1)
+        return total / max(1, instruction_cost.counted if instruction_cost else 1)
 
     def _independent(
         self, home: Computation, collective: Collective, names: set[str]

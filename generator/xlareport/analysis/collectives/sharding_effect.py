@@ -37,14 +37,14 @@ def gather(
 
 def _joined(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
     """Return the index of the joined tile; None if the members do not hold adjacent tiles."""
-    known = [place for place in places if place is not None]
-    numbers = sorted(place[dimension] for place in known)
-    others = {(*place[:dimension], *place[dimension + 1 :]) for place in known}
-    if len(known) != size or len(others) != 1 or not numbers or numbers[0] % size:
+    joined = [place for place in places if place is not None]
+    numbers = sorted(place[dimension] for place in joined)
+    others = {(*place[:dimension], *place[dimension + 1 :]) for place in joined}
+    if len(joined) != size or len(others) != 1 or not numbers or numbers[0] % size:
         return None
     if numbers != list(range(numbers[0], numbers[0] + size)):
         return None
-    first = known[0]
+    first = joined[0]
     return _replaced(first, dimension, numbers[0] // size)
 
 
@@ -61,16 +61,16 @@ def exchange(
     if held is None or size < 2 or not max(joined, cut) < len(held[0]):
         return ""
     tiles, places = held
-    result: dict[int, Tile] = {}
+    tile_of: dict[int, Tile] = {}
     for group in groups:
         parts = [places.get(device) for device in group]
         place = _joined(parts, joined, size)
         if place is None or parts != sorted(part for part in parts if part is not None):
             return ""
         for number, device in enumerate(group):
-            result[device] = _replaced(place, cut, place[cut] * size + number)
+            tile_of[device] = _replaced(place, cut, place[cut] * size + number)
     counts = _replaced(tiles, joined, tiles[joined] // size)
-    return write_tiles(_replaced(counts, cut, counts[cut] * size), result)
+    return write_tiles(_replaced(counts, cut, counts[cut] * size), tile_of)
 
 
 def _replaced(numbers: Tile, place: int, number: int) -> Tile:

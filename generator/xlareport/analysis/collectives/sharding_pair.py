@@ -65,13 +65,13 @@ def pair_of_value(
     """
     home, body, chain = moved.home, moved.body, moved.chain
     value_at = _value_of(step, home, chain)
-    result = _of_result(step, home, chain) if value_at is None else None
-    value_at = value_at or (None if result else _by_shape(step, chain, wanting))
+    pair = _of_result(step, home, chain) if value_at is None else None
+    value_at = value_at or (None if pair else _by_shape(step, chain, wanting))
     if value_at is None:
-        return result
-    at, known = value_at
-    value, before = known.instruction, step.sharding(known.instruction)
-    wanted = _wanted(step, known, wanting, before)
+        return pair
+    at, counterpart = value_at
+    value, before = counterpart.instruction, step.sharding(counterpart.instruction)
+    wanted = _wanted(step, counterpart, wanting, before)
     for link in reversed([body, *chain[:at]]):
         if link.opcode.removesuffix("-start") not in KINDS:
             continue
@@ -82,7 +82,7 @@ def pair_of_value(
         else:
             after = _effect(step.after, link, before, rank, devices) if fits else ""
         if link is body:
-            grade = known.grade if after else Grade.MATCHED
+            grade = counterpart.grade if after else Grade.MATCHED
             return make_pair(value.name, before, after or wanted, "resharding", grade)
         if not after:
             break
@@ -101,20 +101,20 @@ def _of_result(
     """
     if any(link.opcode.removesuffix("-start") in KINDS for link in chain):
         return None  # another collective has changed the sharding since
-    known = step.counterpart(home, chain[-1]) if chain else None
-    written = step.sharding(known.instruction) if known else ""
-    if known is None or not written or known.instruction.opcode == "parameter":
+    counterpart = step.counterpart(home, chain[-1]) if chain else None
+    written = step.sharding(counterpart.instruction) if counterpart else ""
+    if counterpart is None or not written or counterpart.instruction.opcode == "parameter":
         return None
-    whole, part = known.instruction.shape.dimensions, chain[-1].shape.dimensions
+    whole, part = counterpart.instruction.shape.dimensions, chain[-1].shape.dimensions
     if len(whole) != len(part) or not all(whole) or not all(part):
         return None
     cuts = tuple((size or 1) // (own or 1) for size, own in zip(whole, part, strict=True))
-    operands = known.home.operands(known.instruction)
+    operands = counterpart.home.operands(counterpart.instruction)
     shardings = [step.sharding(operand) for operand in operands if operand is not None]
     before = next((sharding for sharding in shardings if tiles_of(sharding) == cuts), "")
     meaning = "resharding of the result" if before else OF_PARTITIONER
     before = before or f"{{devices=[{','.join(map(str, cuts))}]...}}"
-    return make_pair(known.instruction.name, before, written, meaning, Grade.MATCHED)
+    return make_pair(counterpart.instruction.name, before, written, meaning, Grade.MATCHED)
 
 
 def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:
@@ -136,16 +136,16 @@ def _value_of(
     The nearest one counts whose shard has the shape that its sharding implies.
     """
     for at, instruction in enumerate(chain):
-        known = step.counterpart(home, instruction)
-        written = step.sharding(known.instruction) if known is not None else ""
-        if known is None or not written or instruction.opcode.removesuffix("-start") in KINDS:
+        counterpart = step.counterpart(home, instruction)
+        written = step.sharding(counterpart.instruction) if counterpart is not None else ""
+        if counterpart is None or not written or instruction.opcode.removesuffix("-start") in KINDS:
             continue
-        local = local_dimensions(written, known.instruction.shape.dimensions)
+        local = local_dimensions(written, counterpart.instruction.shape.dimensions)
         if local == instruction.shape.dimensions:
-            return at, known
+            return at, counterpart
         later = _last_of_shape(chain[:at], local)
         if later is not None:
-            return later, Counterpart(known.home, known.instruction, Grade.MATCHED)
+            return later, Counterpart(counterpart.home, counterpart.instruction, Grade.MATCHED)
     return None
 
 
@@ -189,8 +189,8 @@ def _exchanged(
     The partitioner reshapes the operand, and transposes and reshapes the result. Empty if unknown.
     """
     local = local_dimensions(written, value.shape.dimensions)
-    _, known = group_size(module, "all-to-all", moved.body)
-    groups = known.groups if known is not None else None
+    _, group = group_size(module, "all-to-all", moved.body)
+    groups = group.groups if group is not None else None
     size = len(groups[0]) if groups else 0
     for line in _rearranged(moved.home, moved.body):
         shape = line.shape.dimensions

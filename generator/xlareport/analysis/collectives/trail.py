@@ -239,12 +239,12 @@ class _Search:
         counts: dict[tuple[str, str], int] = defaultdict(int)
         for sources in self._sources.values():
             counts[sources[0].key] += 1
-        result = {}
+        links_of = {}
         for after in self._later:
             sources = self._sources.get(after.key, [])
             if sources:
                 first = sources[0]
-                result[after.key] = CollectiveLink(
+                links_of[after.key] = CollectiveLink(
                     number=number,
                     before=tuple(sources),
                     after=after,
@@ -252,7 +252,7 @@ class _Search:
                     siblings=counts[first.key],
                     moved=self._is_moved(first, after),
                 )
-        return result
+        return links_of
 
     def _is_moved(self, before: Collective, after: Collective) -> bool:
         home = self._matching.computations.get(before.computation, before.computation)
@@ -260,8 +260,8 @@ class _Search:
 
     def _link(self, after: Collective, sources: list[Collective], grade: Grade) -> None:
         self._sources[after.key] = sources
-        known = self._grades.get(after.key, grade)
-        self._grades[after.key] = weakest({known, grade})
+        former = self._grades.get(after.key, grade)
+        self._grades[after.key] = weakest({former, grade})
         self._used.update(source.key for source in sources)
 
     def _open_after(self) -> list[Collective]:

@@ -59,7 +59,7 @@ def _first_user(home: Computation, name: str, places: Mapping[str, int]) -> int:
     def renames(name: str) -> Sequence[str]:
         return [user.name for user in home.users.get(name, ()) if user.opcode in _RENAMES]
 
-    users = (user for known in reachable([name], renames) for user in home.users.get(known, ()))
+    users = (user for renamed in reachable([name], renames) for user in home.users.get(renamed, ()))
     readers = (places[user.name] for user in users if user.opcode not in _RENAMES)
     return min(readers, default=len(places))
 

@@ -193,8 +193,8 @@ def _hops_of_trip(body: Computation | None, element: int | None) -> int | None:
         return None
     value = body.operand(root, element)
     way = _way_back(body, value) if value is not None else None
-    known = way is not None and _element_of(way.source, body.parameters[0]) == element
-    return way.hops if known and way is not None else None
+    is_same_element = way is not None and _element_of(way.source, body.parameters[0]) == element
+    return way.hops if is_same_element and way is not None else None
 
 
 def _way_back(home: Computation, value: Instruction) -> _ValueRoute:

@@ -63,10 +63,10 @@ def _operand_words(step: PartitioningStep, ring: Ring, product: Counterpart | No
     parts = [value for value in operands if value is not None and _is_part(step, ring, value)]
     if home is not None and len(parts) == 1:
         return describe_value(step.before, home, parts[0])
-    known = step.counterpart(ring.home, ring.start) if ring.start is not None else None
-    if known is None:
+    counterpart = step.counterpart(ring.home, ring.start) if ring.start is not None else None
+    if counterpart is None:
         return "an operand"
-    return describe_value(step.before, known.home, known.instruction)
+    return describe_value(step.before, counterpart.home, counterpart.instruction)
 
 
 def _hop_words(ring: Ring) -> str:
@@ -85,7 +85,7 @@ def _hop_words(ring: Ring) -> str:
 
 
 def _use_words(ring: Ring) -> str:
-    """Return what is special about a hop."""
+    """Return what a sentence adds about a hop: the last sum, zeros, a result that nothing reads."""
     if ring.is_after:
         return ", which brings the two partial sums of the ring together"
     if ring.sends_zero:

@@ -8,11 +8,7 @@ from xlareport.analysis.compare.moved_operations import Move
 from xlareport.analysis.compare.passes import PassDifference
 from xlareport.analysis.compare.products import ConvertedProducts, find_converted
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
-from xlareport.knowledge.changed_defaults import (
-    ChangedDefault,
-    changed_defaults,
-    defaults_of,
-)
+from xlareport.knowledge.changed_defaults import ChangedDefault, changed_defaults, defaults_of
 from xlareport.knowledge.flags import all_entries
 from xlareport.knowledge.passes import find_either
 from xlareport.knowledge.tpu_defaults import nearest_release
@@ -42,14 +38,14 @@ def why_option(change: OptionChange) -> str:
         named = f"{change.base or ''},{change.head or ''}".split(",")
         meanings = ((name, why_pass(name)) for name in dict.fromkeys(named))
         return " ".join(f"`{name}`: {words}" for name, words in meanings if words)
-    known = all_entries().get(change.name)
-    return known.words if known else ""
+    flag = all_entries().get(change.name)
+    return flag.words if flag else ""
 
 
 def why_pass(name: str) -> str:
     """Return the first sentence about a pass; empty if the tables do not have it."""
-    known = find_either(name) if name else None
-    return english.first_sentence(known.words) if known else ""
+    pass_info = find_either(name) if name else None
+    return english.first_sentence(pass_info.words) if pass_info else ""
 
 
 def why_program(change: ProgramChange, comparison: Comparison) -> str:
@@ -67,8 +63,8 @@ def _changed(changed: ChangedDefault) -> str:
 
 def defaults(backend: str) -> tuple[str, ...]:
     """Return which defaults are known to differ between releases, for another compiler."""
-    known = sorted(defaults_of(backend), key=_release, reverse=True)
-    return tuple(f"Default of `{flag.name}`: {_changed(flag)}." for flag in known)
+    flags = sorted(defaults_of(backend), key=_release, reverse=True)
+    return tuple(f"Default of `{flag.name}`: {_changed(flag)}." for flag in flags)
 
 
 def _release(changed: ChangedDefault) -> tuple[int, ...]:
@@ -112,8 +108,8 @@ def _build(build: str) -> str:
     """Name a build of libtpu, with its release where that is known."""
     number = parse_whole_number(build.removeprefix("cl_")) or 0
     release = nearest_release(number)
-    known = f" (libtpu {release.release})" if release.build == number else ""
-    return f"build `{build}`{known}"
+    release_note = f" (libtpu {release.release})" if release.build == number else ""
+    return f"build `{build}`{release_note}"
 
 
 def listed(names: Sequence[str], count: int = 0) -> str:
@@ -269,7 +265,7 @@ def _sent(change: ProgramChange, comparison: Comparison) -> str:
     if not other:
         return ""
     every = units.plural(sum(count for _, count in counts), "floating-point collective")
-    sent = next((known for known in comparison.quantities if known.name == "wire_bytes"), None)
+    sent = next((figure for figure in comparison.quantities if figure.name == "wire_bytes"), None)
     same = sent is not None and sent.base is not None and sent.base == sent.head
     return (
         f" {other:,} of {every} {'sends' if other == 1 else 'send'} {change.base}"

@@ -110,10 +110,10 @@ def _with_rest(roots: Sequence[Cause], whole: Effect) -> list[Cause]:
     """
     if len(roots) == 1:
         return [replace(roots[0], effect=whole)]
-    known = [root.effect for root in roots if root.effect != UNKNOWN]
-    if len(known) != len(roots) - 1:
+    effects = [root.effect for root in roots if root.effect != UNKNOWN]
+    if len(effects) != len(roots) - 1:
         return list(roots)
-    rest = rest_effect(whole, known)
+    rest = rest_effect(whole, effects)
     return [replace(root, effect=rest) if root.effect == UNKNOWN else root for root in roots]
 
 

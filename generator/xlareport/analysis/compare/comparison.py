@@ -188,8 +188,8 @@ def known_figures(side: Sketched) -> Mapping[str, int]:
     """Return the figures of a module's end that are known."""
     final = side.summary.final
     named = {name: getattr(final, name) for name in ModuleFigures.__struct_fields__}
-    known = {name: value for name, value in named.items() if value is not None}
-    return known | dict(side.facts.figures)
+    figures = {name: value for name, value in named.items() if value is not None}
+    return figures | dict(side.facts.figures)
 
 
 def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, int], ...]:

@@ -192,8 +192,8 @@ def _begun_otherwise(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
 
 def _first_passes(snapshots: Sequence[SnapshotDigest]) -> Mapping[str, set[str]]:
     """Return the first passes of each pipeline; the start of every pipeline is dumped."""
-    result: dict[str, set[str]] = {}
+    first_passes: dict[str, set[str]] = {}
     for snapshot in snapshots:
         if snapshot.after == _START and snapshot.pipeline and snapshot.before:
-            result.setdefault(snapshot.pipeline, set()).add(snapshot.before)
-    return result
+            first_passes.setdefault(snapshot.pipeline, set()).add(snapshot.before)
+    return first_passes

@@ -179,19 +179,19 @@ def _with_lines(sums: dict[OperationKey, _Sum]) -> dict[OperationKey, _Sum]:
     """Return the sums; those without a line are added to the costliest line of the same op."""
     lines: dict[tuple[str, ...], OperationKey] = {}
     for key, added in sums.items():
-        known = lines.get(_without_line(key))
-        if key.line and (known is None or added.seconds > sums[known].seconds):
+        line_key = lines.get(_without_line(key))
+        if key.line and (line_key is None or added.seconds > sums[line_key].seconds):
             lines[_without_line(key)] = key
-    result = {key: added for key, added in sums.items() if key.line}
+    with_lines = {key: added for key, added in sums.items() if key.line}
     for key, added in sums.items():
         if key.line:
             continue
         home = lines.get(_without_line(key))
         if home is None:
-            result[key] = added
+            with_lines[key] = added
         else:
-            result[home].add(added)
-    return result
+            with_lines[home].add(added)
+    return with_lines
 
 
 def _line(place: SourcePlace | None) -> str:
@@ -233,7 +233,7 @@ class OperationChange(Struct, frozen=True):
 
     @property
     def in_both(self) -> bool:
-        """Whether both sides have it."""
+        """Whether both sides have the operation."""
         return self.base is not None and self.head is not None
 
     @property

@@ -100,8 +100,8 @@ def pair_modules(
         for number, this_sketch in list(free_base.items()):
             if number in left_out[0]:
                 continue
-            if result := waiting.get(mark(this_sketch)):
-                partner = result.pop(0)
+            if candidates := waiting.get(mark(this_sketch)):
+                partner = candidates.pop(0)
                 is_piece = number in extracted[0] and partner in extracted[1]
                 pairs.append(ModulePair(number, partner, grade, reason, is_piece))
                 del free_base[number], free_head[partner]

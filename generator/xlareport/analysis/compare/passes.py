@@ -54,8 +54,10 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
         if name not in other
     ]
     size = comparison.present.summary.final.instructions or 0
-    kept = [difference for difference in differences if abs(difference.count) > _LEAST_SHARE * size]
-    return tuple(sorted(kept, key=lambda change: (-abs(change.count), change.name))[:_MOST_PASSES])
+    large = [
+        difference for difference in differences if abs(difference.count) > _LEAST_SHARE * size
+    ]
+    return tuple(sorted(large, key=lambda change: (-abs(change.count), change.name))[:_MOST_PASSES])
 
 
 def same_dumped(comparison: Comparison) -> bool:

@@ -281,6 +281,6 @@ def _counted(program: Program, explained: set[str]) -> Counter[str]:
         if operation.key.op and operation.key.op not in explained:
             counts[operation.key.op] += operation.count
         elif not operation.key.op:
-            known = ((name, count) for name, count in operation.opcodes if name != _CALL)
-            counts.update({f"{name} (opcode)": count for name, count in known})
+            opcodes = ((name, count) for name, count in operation.opcodes if name != _CALL)
+            counts.update({f"{name} (opcode)": count for name, count in opcodes})
     return counts

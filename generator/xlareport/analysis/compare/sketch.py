@@ -74,11 +74,11 @@ def sketch_parsed(
 
 def _device(module: ParsedModule) -> str:
     """Return the device of the table that the dump names, else the platform in its file names."""
-    known = device_named(module.device_words) if module.device_words else None
+    device = device_named(module.device_words) if module.device_words else None
     targets = dict.fromkeys(
         artifact.name.target for artifact in module.files.artifacts if artifact.name.target
     )
-    return known.name if known else " ".join(targets)
+    return device.name if device else " ".join(targets)
 
 
 def unreadable_sketch(files: ModuleFiles, reason: str) -> SketchedModule:

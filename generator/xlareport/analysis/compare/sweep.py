@@ -63,16 +63,16 @@ def find_outlier(members: Sequence[Member]) -> Outlier | None:
 
 def _outlier_by(members: Sequence[Member], figure: str) -> Outlier | None:
     values = [member.figures.get(figure) for member in members]
-    known = [value for value in values if value]
-    if len(known) < len(members) or len(known) < 3:
+    present = [value for value in values if value]
+    if len(present) < len(members) or len(present) < 3:
         return None
-    middle = median(known)
-    deviations = [abs(value - middle) for value in known]
+    middle = median(present)
+    deviations = [abs(value - middle) for value in present]
     noise = max(_TO_DEVIATION * median(deviations) * _ODD, _SMALLEST * middle)
-    place = max(range(len(known)), key=deviations.__getitem__)
-    if deviations[place] <= noise or _is_ordered(known):
+    place = max(range(len(present)), key=deviations.__getitem__)
+    if deviations[place] <= noise or _is_ordered(present):
         return None
-    return Outlier(place, figure, known[place], middle)
+    return Outlier(place, figure, present[place], middle)
 
 
 def _is_ordered(values: Sequence[int]) -> bool:

@@ -93,8 +93,8 @@ class ProfiledSide(Struct, frozen=True, dict=True):
 
     def own(self, names: Iterable[str]) -> float:
         """Return the own seconds of instructions in one run."""
-        result = (self.times.instructions[name].own for name in names)
-        return sum(result) * PICOSECOND / self.runs
+        times = (self.times.instructions[name].own for name in names)
+        return sum(times) * PICOSECOND / self.runs
 
     def error(self, names: Iterable[str]) -> float | None:
         """Return the standard error of `own`; None if an instruction ran only once."""
@@ -215,15 +215,15 @@ def _compared(base: ProfiledSide, head: ProfiledSide) -> ComparedTimes:
 
 def keep_best_joined(timings: Mapping[int, tuple[TimingTask, Timing]]) -> dict[int, Timing]:
     """Return the modules of each name that join the most instructions, as guesses if several do."""
-    kept = {}
+    joined = {}
     for place, (task, timing) in timings.items():
         alike = [other for timing, other in timings.values() if _same_name(task, timing)]
         most = max(other.joined for other in alike)
         if timing.joined == most or timing.problem:
             doubtful = sum(other.joined == most for other in alike) > 1
             times = timing.times and replace(timing.times, grade="guessed")
-            kept[place] = replace(timing, times=times) if doubtful else timing
-    return kept
+            joined[place] = replace(timing, times=times) if doubtful else timing
+    return joined
 
 
 def _same_name(task: TimingTask, other: TimingTask) -> bool:
@@ -328,8 +328,8 @@ class _Join:
         base, head = names
         errors = self._base.error(base), self._head.error(head)
         before, after = self._base.own(base), self._head.own(head)
-        known = [error for error in errors if error is not None] if base and head else []
-        certain = abs(after - before) > _SURE * hypot(*known) if len(known) == 2 else None
+        both = [error for error in errors if error is not None] if base and head else []
+        certain = abs(after - before) > _SURE * hypot(*both) if len(both) == 2 else None
         return TimeChange(
             base=base,
             head=head,
@@ -366,11 +366,11 @@ class _Join:
             return "only in the head" if head else "only in the base"
         ours = [self._base.places[name][1] for name in base]
         theirs = [self._head.places[name][1] for name in head]
-        result = [_inside(self._work(ours, self._base), self._work(theirs, self._head))]
+        phrases = [_inside(self._work(ours, self._base), self._work(theirs, self._head))]
         if len(ours) == len(theirs) == 1:
             value = compare(ours[0], theirs[0], self._matching.computations)
-            result += [str(words) for kind, words in value.items() if kind not in _QUIET]
-        return "; ".join(text for text in result if text) or _SAME
+            phrases += [str(words) for kind, words in value.items() if kind not in _QUIET]
+        return "; ".join(text for text in phrases if text) or _SAME
 
     def _work(self, lines: Iterable[Instruction], side: ProfiledSide) -> Counter[str]:
         """Return how often each opcode is in instructions, of fusions inside."""

@@ -104,7 +104,7 @@ class WorkChange(Struct, frozen=True):
 
     @property
     def explains_time(self) -> bool:
-        """Whether more time is that of more work: it rose no more than in step with FLOPs."""
+        """Whether more work explains the longer time: it grew hardly more than the FLOPs."""
         return self.flops > 0 and self.time_per_flop <= min(_IN_STEP * self.flops, _LARGEST_STEP)
 
     def explains(self, memory: Judgement) -> bool:
@@ -148,14 +148,14 @@ def judge(comparison: Comparison, times: ComparedTimes | None) -> Verdict:
 
 def change_of_work(time: Judgement, flops: Quantity | None) -> WorkChange | None:
     """Return the change of FLOPs, and of time per FLOP; None if either is unknown or small."""
-    known = time.quantity
-    if time.direction is Direction.UNKNOWN or known is None or known.change is None:
+    quantity = time.quantity
+    if time.direction is Direction.UNKNOWN or quantity is None or quantity.change is None:
         return None
     if flops is None or flops.change is None or flops.change <= -1:
         return None
     if abs(flops.change) < _LEAST_WORK:
         return None
-    return WorkChange(flops.change, (1 + known.change) / (1 + flops.change) - 1)
+    return WorkChange(flops.change, (1 + quantity.change) / (1 + flops.change) - 1)
 
 
 def _work(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.lifetimes import Lifetime
 from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.analysis.cost.phases import is_forward, is_gradient, key_by_layer
@@ -23,7 +24,7 @@ _PASSES_ON = ALIASES | {
     *("copy-done", "copy-start", "slice-done", "slice-start"),
 }
 """Opcodes of prefetches into the VMEM of a TPU."""
-_JOINS = '"ConcatBitcast"'
+_JOINS = "ConcatBitcast"
 """The target of XLA:TPU's custom call that joins the pieces of a prefetch."""
 _HOST = "S(5)"
 """The host's memory: a value that is moved there is not kept on the device."""
@@ -64,16 +65,16 @@ def find_activations(
     }
     activations, passes = [], _Passes(module, sources)
     for key, size in values:
-        own, source = instructions.get(key[0]), sources.find(key[0])
+        buffer_user, source = instructions.get(key[0]), sources.find(key[0])
         life = lives.get(key)
         last = instructions.get(life.last_use) if life else None
-        if own is None or source is None or last is None or own.opcode == _LOOP:
+        if buffer_user is None or source is None or last is None or buffer_user.opcode == _LOOP:
             continue
         is_input = source[1].opcode == "parameter" and source[0].is_entry
         named = (
             not is_input
-            and not passes.is_backward(homes[own.name], own)
-            and (is_forward(own, module) or is_forward(source[1], module))
+            and not passes.is_backward(homes[buffer_user.name], buffer_user)
+            and (is_forward(buffer_user, module) or is_forward(source[1], module))
         )
         if named and any(
             is_gradient(reader, module) for reader in _readers(homes[last.name], last, module)
@@ -121,7 +122,7 @@ def _readers(home: Computation, last: Instruction, module: HloModule) -> Iterato
 
 def _passes_on(instruction: Instruction) -> bool:
     if instruction.opcode == "custom-call":
-        return instruction.attributes.get("custom_call_target") == _JOINS
+        return name_target(instruction) == _JOINS
     return instruction.opcode in _PASSES_ON
 
 

@@ -70,7 +70,7 @@ def find_writer(
 
 
 def _unite(groups: dict[int, list[UsedValue]], values: Sequence[UsedValue]) -> None:
-    """Put the values into one group, the smaller groups into the largest."""
+    """Merge the groups of the values into the largest of them."""
     largest = max((groups[value.id] for value in values), key=len)
     for value in values:
         group = groups[value.id]

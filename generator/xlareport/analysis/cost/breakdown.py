@@ -49,11 +49,11 @@ def break_down(
     parts: dict[str, CostPart] = {}
     for computation in module.computations:
         for instruction in computation.instructions:
-            known = cost.instructions.get((computation.name, instruction.name))
-            if known is not None and instruction.opcode != "parameter":
+            instruction_cost = cost.instructions.get((computation.name, instruction.name))
+            if instruction_cost is not None and instruction.opcode != "parameter":
                 name = key(computation, instruction)
                 part = parts.setdefault(name, CostPart(name))
-                _add(part, instruction, known)
+                _add(part, instruction, instruction_cost)
                 part.seconds += shares.seconds[computation.name, instruction.name]
                 part.bytes_accessed += shares.bytes[computation.name, instruction.name]
     return tuple(sorted(parts.values(), key=_dearest))
@@ -75,8 +75,8 @@ def divide_by_op(
     for computation in module.computations:
         for instruction in computation.instructions:
             place = computation.name, instruction.name
-            known = cost.instructions.get(place)
-            if known is None or instruction.opcode == "parameter":
+            instruction_cost = cost.instructions.get(place)
+            if instruction_cost is None or instruction.opcode == "parameter":
                 continue
             ops = served.get(place) or (("", 1.0),)
             sizes = share_out(shares.bytes[place], ops)
@@ -86,7 +86,7 @@ def divide_by_op(
                 part.seconds += share * shares.seconds[place]
                 part.bytes_accessed += size
             name = key(computation, instruction, main_op(ops))
-            _add(parts[name], instruction, known)
+            _add(parts[name], instruction, instruction_cost)
     return tuple(sorted(parts.values(), key=_dearest))
 
 

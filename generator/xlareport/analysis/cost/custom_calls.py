@@ -285,10 +285,10 @@ def _matrices(site: Site, count: int) -> list[_Matrix]:
 
 
 def _dimensions(shape: Shape) -> tuple[int, ...]:
-    known = tuple(size for size in shape.dimensions if size is not None)
-    if len(known) < len(shape.dimensions):
+    sizes = tuple(size for size in shape.dimensions if size is not None)
+    if len(sizes) < len(shape.dimensions):
         raise UncountableError(f"a dimension of {shape.text[:80]} is unbounded")
-    return known
+    return sizes
 
 
 _COMPLEX = 4

@@ -1,9 +1,11 @@
 """Donated inputs, whose memory an output reuses, and inputs that could be donated."""
 
 import re
+from collections.abc import Iterator
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import Shape
 
@@ -57,12 +59,12 @@ def _candidates(
     for path, shape in _outputs(entry.root.shape):
         if path not in taken and shape.dimensions:
             free.setdefault(_form(shape), []).append(path)
-    result: list[tuple[int, ElementPath]] = []
+    candidates: list[tuple[int, ElementPath]] = []
     for number, parameter in enumerate(entry.parameters):
         fitting = free.get(_form(parameter.shape), [])
         if number not in given and fitting:
-            result.append((number, fitting.pop(0)))
-    return tuple(result)
+            candidates.append((number, fitting.pop(0)))
+    return tuple(candidates)
 
 
 def _outputs(shape: Shape) -> list[tuple[ElementPath, Shape]]:
@@ -77,3 +79,30 @@ def _form(shape: Shape) -> tuple[str, tuple[int | None, ...], str]:
 
 def _path(text: str) -> ElementPath:
     return tuple(int(part) for part in text.replace(",", " ").split())
+
+
+class DonationRow(Struct, frozen=True):
+    """An input and the output that is written over it, or could be."""
+
+    parameter: int
+    name: str
+    size: int | None
+    """Bytes of its buffer, with the padding of tiles; None if unknown."""
+    output: tuple[int, ...] | None
+    """The place in the output's tuple; None for an input given away without one."""
+    donated: bool
+
+
+def list_donations(module: HloModule) -> Iterator[DonationRow]:
+    """Yield the aliased inputs, the donors, then those that could be donated."""
+    donation, parameters = find_donations(module), module.entry.parameters if module.entry else ()
+    rows: list[tuple[int, tuple[int, ...] | None, bool]] = [
+        *((alias.parameter, alias.output, True) for alias in donation.aliases),
+        *((parameter, None, True) for parameter, _ in donation.donors),
+        *((parameter, output, False) for parameter, output in donation.candidates),
+    ]
+    for number, output, donated in rows:
+        if number < len(parameters):
+            instruction = parameters[number]
+            name = instruction.metadata.op_name or instruction.name
+            yield DonationRow(number, name, allocated_size(instruction.shape), output, donated)

@@ -6,8 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import NO_COST, OwnCost, weight
-from xlareport.analysis.cost.totals import MOST_WORK, Composition
+from xlareport.analysis.cost.totals import MOST_WORK, NO_COST, Composition, OwnCost, weight
 from xlareport.hlo.model import Computation
 
 
@@ -21,14 +20,14 @@ class Times(Struct, frozen=True):
 
     def __add__(self, other: "Times") -> "Times":
         """Add the runs from two callers."""
-        known = self.executions is not None and other.executions is not None
-        executions = (self.executions or 0) + (other.executions or 0) if known else None
+        both_known = self.executions is not None and other.executions is not None
+        executions = (self.executions or 0) + (other.executions or 0) if both_known else None
         return Times(executions, self.counted + other.counted)
 
     def times(self, executions: int | None, counted: int) -> "Times":
         """Return how often a callee runs that runs so often for each run of the caller."""
-        known = self.executions is not None and executions is not None
-        product = (self.executions or 0) * (executions or 0) if known else None
+        both_known = self.executions is not None and executions is not None
+        product = (self.executions or 0) * (executions or 0) if both_known else None
         return Times(product, self.counted * counted)
 
 
@@ -59,8 +58,8 @@ def count_executions(order: tuple[Computation, ...], composition: Composition) -
     Raises UncountableError where something would run absurdly often.
     """
     entry = order[-1].name
-    result = _Found({computation.name: Times(0, 0) for computation in order}, {entry: {"run"}})
-    result.times[entry] = Times(1, 1)
+    executions = _Found({computation.name: Times(0, 0) for computation in order}, {entry: {"run"}})
+    executions.times[entry] = Times(1, 1)
     trip_counts: dict[tuple[str, str], TripCount] = {}
     branches = 0
     for computation in reversed(order):
@@ -70,12 +69,12 @@ def count_executions(order: tuple[Computation, ...], composition: Composition) -
                 key = (computation.name, instruction.name)
                 trip_counts[key] = composition.trip_count(computation, instruction)
             elif instruction.opcode == "conditional":
-                spread = _spread(local, composition) * result.times[computation.name].counted
+                spread = _spread(local, composition) * executions.times[computation.name].counted
                 branches += spread * _NOTICED > weight(composition.own[entry])
             for call in _calls(computation, local, composition):
-                result.add(computation.name, call)
+                executions.add(computation.name, call)
     return Runs(
-        *(result.times, result.never_alone("fused"), result.never_alone("applied")),
+        *(executions.times, executions.never_alone("fused"), executions.never_alone("applied")),
         *(trip_counts, branches),
     )
 
@@ -133,8 +132,8 @@ def _loop_calls(
     count = composition.trip_count(computation, local.instruction).count
     for role, name in local.instruction.called:
         extra = 1 if role == "condition" else 0
-        known = None if count is None else count + extra
-        yield _Call(name, known, (1 if count is None else count) + extra, "run")
+        executions = None if count is None else count + extra
+        yield _Call(name, executions, (1 if count is None else count) + extra, "run")
 
 
 def _spread(local: OwnCost, composition: Composition) -> int:

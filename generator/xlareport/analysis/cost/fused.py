@@ -101,9 +101,9 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         if user.opcode == "fusion":
             return self._nested(user, value), False
         if self._partly and user.opcode in REARRANGEMENTS and user.operands[:1] == (value,):
-            own = self.sizes.operand(whole)
-            needed = self._needed(user, own, whole, _DEEPEST, in_place=user.opcode == "bitcast")
-            return needed, needed == own
+            size = self.sizes.operand(whole)
+            needed = self._needed(user, size, whole, _DEEPEST, in_place=user.opcode == "bitcast")
+            return needed, needed == size
         if user.opcode in ("broadcast", "reshape"):
             return self.sizes.operand(whole), False
         part = self._part_read(user, whole) if user.operands[:1] == (value,) else None
@@ -126,19 +126,19 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         """
         if not (self._partly and deepest):
             return 0
-        own, total = self.sizes.operand(whole), 0
+        operand_bytes, total = self.sizes.operand(whole), 0
         for user in self._by_operand.get(value.name, ()):
             if user.opcode == "tuple":
                 continue
             if user.operands.count(value.name) > 1 or user.operands[0] != value.name:
-                return own
+                return operand_bytes
             if user.opcode in ("bitcast", _UPDATE):
                 total += self._updated(user, whole, deepest - 1)
             elif user.opcode in _SLICES:
                 total += self._sliced(user, whole, deepest - 1)
             else:
-                return own
-        return min(own, total)
+                return operand_bytes
+        return min(operand_bytes, total)
 
     def _sliced(self, part: Instruction, whole: Shape, deepest: int = _DEEPEST) -> int:
         """Return the bytes that a slice reads of a buffer: of slices in a row the last one."""

@@ -125,8 +125,8 @@ class _Fusions:
             inner.written = inner.written or around is None or name in written
             if around is not None:
                 inner.bound = around.bound
-            elif known := self._cost.instructions.get((computation.name, name)):
-                least = estimate_time(known, self._device)
+            elif instruction_cost := self._cost.instructions.get((computation.name, name)):
+                least = estimate_time(instruction_cost, self._device)
                 inner.bound = least.bound if least else "memory"
 
     def _weigh(self, computation: Computation) -> dict[str, _Weight]:
@@ -134,14 +134,14 @@ class _Fusions:
         called = self._called[computation.name]
         weights = {}
         for instruction in computation.instructions:
-            known = self._cost.instructions.get((computation.name, instruction.name))
-            if known is None or instruction.opcode in NO_CODE:
+            instruction_cost = self._cost.instructions.get((computation.name, instruction.name))
+            if instruction_cost is None or instruction.opcode in NO_CODE:
                 continue
             inner = self._weights.get(called.get(instruction.name, ""))
             weights[instruction.name] = (
                 sum(inner.values(), _Weight())
                 if inner is not None
-                else self._weight(instruction, known, computation, outside)
+                else self._weight(instruction, instruction_cost, computation, outside)
             )
         moves = {
             instruction.name
@@ -173,7 +173,7 @@ class _Fusions:
 
 
 def _computing(computation: Computation) -> Iterator[Instruction]:
-    """Yield what runs on arrays; scalars are places of slices."""
+    """Yield the instructions that compute arrays; scalars are only positions of slices."""
     for instruction in computation.instructions:
         if instruction.shape.dimensions and instruction.opcode not in NO_CODE:
             yield instruction
@@ -182,7 +182,7 @@ def _computing(computation: Computation) -> Iterator[Instruction]:
 def _pass_on_reads(
     computation: Computation, weights: dict[str, _Weight], moves: Collection[str]
 ) -> None:
-    """Give what moves read in a fusion to those that use their values, in equal parts."""
+    """Divide the bytes that data movement reads in a fusion equally among the users."""
     for instruction in computation.instructions:
         weight = weights.get(instruction.name)
         if instruction.name not in moves or weight is None:
@@ -251,18 +251,18 @@ def _fill(whole: float, floors: list[float], rates: list[float]) -> list[float]:
         by = floors if least else rates if any(rates) else equal
         return [whole * weight / sum(by) for weight in by]
     waiting = sorted(range(len(rates)), key=lambda n: floors[n] / rates[n] if rates[n] else 0.0)
-    rest, active = whole - least, 0.0
+    remainder, active = whole - least, 0.0
     level = 0.0
     for number in waiting:
         if not rates[number]:
             continue
         start = floors[number] / rates[number]
-        if active and level + rest / active <= start:
+        if active and level + remainder / active <= start:
             break
-        rest -= (start - level) * active
+        remainder -= (start - level) * active
         level = start
         active += rates[number]
-    level += rest / active
+    level += remainder / active
     return [max(floor, level * rate) for floor, rate in zip(floors, rates, strict=True)]
 
 

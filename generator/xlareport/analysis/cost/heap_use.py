@@ -41,7 +41,7 @@ def measure_heap_use(allocation: Allocation, live: LiveRanges, module: HloModule
 
 
 def is_table(value: BufferValue) -> bool:
-    """Return whether it is the table of pointers of a tuple."""
+    """Return whether a value is the table of pointers of a tuple."""
     return value.shape.startswith("(")
 
 
@@ -112,14 +112,14 @@ def _must_share(value: BufferValue, names: _Names) -> bool:
 def _fused_result(fusion: Instruction, index: tuple[int, ...], names: _Names) -> Instruction | None:
     """Return the instruction in a fusion that computes one of its results."""
     fused = next((names.computations.get(name) for _, name in fusion.called), None)
-    result = fused.root if fused is not None else None
-    if fused is None or result is None:
+    root = fused.root if fused is not None else None
+    if fused is None or root is None:
         return None
-    if result.opcode == "tuple" and index and index[0] < len(result.operand_names):
-        result = fused.by_name.get(result.operand_names[index[0]])
-    while result is not None and result.opcode == "bitcast" and result.operand_names:
-        result = fused.operand(result)
-    return result
+    if root.opcode == "tuple" and index and index[0] < len(root.operand_names):
+        root = fused.by_name.get(root.operand_names[index[0]])
+    while root is not None and root.opcode == "bitcast" and root.operand_names:
+        root = fused.operand(root)
+    return root
 
 
 def count_most(spans: Iterable[tuple[int, int, int]]) -> int:

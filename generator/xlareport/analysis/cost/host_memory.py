@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -15,7 +16,7 @@ _HOST_LAYOUT = re.compile(r"S\(5\)", re.ASCII)
 """`Layout::kHostMemorySpace` in openxla/xla, xla/layout.h."""
 _MOVES = frozenset({"copy", "copy-start", "dynamic-slice", "dynamic-update-slice", "fusion"})
 """An asynchronous operation is counted where it is, in the computation that its start calls."""
-_CALLS = {'"MoveToHost"': TO_HOST, '"MoveToDevice"': FROM_HOST}
+_CALLS = {"MoveToHost": TO_HOST, "MoveToDevice": FROM_HOST}
 
 
 class HostTransfer(Struct, frozen=True):
@@ -82,7 +83,7 @@ def _moved(instruction: Instruction, operands: Sequence[Shape]) -> tuple[str, in
     if not operands or result is None:
         return None
     if instruction.opcode == "custom-call":
-        direction = _CALLS.get(instruction.attributes.get("custom_call_target", ""))
+        direction = _CALLS.get(name_target(instruction))
         return (direction, _size(operands[:1])) if direction else None
     if instruction.opcode not in _MOVES:
         return None

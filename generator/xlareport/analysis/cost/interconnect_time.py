@@ -31,9 +31,9 @@ class ModeledTime(Struct, frozen=True):
 
 def links_of(device: Device) -> Interconnect | None:
     """Return a device's interconnect: from its own table, the report's, or its bandwidth."""
-    known = device.links or interconnects().get(device.key)
-    if known is not None or not device.interconnect:
-        return known
+    links = device.links or interconnects().get(device.key)
+    if links is not None or not device.interconnect:
+        return links
     return Interconnect("switch", device.interconnect, device.source)
 
 

@@ -78,8 +78,8 @@ class Loops(Struct, frozen=True, dict=True):
         self, place: Computation, loop: Instruction, body: CallFrame, tests: Conjunction
     ) -> TripCount:
         """Return the limit of a loop that ends earlier if another test says so."""
-        known = (self._compared(place, loop, body, test) for test in tests.comparisons)
-        counts = [trips.count for trips in known if trips.count is not None]
+        trip_counts = (self._compared(place, loop, body, test) for test in tests.comparisons)
+        counts = [trips.count for trips in trip_counts if trips.count is not None]
         also = "the condition also tests what is not a loop counter."
         return _unknown(f"At most {min(counts):,}: {also}" if counts else also.capitalize())
 
@@ -160,7 +160,7 @@ class Loops(Struct, frozen=True, dict=True):
 
     @cached_property
     def _callers(self) -> Mapping[str, tuple[Computation, Instruction]]:
-        """The one loop or call that runs a computation; none where several do."""
+        """Return the loop or call that runs a computation, for those that only one runs."""
         calls = (
             (name, (place, instruction))
             for place in self.module.computations
@@ -168,12 +168,12 @@ class Loops(Struct, frozen=True, dict=True):
             for role, name in instruction.called
             if role != "condition"
         )
-        result: dict[str, list[tuple[Computation, Instruction]]] = {}
+        callers_of: dict[str, list[tuple[Computation, Instruction]]] = {}
         for name, caller in calls:
-            result.setdefault(name, []).append(caller)
+            callers_of.setdefault(name, []).append(caller)
         return {
             name: callers[0]
-            for name, callers in result.items()
+            for name, callers in callers_of.items()
             if len(callers) == 1 and callers[0][1].opcode in ("while", "call")
         }
 

@@ -130,9 +130,9 @@ def collect_memory_figures(
     allocated = default.allocated_bytes if default else (0 if spaces else None)
     temp = default.temp_bytes if default else (0 if assignment and spaces else None)
     peak = live.peak_bytes if live is not None else None
-    known = {"allocated_bytes": (allocated, source), "temp_bytes": (temp, source)}
-    known["live_peak_bytes"] = (peak, "live-range")
-    sources = {name: kind for name, (figure, kind) in known.items() if figure is not None}
+    figures = {"allocated_bytes": (allocated, source), "temp_bytes": (temp, source)}
+    figures["live_peak_bytes"] = (peak, "live-range")
+    sources = {name: kind for name, (figure, kind) in figures.items() if figure is not None}
     held = sum_held(assignment) if assignment is not None else None
     return MemoryFigures(allocated, peak, temp, spaces, sources, held)
 
@@ -215,5 +215,5 @@ def _assigned(assignment: BufferAssignment) -> tuple[SpaceFigures, ...]:
 
 
 def _reported(report: Iterable[SpaceUsage]) -> tuple[SpaceFigures, ...]:
-    result = {space_usage.color: space_usage.total_bytes for space_usage in report}
-    return tuple(SpaceFigures(color, size, None) for color, size in sorted(result.items()))
+    sizes = {space_usage.color: space_usage.total_bytes for space_usage in report}
+    return tuple(SpaceFigures(color, size, None) for color, size in sorted(sizes.items()))

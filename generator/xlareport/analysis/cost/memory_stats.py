@@ -98,10 +98,10 @@ def _fullest_space(
         color: _most_in(color, shared, live, module if is_tpu else None)
         for color in sorted({item.color for item in shared})
     }
-    known = {color: size for color, size in most.items() if size is not None}
-    if len(known) < len(most):
+    sizes = {color: size for color, size in most.items() if size is not None}
+    if len(sizes) < len(most):
         return None
-    return max(known.items(), key=lambda item: item[1])
+    return max(sizes.items(), key=lambda item: item[1])
 
 
 def _most_in(
@@ -203,10 +203,10 @@ def measure_chip_memory(
     ranges = {(item.instruction, item.index): item for item in live.ranges}
     opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}
     carried = {name for name, opcode in opcodes.items() if opcode in CARRIED}
-    kept = [value for value in values if value.size and not is_table(value)]
-    kept.sort(key=lambda value: (_start(value, ranges), value.id))
-    beside = count_most(_spans(kept, ranges, carried, is_part_new=True))
-    instead = count_most(_spans(kept, ranges, carried, is_part_new=False))
+    sized = [value for value in values if value.size and not is_table(value)]
+    sized.sort(key=lambda value: (_start(value, ranges), value.id))
+    beside = count_most(_spans(sized, ranges, carried, is_part_new=True))
+    instead = count_most(_spans(sized, ranges, carried, is_part_new=False))
     return beside if beside == instead else None
 
 

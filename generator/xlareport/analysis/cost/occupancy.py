@@ -190,12 +190,12 @@ def measure_occupancy(
     slots: list[Slot] = []
     fills: list[Fill] = []
     for allocation in reserved:
-        own = list(_slots(allocation, ranges, end))
-        used = _used(own) or [(0, 0)]
+        allocation_slots = list(_slots(allocation, ranges, end))
+        used = _used(allocation_slots) or [(0, 0)]
         for (position, size), (_, before) in zip(used, [(0, 0), *used], strict=False):
             changes[allocation.color][position] += size - before
-        slots += own if allocation.color == MAIN_MEMORY else ()
-        if own and allocation.kind not in HELD and len(allocation.values) > 1:
+        slots += allocation_slots if allocation.color == MAIN_MEMORY else ()
+        if allocation_slots and allocation.kind not in HELD and len(allocation.values) > 1:
             position, most = max(used, key=lambda step: (step[1], -step[0]))
             fills.append(Fill(allocation, most, position))
     curves = {

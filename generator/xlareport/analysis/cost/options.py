@@ -38,8 +38,8 @@ def choose_device(words: str, backend: str | None, cost_options: CostOptions) ->
 def _choose(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
     if cost_options.device is not None:
         return cost_options.device, "chosen"
-    own = device_named(words, cost_options.devices) if cost_options.devices else None
-    named = own or device_named(words)
+    user_device = device_named(words, cost_options.devices) if cost_options.devices else None
+    named = user_device or device_named(words)
     if named is not None:
         return named, "exact" if is_called(words, named) else "matched"
     return nominal_device(backend or "cpu"), "guessed"

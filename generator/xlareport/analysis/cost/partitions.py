@@ -1,4 +1,4 @@
-"""Whether the shapes of a snapshot are those of whole arrays or of shards."""
+"""Whether the shapes of a snapshot are global or those of one partition's shards."""
 
 import re
 

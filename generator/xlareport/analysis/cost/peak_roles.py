@@ -74,8 +74,8 @@ class PeakRoles:
         instruction = self._instructions.get(key[0])
         if instruction is None:
             return ""
-        own = op_name_of(instruction, self._module) if instruction.opcode == "fusion" else ""
-        return own or self._source_op(_member(instruction, key[1]))
+        named = op_name_of(instruction, self._module) if instruction.opcode == "fusion" else ""
+        return named or self._source_op(_member(instruction, key[1]))
 
     def _source_op(self, name: str) -> str:
         source = self._sources.find(name)

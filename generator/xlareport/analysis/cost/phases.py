@@ -308,15 +308,15 @@ def _is_backward(op_name: str) -> bool:
 
 def _with_gradients(order: tuple[Computation, ...], module: HloModule) -> set[str]:
     """Return the computations that contain an instruction of a gradient, at any depth."""
-    result: set[str] = set()
+    with_gradients: set[str] = set()
     for computation in order:
         if any(
             _is_backward(op_name_of(instruction, module))
-            or any(name in result for _, name in instruction.called)
+            or any(name in with_gradients for _, name in instruction.called)
             for instruction in computation.instructions
         ):
-            result.add(computation.name)
-    return result
+            with_gradients.add(computation.name)
+    return with_gradients
 
 
 def _after_gradients(
@@ -325,14 +325,14 @@ def _after_gradients(
     """Return, by computation, the instructions that use a gradient, callers before callees."""
     later: dict[str, set[str]] = defaultdict(set)
     for computation in reversed(order):
-        own, makers = later[computation.name], set[str]()
+        later_names, makers = later[computation.name], set[str]()
         fixed = _fixed(computation, gradients)
         for instruction in computation.instructions:
             if instruction.name in fixed:
                 continue
-            used = [name in own or name in makers for name in instruction.operand_names]
+            used = [name in later_names or name in makers for name in instruction.operand_names]
             if any(used):
-                own.add(instruction.name)
+                later_names.add(instruction.name)
             if _is_backward(op_name_of(instruction, module)) or any(
                 name in gradients for _, name in instruction.called
             ):

@@ -72,8 +72,8 @@ def name_product(site: Site) -> str:
 
 
 def _bits(element_type: str) -> int:
-    known = ELEMENT_TYPES.get(element_type)
-    return (known.bits or 0) if known else 0
+    entry = ELEMENT_TYPES.get(element_type)
+    return (entry.bits or 0) if entry else 0
 
 
 def _algorithm(text: str) -> str:
@@ -89,5 +89,5 @@ def _operand_precision(text: str) -> str:
     written = match[1].replace(" ", "").split(",") if match else []
     if config and not match:
         written = [name.lower() for name in config.groups() if name]
-    known = [name for name in written if name in _ORDER]
-    return max(known, key=_ORDER.index, default="default")
+    precisions = [name for name in written if name in _ORDER]
+    return max(precisions, key=_ORDER.index, default="default")

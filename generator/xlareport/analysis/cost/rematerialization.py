@@ -39,10 +39,10 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
     found_rematerialized = []
     for computation in module.computations:
         for instruction in computation.instructions:
-            known = cost.instructions.get((computation.name, instruction.name))
+            figures = cost.instructions.get((computation.name, instruction.name))
             by = _by(instruction)
             if (
-                known is not None
+                figures is not None
                 and by
                 and instruction.opcode not in ("parameter", "get-tuple-element")
             ):
@@ -50,7 +50,7 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
                 there = by == "XLA" and original in computation.by_name
                 found_rematerialized.append(
                     Rematerialized(
-                        computation.name, instruction.name, by, original if there else "", known
+                        computation.name, instruction.name, by, original if there else "", figures
                     )
                 )
     return tuple(found_rematerialized)
@@ -121,11 +121,11 @@ def _split_by_origin(module: HloModule, cost: ModuleCost) -> _Origins:
     levels = defaultdict[int, Counter[_Work]](Counter)
     for computation in module.computations:
         for instruction in computation.instructions:
-            known = cost.instructions.get((computation.name, instruction.name))
-            if known is None or instruction.opcode == "fusion":
+            instruction_cost = cost.instructions.get((computation.name, instruction.name))
+            if instruction_cost is None or instruction.opcode == "fusion":
                 continue
-            work = instruction.opcode, known.flops, instruction.shape.element_count
-            done, by = known.of_all_runs(known.flops) or 0, _by(instruction)
+            work = instruction.opcode, instruction_cost.flops, instruction.shape.element_count
+            done, by = instruction_cost.of_all_runs(instruction_cost.flops) or 0, _by(instruction)
             if computation.name in repeated or by == "XLA":
                 by_xla[work] += done
             elif by:

@@ -1,14 +1,21 @@
-"""The values in use at the peak with their instructions, by scope and by line."""
+"""The values in use at the peak with their instructions, by scope, line and group of arguments."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.occupancy import BufferKey, Slot
+from xlareport.analysis.source.argument_names import split_name
 from xlareport.analysis.source.instruction_origins import InstructionOrigin
 from xlareport.analysis.source.locations import SourcePlace
+from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.readers.buffer_assignment import BufferValue
+
+_DEEPEST = 4
+ARGUMENTS = "arguments of the module"
+"""Stands for the scope or line of arguments, which the caller provides."""
 
 
 class PeakBuffer(Struct, frozen=True):
@@ -61,10 +68,30 @@ def _peak_buffer(slot: Slot, origin: InstructionOrigin) -> PeakBuffer:
     )
 
 
-def sum_buffers(
-    buffers: Iterable[PeakBuffer], key: Callable[[PeakBuffer], str]
-) -> tuple[Share, ...]:
-    """Sum up buffers by a name, as in `sum_buffers(buffers, op_name)`, largest first."""
+def sum_by_scope(buffers: Iterable[PeakBuffer], parameters: Container[str]) -> tuple[Share, ...]:
+    """Return the bytes in use by scope, the largest first; of `parameters`, together."""
+
+    def scope(buffer: PeakBuffer) -> str:
+        if buffer.instruction in parameters:
+            return ARGUMENTS
+        scopes = {scope_of(op_name) or op_name for op_name in split_merged(buffer.op_name)}
+        return scopes.pop() if len(scopes) == 1 else SEVERAL
+
+    return _sum_by(buffers, scope)
+
+
+def sum_by_line(buffers: Iterable[PeakBuffer], parameters: Container[str]) -> tuple[Share, ...]:
+    """Return the bytes in use by source line, the largest first; of `parameters`, together."""
+
+    def line(buffer: PeakBuffer) -> str:
+        place = buffer.place.text if buffer.place else ""
+        return ARGUMENTS if buffer.instruction in parameters and not place else place
+
+    return _sum_by(buffers, line)
+
+
+def _sum_by(buffers: Iterable[PeakBuffer], key: Callable[[PeakBuffer], str]) -> tuple[Share, ...]:
+    """Sum up buffers by a name of each, the largest sum first."""
     sizes: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     for buffer in buffers:
@@ -72,3 +99,46 @@ def sum_buffers(
         counts[key(buffer)] += 1
     shares = (Share(name, size, counts[name]) for name, size in sizes.items())
     return tuple(sorted(shares, key=lambda share: (-share.size, share.name)))
+
+
+class ArgumentGroup(Struct, frozen=True):
+    """Arguments whose names have the same first part, such as all `params`."""
+
+    name: str
+    count: int
+    size: int
+    """Bytes."""
+    largest: str
+    """The name of the largest argument."""
+    largest_size: int
+    """Bytes."""
+
+
+def group_arguments(
+    buffers: Iterable[PeakBuffer], names: Mapping[str, str]
+) -> tuple[ArgumentGroup, ...]:
+    """Return the groups of the buffers that are named arguments, the largest first.
+
+    The beginning is one part of the name, or as many as make several groups.
+    """
+    sizes = {
+        names[buffer.instruction]: buffer.size
+        for buffer in buffers
+        if buffer.instruction in names and not buffer.index
+    }
+    for depth in range(1, _DEEPEST):
+        groups: dict[str, list[str]] = defaultdict(list)
+        for name in sizes:
+            groups["".join(split_name(name)[:depth])].append(name)
+        if len(groups) > 1:
+            break
+    else:
+        return ()
+    argument_groups = (_group(name, members, sizes) for name, members in groups.items())
+    return tuple(sorted(argument_groups, key=lambda group: (-group.size, group.name)))
+
+
+def _group(name: str, members: list[str], sizes: Mapping[str, int]) -> ArgumentGroup:
+    largest = max(members, key=lambda member: sizes[member])
+    total = sum(sizes[member] for member in members)
+    return ArgumentGroup(name, len(members), total, largest, sizes[largest])

@@ -49,6 +49,6 @@ def count_sent(sent: Iterable[tuple[CollectiveTraffic, int]]) -> SentBytes:
 
 
 def _range(by_id: Mapping[int, int], count: int) -> tuple[int, int]:
-    """Return what the ids of 0 to below a count send at least and at most."""
+    """Return the least and the most bytes that one of the ids below `count` sends."""
     sizes = [by_id[number] for number in sorted(by_id)]
     return (min(sizes, default=0) if len(sizes) >= count else 0), max(sizes, default=0)

@@ -76,9 +76,9 @@ def shapes_of(computation: Computation) -> Mapping[str, Shape]:
 
 def parse_integers(text: str) -> tuple[int, ...]:
     """Return the integers in a text, in order. Raises UncountableError at absurdly many or long."""
-    result = _INTEGER.findall(text)
-    if len(result) > MOST_DIMENSIONS:
+    numbers = _INTEGER.findall(text)
+    if len(numbers) > MOST_DIMENSIONS:
         raise UncountableError("a list of dimensions is too long")
-    if any(len(item) > _MOST_DIGITS for item in result):
+    if any(len(item) > _MOST_DIGITS for item in numbers):
         raise UncountableError("a number is too long")
-    return tuple(int(item) for item in result)
+    return tuple(int(item) for item in numbers)

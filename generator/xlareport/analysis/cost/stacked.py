@@ -3,7 +3,7 @@
 They hold the activations that a backward scan reads, layer by layer.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.shape import Shape
+from xlareport.hlo.shape import MANTISSA_BITS, Shape
 
 _ALIKE = frozenset({"bitcast", "copy"})
 """They pass on the buffer that is their operand."""
@@ -211,3 +211,36 @@ def _source(computation: Computation, operand: str) -> str:
             break
         operand = instruction.operands[0]
     return operand
+
+
+def find_kept_by_policy(
+    before: HloModule | None, stacked: Sequence[StackedBuffer]
+) -> tuple[StackedBuffer, ...]:
+    """Return the stacked buffers of values that a policy keeps, by the program before optimization.
+
+    JAX marks each such float with a reduce-precision to its own type, so that XLA does not keep it
+    in a wider one.
+    """
+    marks = set(_list_marks(before)) if before is not None else set()
+    return tuple(
+        buffer
+        for buffer in stacked
+        if any(
+            buffer.stored.endswith(f"/{name}") and buffer.shape.partition("[")[0] == element
+            for name, element in marks
+        )
+    )
+
+
+def _list_marks(module: HloModule) -> Iterator[tuple[str, str]]:
+    """Yield (op_name, element type) of each marked value."""
+    for computation in module.computations:
+        for mark in computation.instructions:
+            element = mark.shape.element_type
+            if mark.opcode != "reduce-precision":
+                continue
+            if mark.attributes.get("mantissa_bits") != str(MANTISSA_BITS.get(element)):
+                continue  # it changes the value
+            value = computation.operand(mark)
+            if value is not None and value.metadata.op_name:
+                yield value.metadata.op_name, element

@@ -84,8 +84,8 @@ class CallFrame(Struct, frozen=True):
             self.known[name] = self._follow(self.computation.by_name.get(name))
         numbers = [parse_whole_number(text) for text in path]
         steps = tuple(number for number in numbers if number is not None)
-        result = element(self.known[name], steps) if len(steps) == len(path) else None
-        return self._with_constants(result)
+        written = element(self.known[name], steps) if len(steps) == len(path) else None
+        return self._with_constants(written)
 
     def _with_constants(self, value: Value) -> Value:
         if not isinstance(value, Affine) or value.path is None:

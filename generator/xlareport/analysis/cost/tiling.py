@@ -5,6 +5,7 @@ from functools import lru_cache
 from math import prod
 
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
+from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import LARGEST, Shape
 from xlareport.runtime.whole_numbers import parse_whole_number, round_up
 
@@ -95,3 +96,10 @@ def _in_tiles(physical: list[int], tile: list[int]) -> list[int]:
         -(-dimensions[first + n] // max(number, 1)) * number for n, number in enumerate(tile)
     ]
     return dimensions[:first] + rounded
+
+
+def sum_padding(module: HloModule) -> int:
+    """Return the bytes by which tiles make the arguments larger than their data."""
+    shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
+    sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
+    return sum(max(0, padded - unpadded) for padded, unpadded in sizes)

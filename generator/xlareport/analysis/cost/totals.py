@@ -1,46 +1,230 @@
-"""Sums of local costs over computations, each with what it calls, callees first."""
+"""The totals of computations: the cost of each instruction by itself, and of all that it calls.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+An `OwnCost` depends on nothing but the instruction and the shapes of what it reads, a `Tally` on
+nothing but the computation: it is made once for all snapshots that share it. A `Composition` adds
+them up to totals, callees first.
+"""
+
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
+from msgspec import Struct, field
+
+from xlareport.analysis.cost.custom_calls import estimate_custom_cost
 from xlareport.analysis.cost.fused import FusedComputations
 from xlareport.analysis.cost.loops import Loops, TripCount
-from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import (
-    NO_COST,
-    OwnCost,
-    Tally,
-    Total,
-    main_memory_traffic,
-    tally_computation,
-    total_of,
-    weight,
+from xlareport.analysis.cost.operations import (
+    NOTHING,
+    Work,
+    count_applications,
+    count_as_xla,
+    count_work,
 )
-from xlareport.analysis.cost.traffic import DATA, MAIN_MEMORY, XLA, Sizes, Traffic
+from xlareport.analysis.cost.site import Site, shapes_of
+from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.traffic import (
+    DATA,
+    MAIN_MEMORY,
+    NO_TRAFFIC,
+    Sizes,
+    Traffic,
+    count_data_traffic,
+    count_xla_traffic,
+)
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import RUNNERS
+from xlareport.hlo.shape import Shape
 
 MOST_WORK = 1 << 200
 """Executions beyond this product of calls and loops are implausible."""
 
 
-@dataclass
-class Composition:
-    """The two counts of one module, computation by computation."""
+class Total(Struct, frozen=True):
+    """The cost of one run of a computation, including all computations that it calls."""
+
+    flops: int = 0
+    transcendentals: int = 0
+    bytes_accessed: int = 0
+
+    def __add__(self, other: "Total") -> "Total":
+        """Return the sum of two costs, executed one after the other."""
+        return Total(
+            self.flops + other.flops,
+            self.transcendentals + other.transcendentals,
+            self.bytes_accessed + other.bytes_accessed,
+        )
+
+    def __mul__(self, times: int) -> "Total":
+        """Multiply by how often it runs."""
+        return Total(self.flops * times, self.transcendentals * times, self.bytes_accessed * times)
+
+    def arithmetic(self) -> "Total":
+        """Return the cost without bytes: for instructions inside fusions or on scalars."""
+        return Total(self.flops, self.transcendentals, 0)
+
+
+NO_COST = Total()
+
+
+def weight(total: Total) -> int:
+    """Return one number to compare costs: a byte weighs as much as ten FLOPs."""
+    return total.flops + total.transcendentals + 10 * total.bytes_accessed
+
+
+def total_of(totals: Iterable[Total]) -> Total:
+    """Add up any number of costs."""
+    flops = transcendentals = bytes_accessed = 0
+    for total in totals:
+        flops += total.flops
+        transcendentals += total.transcendentals
+        bytes_accessed += total.bytes_accessed
+    return Total(flops, transcendentals, bytes_accessed)
+
+
+_OF_THEIR_OWN = RUNNERS | {"custom-call", "fusion"}
+"""Opcodes that run other computations whose instructions access memory individually."""
+
+
+class OwnCost(Struct):
+    """The own cost of one instruction; None for unknown figures."""
+
+    site: Site
+    work: Work | None
+    traffic: Traffic | None
+    """None for a fusion, too: its traffic depends on its computation."""
+    xla_work: Work | None
+    xla_bytes: int | None
+    """None for a fusion, too."""
+    applied: dict[str, int]
+    """How often each computation is applied to scalars, by its name."""
+    grade: str
+    note: str
+    runs_callees: bool = False
+    """It runs its callees once: a call, an asynchronous start, a custom call with computations."""
+    whole: Total | None = None
+    """Its total cost; None if it calls computations, which cost extra."""
+
+    @property
+    def instruction(self) -> Instruction:
+        """The instruction that this is about."""
+        return self.site.instruction
+
+
+class Tally(Struct, frozen=True):
+    """The costs of a computation's instructions, each by itself."""
+
+    locals: tuple[OwnCost, ...]
+    """The costs of the instructions, in order."""
+    calling: tuple[OwnCost, ...]
+    """The instructions whose cost includes computations that they run or apply."""
+    own: Total
+    """The sum over all other instructions."""
+
+
+class Tallies(Struct, frozen=True):
+    """Counts computations; equal instructions on equal shapes are counted once."""
+
+    _known: dict[tuple[Instruction, tuple[Shape | None, ...]], OwnCost] = field(
+        default_factory=dict
+    )
+
+    def of(self, computation: Computation) -> Tally:
+        """Count each instruction of a computation by itself."""
+        shapes = shapes_of(computation)
+        costs = []
+        for instruction in computation.instructions:
+            key = instruction, tuple(map(shapes.get, instruction.operand_names))
+            local = self._known.get(key)
+            if local is None:
+                local = self._known[key] = _local(Site(instruction, shapes))
+                local.whole = (
+                    None if _calls(local) else tally_computation(local.work, local.traffic)
+                )
+            costs.append(local)
+        calling = tuple(local for local in costs if local.whole is None)
+        plain_total = total_of(local.whole for local in costs if local.whole is not None)
+        return Tally(tuple(costs), calling, plain_total)
+
+
+def _calls(local: OwnCost) -> bool:
+    instruction = local.instruction
+    return instruction.opcode in _OF_THEIR_OWN or bool(instruction.called) or bool(local.applied)
+
+
+def tally_computation(work: Work | None, traffic: Traffic | None) -> Total:
+    """Return work and traffic as one total; unknown parts count as 0."""
+    return Total(
+        work.flops if work else 0,
+        work.transcendentals if work else 0,
+        traffic.total if traffic else 0,
+    )
+
+
+def main_memory_traffic(local: OwnCost) -> Traffic | None:
+    """Return the traffic of an instruction through the device memory; None if unknown."""
+    is_plain = local.traffic is not None and local.instruction.opcode not in _OF_THEIR_OWN
+    try:
+        return count_data_traffic(local.site, MAIN_MEMORY) if is_plain else local.traffic
+    except UncountableError:
+        return None
+
+
+def _local(site: Site) -> OwnCost:
+    opcode = site.instruction.opcode
+    if opcode == "custom-call":
+        return _custom(site)
+    if opcode == "fusion" or opcode in RUNNERS:
+        no_traffic = None if opcode == "fusion" else NO_TRAFFIC
+        xla_bytes = None if opcode == "fusion" else 0
+        runs = opcode in ("call", "async-start")
+        return OwnCost(
+            site, NOTHING, no_traffic, NOTHING, xla_bytes, {}, "exact", "", runs_callees=runs
+        )
+    try:
+        return _counted(site)
+    except UncountableError as error:
+        return OwnCost(site, None, None, None, None, {}, "guessed", str(error))
+
+
+def _counted(site: Site) -> OwnCost:
+    work, called = count_work(site), dict(site.instruction.called)
+    applied: dict[str, int] = {}
+    for attribute, times in count_applications(site).items():
+        name = called.get(attribute, "")
+        applied[name] = applied.get(name, 0) + times
+    return OwnCost(
+        site,
+        work,
+        count_data_traffic(site),
+        count_as_xla(site),
+        count_xla_traffic(site).total,
+        applied,
+        "exact",
+        "",
+    )
+
+
+def _custom(site: Site) -> OwnCost:
+    cost, minus = estimate_custom_cost(site), Work(flops=-1)
+    if cost.work is None and site.instruction.called:
+        note = "counted by the computations that it calls"
+        return OwnCost(site, NOTHING, NO_TRAFFIC, minus, -1, {}, "matched", note, runs_callees=True)
+    return OwnCost(site, cost.work, cost.traffic, minus, -1, {}, cost.grade, cost.note)
+
+
+class Composition(Struct, frozen=True, dict=True):
+    """The totals of one module, computation by computation."""
 
     module: HloModule
     tallies: Mapping[str, Tally]
     """By the names of the computations."""
     loops: Loops
     own: dict[str, Total] = field(default_factory=dict)
-    """The report's count: loops times trip counts, custom calls from their shapes."""
-    xla: dict[str, Total | None] = field(default_factory=dict)
-    """XLA's count: loop bodies once, -1 for a custom call; None if XLA could not count."""
-    _fused: FusedComputations = field(init=False, repr=False)
+    """Loops times trip counts, custom calls from their shapes."""
 
-    def __post_init__(self) -> None:
-        """Begin with no fused computation."""
-        self._fused = FusedComputations(self.module)
+    @cached_property
+    def _fused(self) -> FusedComputations:
+        return FusedComputations(self.module)
 
     def add(self, computation: Computation) -> None:
         """Add the totals of one computation; those of the computations it calls come first.
@@ -48,36 +232,30 @@ class Composition:
         Raises UncountableError where the sum cannot be meant.
         """
         tally = self.tallies[computation.name]
-        own = tally.own + total_of(self.cost(computation, local) for local in tally.calling)
-        if weight(own) > MOST_WORK:
+        total = tally.own + total_of(self.cost(computation, local) for local in tally.calling)
+        if weight(total) > MOST_WORK:
             raise UncountableError(f"{computation.name[:80]} cannot be as dear as its loops say")
-        self.own[computation.name] = own
-
-    def add_as_xla(self, computation: Computation) -> None:
-        """Sum up one computation as XLA does; those that it calls were added so before."""
-        counted = [self._xla_cost(local) for local in self.tallies[computation.name].locals]
-        known = [total for total in counted if total is not None]
-        self.xla[computation.name] = total_of(known) if len(known) == len(counted) else None
+        self.own[computation.name] = total
 
     def cost(self, computation: Computation, local: OwnCost) -> Total:
         """Return the cost of one execution of an instruction, including its callees."""
         instruction = local.instruction
-        own = self.self_cost(local)
+        cost = self.self_cost(local)
         match instruction.opcode:
             case "while":
                 times = self.trip_count(computation, instruction).count
                 times = 1 if times is None else times
                 tested = self._callee(instruction, "condition") * (times + 1)
-                return own + self._callee(instruction, "body") * times + tested
+                return cost + self._callee(instruction, "body") * times + tested
             case "conditional":
-                return own + max(
+                return cost + max(
                     (self.own.get(name, NO_COST) for _, name in instruction.called),
                     key=weight,
                     default=NO_COST,
                 )
         if local.runs_callees:
-            return own + total_of(self.own.get(name, NO_COST) for _, name in instruction.called)
-        return own
+            return cost + total_of(self.own.get(name, NO_COST) for _, name in instruction.called)
+        return cost
 
     def self_cost(self, local: OwnCost) -> Total:
         """Return the cost of an instruction without the computations that it runs whole.
@@ -102,14 +280,14 @@ class Composition:
         """Return the data that an instruction accesses; None if unknown."""
         if local.instruction.opcode != "fusion":
             return local.traffic
-        return self._fused_traffic(local, DATA)
+        return self.fused_traffic(local, DATA)
 
     def main_memory_bytes(self, local: OwnCost) -> int | None:
         """Return the bytes that an instruction accesses in the device memory; None if unknown."""
         if not self._has_tiles:
             traffic = self.traffic(local)
         elif local.instruction.opcode == "fusion":
-            traffic = self._fused_traffic(local, MAIN_MEMORY)
+            traffic = self.fused_traffic(local, MAIN_MEMORY)
         else:
             traffic = main_memory_traffic(local)
         return traffic.total if traffic is not None else None
@@ -124,7 +302,8 @@ class Composition:
         names = (name for role, name in instruction.called if role == attribute)
         return total_of(self.own.get(name, NO_COST) for name in names)
 
-    def _fused_traffic(self, local: OwnCost, sizes: Sizes) -> Traffic | None:
+    def fused_traffic(self, local: OwnCost, sizes: Sizes) -> Traffic | None:
+        """Return the bytes that a fusion reads and writes, by these sizes; None if unknown."""
         name = next((name for _, name in local.instruction.called), "")
         fused = self._fused.find(name, sizes)
         if fused is None:
@@ -133,65 +312,3 @@ class Composition:
             return fused.traffic(local.site)
         except UncountableError:
             return None
-
-    def _xla_cost(self, local: OwnCost) -> Total | None:
-        instruction = local.instruction
-        if instruction.opcode == "fusion":
-            return self._xla_fusion(local)
-        if local.xla_work is None or local.xla_bytes is None:
-            return None
-        work = local.xla_work
-        total = Total(work.flops, work.transcendentals, local.xla_bytes)
-        return self._with_called(instruction, self._with_applied(local, total))
-
-    def _with_called(self, instruction: Instruction, total: Total | None) -> Total | None:
-        called = [self.xla.get(name) for _, name in instruction.called]
-        match instruction.opcode:
-            case "while" | "call" | "async-start":
-                return _known_sum([total, *called])
-            case "conditional":
-                return _highest([total for total in called if total is not None], len(called))
-        return total
-
-    def _with_applied(self, local: OwnCost, total: Total) -> Total | None:
-        parts: list[Total | None] = [total]
-        for name, times in local.applied.items():
-            applied = self.xla.get(name)
-            parts.append(applied.arithmetic() * times if applied is not None else None)
-        return _known_sum(parts)
-
-    def _xla_fusion(self, local: OwnCost) -> Total | None:
-        indexed = self._indexed_access(local.instruction)
-        if indexed is not None:
-            return self._xla_cost(indexed)
-        traffic = self._fused_traffic(local, XLA)
-        inside = [self.xla.get(name) for _, name in local.instruction.called]
-        total = _known_sum(inside)
-        if traffic is None or total is None:
-            return None
-        return Total(total.flops, total.transcendentals, traffic.total)
-
-    def _indexed_access(self, fusion: Instruction) -> OwnCost | None:
-        """Return the gather or scatter that XLA takes a custom fusion for."""
-        if fusion.attributes.get("kind") != "kCustom":
-            return None
-        tallies = (self.tallies.get(name) for _, name in fusion.called)
-        inside = (local for tally in tallies if tally is not None for local in tally.locals)
-        wanted = (local for local in inside if local.instruction.opcode in ("gather", "scatter"))
-        return next(wanted, None)
-
-
-def _known_sum(parts: list[Total | None]) -> Total | None:
-    known = [part for part in parts if part is not None]
-    return total_of(known) if len(known) == len(parts) else None
-
-
-def _highest(branches: list[Total], expected: int) -> Total | None:
-    """Return the maximum of each figure over the branches, as XLA does."""
-    if len(branches) != expected or not branches:
-        return None
-    return Total(
-        max(branch.flops for branch in branches),
-        max(branch.transcendentals for branch in branches),
-        max(branch.bytes_accessed for branch in branches),
-    )

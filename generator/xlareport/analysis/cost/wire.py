@@ -76,15 +76,15 @@ def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraff
     """
     opcode, attributes = site.instruction.opcode, site.instruction.attributes
     size, groups = group_size(module, opcode.removesuffix("-start"), site.instruction)
-    data = count_data_bytes(site)
-    if data is None or size is None:
+    data_bytes = count_data_bytes(site)
+    if data_bytes is None or size is None:
         return None
     pairs = parse_pairs(attributes.get("source_target_pairs", "")) or ()
     algorithm = name_algorithm(site.instruction)
     return CollectiveTraffic(
         kind=kind,
-        data_bytes=data,
-        wire_bytes=int(data * wire_share(kind, size, algorithm)),
+        data_bytes=data_bytes,
+        wire_bytes=int(data_bytes * wire_share(kind, size, algorithm)),
         group_size=size,
         groups=pairs or (groups.groups if groups and groups.groups else ()),
         devices=read_partition_count(module) * read_replica_count(module),
@@ -99,9 +99,9 @@ def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraff
 def name_algorithm(collective: Instruction) -> str:
     """Return the algorithm by which the bytes count: that of the kernel that the config names."""
     strategy = read_kernel_strategy(collective)
-    known = _STRATEGIES.get(strategy)
-    if known is not None:
-        return known
+    algorithm = _STRATEGIES.get(strategy)
+    if algorithm is not None:
+        return algorithm
     name = strategy if _STRATEGY.fullmatch(strategy) else "its kernel strategy"
     return f"{RING}, for {name} is not known"
 
@@ -131,13 +131,13 @@ def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTra
         return ()
     scatters = is_all_reduce_scatter(held)
     shapes = shapes_of(held)
-    known = [
+    traffics = [
         traffic_of_kind(
             module, "reduce-scatter" if scatters else instruction.opcode, Site(instruction, shapes)
         )
         for instruction in inside
     ]
-    return () if None in known else tuple(traffic for traffic in known if traffic is not None)
+    return () if None in traffics else tuple(traffic for traffic in traffics if traffic is not None)
 
 
 def _only_goes_on(held: Computation) -> bool:

@@ -18,14 +18,14 @@ from xlareport.analysis.cost.operations import find_arithmetic_type
 from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import OwnCost, Tallies, Tally, Total
-from xlareport.analysis.cost.totals import Composition
+from xlareport.analysis.cost.totals import Composition, OwnCost, Tallies, Tally, Total
 from xlareport.analysis.cost.wire import (
     CollectiveTraffic,
     find_traffic,
     read_partition_count,
     read_replica_count,
 )
+from xlareport.analysis.cost.xla_count import XlaCount
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, InstructionKey
 
@@ -177,16 +177,16 @@ class Costs:
 
     def module(self, module: HloModule) -> ModuleCost:
         """Return the cost of a module; unknown with recursive calls or implausible counts."""
-        known = self._modules.get(module)
-        if known is None:
-            known = self._modules[module] = self._counted(module)
-        return known
+        cost = self._modules.get(module)
+        if cost is None:
+            cost = self._modules[module] = self._counted(module)
+        return cost
 
     def total(self, module: HloModule) -> Total | ModuleCost | None:
         """Return the total cost of a module without details of instructions; None if unknown."""
-        known = self._modules.get(module)
-        if known is not None:
-            return known
+        cost = self._modules.get(module)
+        if cost is not None:
+            return cost
         summed = self._summed(module)
         return summed.composition.own[summed.order[-1].name] if summed else None
 
@@ -195,10 +195,12 @@ class Costs:
         if summed is None:
             return _unknown_cost(module)
         order, composition, runs = summed
+        xla = XlaCount(composition)
         for computation in order:
-            composition.add_as_xla(computation)
+            xla.add(computation)
+        entry = order[-1].name
         instructions = _instruction_costs(order, composition, runs)
-        return _module_cost(module, composition, runs, instructions)
+        return _module_cost(module, composition.own[entry], xla.totals[entry], runs, instructions)
 
     def _summed(self, module: HloModule) -> "_Summed | None":
         order = callees_first(module)
@@ -214,10 +216,10 @@ class Costs:
             return None
 
     def _tally(self, computation: Computation) -> Tally:
-        known = self._tallies.get(computation)
-        if known is None:
-            known = self._tallies[computation] = self._counted_before.of(computation)
-        return known
+        tally = self._tallies.get(computation)
+        if tally is None:
+            tally = self._tallies[computation] = self._counted_before.of(computation)
+        return tally
 
 
 class _Summed(NamedTuple):
@@ -245,13 +247,11 @@ def count_cost(module: HloModule) -> ModuleCost:
 
 def _module_cost(
     module: HloModule,
-    composition: Composition,
+    own: Total,
+    xla: Total | None,
     runs: Runs,
     instructions: Mapping[InstructionKey, InstructionCost],
 ) -> ModuleCost:
-    entry = module.entry.name if module.entry is not None else ""
-    own, xla = composition.own[entry], composition.xla[entry]
-    partitions = read_partition_count(module)
     return ModuleCost(
         flops=own.flops,
         transcendentals=own.transcendentals,
@@ -260,7 +260,7 @@ def _module_cost(
         xla_flops=xla.flops if xla else None,
         xla_transcendentals=xla.transcendentals if xla else None,
         xla_bytes_accessed=xla.bytes_accessed if xla else None,
-        num_partitions=partitions,
+        num_partitions=read_partition_count(module),
         per_device=has_local_shapes(module),
         instructions=instructions,
         trip_counts=runs.trip_counts,

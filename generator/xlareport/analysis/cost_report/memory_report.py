@@ -9,13 +9,10 @@ from msgspec.structs import replace
 
 from xlareport.analysis.cost.activations import Activation, find_activations, sum_by_layer
 from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
-from xlareport.analysis.cost.breakdown import SEVERAL
-from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.cost.donation import DonationRow, list_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
-from xlareport.analysis.cost.kept_by_policy import find_kept_by_policy
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes, follow_aliases
-from xlareport.analysis.cost.live_sum import LiveSum, find_largest_live_sum
 from xlareport.analysis.cost.memory import (
     KindTotal,
     MemoryFigures,
@@ -32,26 +29,33 @@ from xlareport.analysis.cost.occupancy import (
     Occupancy,
     measure_occupancy,
 )
-from xlareport.analysis.cost.peak_plateau import PeakPlateau, find_plateau
 from xlareport.analysis.cost.peak_roles import PeakRoles
 from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
-from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
+from xlareport.analysis.cost.residency import (
+    ArgumentGroup,
+    PeakBuffer,
+    Share,
+    find_peak_buffers,
+    group_arguments,
+    sum_by_line,
+    sum_by_scope,
+)
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import (
     StackedBuffer,
+    find_kept_by_policy,
     find_stacked_at_peak,
     find_stacked_buffers,
 )
+from xlareport.analysis.cost.tiling import sum_padding
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.cost_report.argument_groups import (
-    ArgumentGroup,
-    group_arguments,
-    sum_padding,
-)
-from xlareport.analysis.cost_report.donation_rows import DonationRow, list_donations
 from xlareport.analysis.cost_report.memory_curves import (
+    LiveSum,
     LivingValue,
+    PeakPlateau,
     SpaceCurve,
+    find_largest_live_sum,
+    find_plateau,
     find_space_curves,
     list_living_values,
     thin_curve,
@@ -70,7 +74,6 @@ from xlareport.analysis.source.instruction_origins import (
     InstructionOrigins,
     find_origins,
 )
-from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.program import MemoryFiles
@@ -79,8 +82,6 @@ from xlareport.readers.live_range import ScopeShare
 
 MOST_ROWS = 200
 """Values in one list."""
-ARGUMENTS = "arguments of the module"
-"""Stands for the scope or line of arguments, which the caller provides."""
 _TO_SAVE = 0.2
 
 
@@ -264,7 +265,7 @@ class _ReportBuilder:
             breakdown=files.live.breakdown if files.live else (),
             marked_position=files.live.peak_position if files.live else None,
             live_sum=find_largest_live_sum(files.live, files.assignment),
-            donations=tuple(list_donations(find_donations(self._module), self._module)),
+            donations=tuple(list_donations(self._module)),
             layout_spaces=sum_layout_spaces(self._module),
             rematerialized=again[:MOST_ROWS],
             rematerialized_counts=Counter(recomputed.by for recomputed in again),
@@ -297,8 +298,8 @@ class _ReportBuilder:
             at_peak_count=len(peak),
             activations=activations,
             argument_groups=group_arguments(peak, self._arguments),
-            peak_scopes=sum_buffers(peak, self._scope)[:MOST_ROWS],
-            peak_lines=sum_buffers(peak, self._line)[:MOST_ROWS],
+            peak_scopes=sum_by_scope(peak, self._parameters)[:MOST_ROWS],
+            peak_lines=sum_by_line(peak, self._parameters)[:MOST_ROWS],
             curve=thin_curve(occupancy.curve),
             curves=tuple(find_space_curves(occupancy, schedule)),
             living=tuple(list_living_values(occupancy, self._arguments)),
@@ -352,17 +353,6 @@ class _ReportBuilder:
             ends = End.ARGUMENT if name in self._parameters else ends
             lifetime = Lifetime(first, last, len(order), ends, used, None, None)
             yield replace(self._peak_row(name, (), size), lifetime=lifetime, at_peak=True)
-
-    def _scope(self, peak_buffer: PeakBuffer) -> str:
-        if peak_buffer.instruction in self._parameters:
-            return ARGUMENTS
-        op_names = split_merged(peak_buffer.op_name)
-        scopes = {scope_of(op_name) or op_name for op_name in op_names}
-        return scopes.pop() if len(scopes) == 1 else SEVERAL
-
-    def _line(self, peak_buffer: PeakBuffer) -> str:
-        place = peak_buffer.place.text if peak_buffer.place else ""
-        return ARGUMENTS if peak_buffer.instruction in self._parameters and not place else place
 
     def _is_at_peak(self, key: BufferKey) -> bool | None:
         """Return whether a value lives at the peak; None where the dump does not show it."""

@@ -56,12 +56,12 @@ def sum_by_precision(rows: tuple[ProductRow, ...]) -> tuple[PrecisionSum, ...]:
     """Sum up products by their operands, the most flops first."""
     sums: dict[str, PrecisionSum] = {}
     for row in rows:
-        known = sums.get(row.operands, PrecisionSum(row.operands, row.unit, 0, 0))
+        former = sums.get(row.operands, PrecisionSum(row.operands, row.unit, 0, 0))
         sums[row.operands] = replace(
-            known,
-            unit="; ".join(dict.fromkeys([*known.unit.split("; "), row.unit])),
-            products=known.products + 1,
-            flops=known.flops + row.flops,
+            former,
+            unit="; ".join(dict.fromkeys([*former.unit.split("; "), row.unit])),
+            products=former.products + 1,
+            flops=former.flops + row.flops,
         )
     return tuple(sorted(sums.values(), key=lambda item: (-item.flops, item.kind)))
 
@@ -96,8 +96,8 @@ def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[Produ
         for instruction in computation.instructions:
             if not is_product(instruction):
                 continue
-            known = cost.instructions.get((computation.name, instruction.name))
-            flops = known.of_all_runs(known.flops) if known else None
+            figures = cost.instructions.get((computation.name, instruction.name))
+            flops = figures.of_all_runs(figures.flops) if figures else None
             site = Site(instruction, shapes)
             try:
                 precision = find_precision(site) if flops else None

@@ -17,7 +17,12 @@ from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
-from xlareport.analysis.cost.roofline import estimate_asynchronous_time, estimate_total_time
+from xlareport.analysis.cost.roofline import (
+    HeavyInstruction,
+    estimate_asynchronous_time,
+    estimate_total_time,
+    list_heavy,
+)
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
 from xlareport.analysis.cost_report.precision_report import (
@@ -33,11 +38,9 @@ from xlareport.analysis.cost_report.source_lines import (
     report_source_lines,
 )
 from xlareport.analysis.cost_report.work_report import (
-    HeavyInstruction,
     LoopRow,
     Totals,
     Uncounted,
-    list_heavy,
     list_loops,
     list_uncounted,
     sum_totals,

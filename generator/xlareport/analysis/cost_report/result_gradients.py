@@ -60,7 +60,7 @@ def _gradients(
 
 
 def _readers(computation: Computation, value: Instruction) -> Iterator[Instruction]:
-    """Yield what reads a value, through one rename."""
+    """Yield the instructions that read a value, also through one that only renames it."""
     for user in computation.users.get(value.name, ()):
         yield user
         if user.opcode in ALIASES:

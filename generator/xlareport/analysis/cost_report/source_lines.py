@@ -78,25 +78,22 @@ class SourceEvidence(Struct, frozen=True):
 
 
 def report_source_lines(
-    evidence: SourceEvidence,
-    cost: ModuleCost,
-    shares: Shares,
-    read: ReadLines | None,
+    evidence: SourceEvidence, cost: ModuleCost, shares: Shares, read: ReadLines | None
 ) -> SourceReport:
     """Return each source line with its instructions; `read` returns source texts."""
     final, peak = evidence.final, evidence.peak
     key = _key_by_members_line(final, evidence.served)
-    result = {part.name: part for part in divide_by_op(final, cost, key, shares, evidence.served)}
+    part_of = {part.name: part for part in divide_by_op(final, cost, key, shares, evidence.served)}
     places = _places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
     became = _became(final, cost, shares)
     living = {share.name: share.size for share in peak} if peak is not None else None
-    known = [name for name in result if name in places]
+    named = [name for name in part_of if name in places]
     lines = tuple(
         SourceLine(
             place=places[name],
-            cost=result[name],
+            cost=part_of[name],
             peak_bytes=None if living is None else living.get(name, 0),
             stablehlo=tuple(given.get(name, ())[:_MOST_OF_EACH]),
             stablehlo_count=len(given.get(name, ())),
@@ -106,9 +103,9 @@ def report_source_lines(
             became_count=len(became.get(name, ())),
             excerpt=_excerpt(places[name], read) if read else (),
         )
-        for name in known[:MOST_LINES]
+        for name in named[:MOST_LINES]
     )
-    return SourceReport(lines, len(known), result.get("", CostPart("")), has_stablehlo=bool(given))
+    return SourceReport(lines, len(named), part_of.get("", CostPart("")), has_stablehlo=bool(given))
 
 
 def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpShares]) -> OpKey:
@@ -116,16 +113,16 @@ def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpSh
 
     The line of an op is that of an instruction with its op_name.
     """
-    own = key_by_line(module)
+    line_of = key_by_line(module)
     lines: dict[str, str] = {}
     for computation in module.computations:
         for instruction in computation.instructions:
-            op_name, line = instruction.metadata.op_name, own(computation, instruction)
+            op_name, line = instruction.metadata.op_name, line_of(computation, instruction)
             if op_name and line and len(served.get((computation.name, instruction.name), ())) < 2:
                 lines.setdefault(op_name, line)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
-        line = own(computation, instruction)
+        line = line_of(computation, instruction)
         is_combined = len(served.get((computation.name, instruction.name), ())) > 1
         return lines.get(op_name, line) if is_combined else line
 
@@ -141,12 +138,12 @@ def _places(module: HloModule) -> Mapping[str, SourcePlace]:
 
 
 def _given(operations: Sequence[StablehloOperation]) -> Mapping[str, list[str]]:
-    result: dict[str, list[str]] = {}
+    operations_of: dict[str, list[str]] = {}
     for operation in operations:
         where = find_user_frame(SourcePlace(file, line) for file, line in operation.frames)
         if where is not None:
-            result.setdefault(where.text, []).append(operation.text)
-    return result
+            operations_of.setdefault(where.text, []).append(operation.text)
+    return operations_of
 
 
 def _instructions(module: HloModule) -> Mapping[str, list[Instruction]]:
@@ -184,8 +181,8 @@ def _became(
                 continue
             holder = _outermost((part.name, instruction.name), around)
             counts.setdefault(where.text, {}).setdefault(holder, Counter())[instruction.opcode] += 1
-            own = shares.seconds.get((part.name, instruction.name), 0.0)
-            times[where.text, holder] += own
+            seconds = shares.seconds.get((part.name, instruction.name), 0.0)
+            times[where.text, holder] += seconds
 
     def dearest(line: str, holder: InstructionKey) -> tuple[float, float]:
         return -times[line, holder], -shares.whole.get(holder, 0.0)

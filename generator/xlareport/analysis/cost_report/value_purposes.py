@@ -109,10 +109,10 @@ def _slices(
     """Return the dynamic slices that use a value; None if anything else does."""
     if depth > _DEEPEST or (value.is_root and depth):
         return None
-    result: list[Instruction] = []
+    slices: list[Instruction] = []
     for user in computation.users.get(value.name, ()):
         if user.opcode == "dynamic-slice":
-            result.append(user)
+            slices.append(user)
             continue
         if user.opcode in _RENAMES:
             if user.opcode == "get-tuple-element" and user.taken_element == 0:
@@ -124,8 +124,8 @@ def _slices(
             further = None
         if further is None:
             return None
-        result += further
-    return result
+        slices += further
+    return slices
 
 
 def _in_fusion(
@@ -134,11 +134,11 @@ def _in_fusion(
     body = module.by_name.get(fusion.called[0][1])
     if body is None:
         return None
-    result: list[Instruction] = []
+    users: list[Instruction] = []
     for number, name in enumerate(fusion.operand_names):
         if name == value.name:
             further = _slices(module, body, body.parameters[number], depth + 1)
             if further is None:
                 return None
-            result += further
-    return result
+            users += further
+    return users

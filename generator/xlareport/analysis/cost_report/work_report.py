@@ -1,22 +1,15 @@
-"""The work of a module: totals, heavy instructions, loops."""
+"""The work of a module: totals, loops, what could not be counted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
-from xlareport.analysis.cost.roofline import (
-    LeastTime,
-    RankedInstruction,
-    estimate_time,
-    rank_heaviest,
-    total_time,
-)
+from xlareport.analysis.cost.roofline import total_time
 from xlareport.analysis.cost.work import ModuleCost, WorkFigures, name_bound
-from xlareport.analysis.source.locations import op_name_of, places_of
-from xlareport.analysis.source.served_ops import OpShares, main_op
+from xlareport.analysis.source.locations import places_of
 from xlareport.hlo.graph import called_computations
-from xlareport.hlo.model import HloModule, InstructionKey
+from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
 
 
@@ -41,49 +34,6 @@ class Totals(WorkFigures, frozen=True):
     def bound(self) -> str:
         """How the figures bound the true ones: `at least`, `at most`, `about`; empty if exact."""
         return name_bound(self.unknown_ops, self.branches)
-
-
-class HeavyInstruction(RankedInstruction, frozen=True):
-    """One of the heaviest instructions, with its description and source."""
-
-    least: LeastTime
-    """Roofline time of one execution."""
-    opcode: str
-    shape: str
-    scope: str
-    """The op_name."""
-    source: str
-    """`file.py:12`, empty if unknown."""
-
-    @property
-    def limit(self) -> str:
-        """The resource that bounds its roofline time: `compute`, `memory` or `interconnect`."""
-        return self.least.bound
-
-    @property
-    def flops(self) -> int | None:
-        """The FLOPs of all executions."""
-        return self.cost.of_all_runs(self.cost.flops)
-
-    @property
-    def bytes_accessed(self) -> int | None:
-        """The bytes read and written by all executions."""
-        return self.cost.of_all_runs(self.cost.bytes_accessed)
-
-    @property
-    def stored_bytes(self) -> int | None:
-        """The bytes accessed in the device memory by all executions; None if `bytes_accessed`."""
-        return self.cost.of_all_runs(self.cost.stored_bytes)
-
-    @property
-    def bytes_read(self) -> int | None:
-        """The bytes read by all executions."""
-        return self.cost.of_all_runs(self.cost.bytes_read)
-
-    @property
-    def bytes_written(self) -> int | None:
-        """The bytes written by all executions."""
-        return self.cost.of_all_runs(self.cost.bytes_written)
 
 
 class LoopRow(Struct, frozen=True):
@@ -135,38 +85,6 @@ def sum_totals(cost: ModuleCost) -> Totals:
     )
 
 
-def list_heavy(
-    module: HloModule,
-    cost: ModuleCost,
-    device: Device,
-    count: int,
-    served: Mapping[InstructionKey, OpShares],
-) -> Iterator[HeavyInstruction]:
-    """Yield the instructions that need most time by estimate, the heaviest first.
-
-    Of `served`, the ops that a combined collective works for, it names the one with the most bytes;
-    its own op_name is that of any member.
-    """
-    place = places_of(module)
-    for ranked in rank_heaviest(cost, device, count):
-        instruction = module.by_name[ranked.computation].by_name[ranked.instruction]
-        least, where = estimate_time(ranked.cost, device), place(instruction)
-        op_name = op_name_of(instruction, module)
-        ops = served.get((ranked.computation, ranked.instruction), ())
-        if len(ops) > 1 and main_op(ops) != op_name:
-            op_name, where = main_op(ops), None
-        if least is not None:
-            yield HeavyInstruction(
-                *(ranked.computation, ranked.instruction, ranked.cost, ranked.seconds),
-                share=ranked.share,
-                least=least,
-                opcode=instruction.opcode,
-                shape=instruction.shape.text,
-                scope=op_name,
-                source=where.short if where else "",
-            )
-
-
 def list_uncounted(module: HloModule, cost: ModuleCost) -> Iterator[Uncounted]:
     """Yield the instructions that could not be counted, in the order of the module."""
     for (computation, name), instruction in cost.instructions.items():
@@ -188,11 +106,11 @@ def list_loops(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[
     counts = sorted(cost.trip_counts.items(), key=lambda pair: pair[1].count is not None)
     for number, (key, trips) in enumerate(counts):
         loop = module.by_name[key[0]].by_name[key[1]]
-        known, where = cost.instructions.get(key), place(loop)
+        instruction_cost, where = cost.instructions.get(key), place(loop)
         yield LoopRow(
             *key,
             trip_count=trips,
-            executions=known.executions if known else None,
+            executions=instruction_cost.executions if instruction_cost else None,
             seconds=sum(inside.seconds(name) for _, name in loop.called)
             if number < _MOST_TIMED
             else None,

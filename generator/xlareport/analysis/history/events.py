@@ -148,17 +148,17 @@ def events_between(
     matching: Matching, number: int, pairing: Pairing | None, places: tuple[Place, Place]
 ) -> Iterator[HistoryEvent]:
     """Yield the change between two places that continue each other, if there is any."""
-    known = next(_events_between(matching, number, pairing, places), None)
+    pairing_event = next(_events_between(matching, number, pairing, places), None)
     types = operand_types(matching, *places)
-    if types and known is None:
+    if types and pairing_event is None:
         yield HistoryEvent(
             number, Event.CHANGED, places[1], places[:1], places[1:], Grade.EXACT, types
         )
-    elif known is not None and types:
-        event = Event.CHANGED if known.event is Event.RENAMED else known.event
-        yield known._replace(event=event, why=_together(known.why, types))
-    elif known is not None:
-        yield known
+    elif pairing_event is not None and types:
+        event = Event.CHANGED if pairing_event.event is Event.RENAMED else pairing_event.event
+        yield pairing_event._replace(event=event, why=_together(pairing_event.why, types))
+    elif pairing_event is not None:
+        yield pairing_event
 
 
 def _events_between(
@@ -173,8 +173,8 @@ def _events_between(
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     metadata = ""
     if pairing.relation in _EVENTS and not anew:
-        event, known = _EVENTS[pairing.relation], _evidence(pairing, places)
-        grade, message = known.grade, str(known.reason)
+        event, evidence = _EVENTS[pairing.relation], _evidence(pairing, places)
+        grade, message = evidence.grade, str(evidence.reason)
         expands = event is Event.EXPANDED
         targets = expanded_into(matching, pairing) if expands else pairing.after
         sources = pairing.before
@@ -189,14 +189,14 @@ def _events_between(
         grade = pairing.known_of(before, after).grade
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    result = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
-    yield _with_taken_in(matching, pairing, result) if after == pairing.after[0] else result
+    entry = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
+    yield _with_taken_in(matching, pairing, entry) if after == pairing.after[0] else entry
 
 
 def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:
     """Return how sure a whole pairing is: what is known of two places, if no other is less sure."""
-    known, weakest = pairing.known_of(*places), pairing.weakest
-    return known if known.grade is weakest.grade else weakest
+    evidence, weakest = pairing.known_of(*places), pairing.weakest
+    return evidence if evidence.grade is weakest.grade else weakest
 
 
 _TAKING = REARRANGEMENTS | {"dynamic-slice"}
@@ -246,10 +246,10 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     home = matching.computations.get(before.computation, before.computation)
     if home != after.computation:
         return *_moved(matching, before, after), ""
-    result = compare(old, new, matching.computations)
-    renamed, metadata = str(result.pop(Kind.RENAMED, "")), str(result.pop(Kind.METADATA, ""))
-    if result or metadata:
-        return Event.CHANGED, _together(*map(str, result.values())), metadata
+    diff = compare(old, new, matching.computations)
+    renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
+    if diff or metadata:
+        return Event.CHANGED, _together(*map(str, diff.values())), metadata
     return (Event.RENAMED, renamed, "") if renamed else None
 
 

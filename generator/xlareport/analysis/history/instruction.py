@@ -48,7 +48,7 @@ class ChangeIndex:
     """Places and computations that pairings cover, by snapshot; all others are unchanged."""
 
     def __init__(self, matchings: Iterable[tuple[int, Matching]]) -> None:
-        """Take the matchings in their order, each with the index of the snapshot after it."""
+        """Store the matchings in order, each with the index of the snapshot after it."""
         before: dict[tuple[str, str] | str, list[int]] = {}
         after: dict[tuple[str, str] | str, list[int]] = {}
         for number, matching in matchings:
@@ -214,13 +214,13 @@ def history(snapshots: SnapshotSequence, number: int, place: Place) -> tuple[His
     A merged or combined instruction has the history of each source, up to a limit. Events are
     distinct and sorted by snapshot; equal events of a sequence are identical objects.
     """
-    known = snapshots.histories.get((number, place))
-    if known is None:
+    events_of_place = snapshots.histories.get((number, place))
+    if events_of_place is None:
         if snapshots.modules[number].find(*place) is None:
             return ()
         events = [*_back(snapshots, number, place), *_forward(snapshots, number, place)]
-        known = snapshots.histories[number, place] = order_events(events)
-    return known
+        events_of_place = snapshots.histories[number, place] = order_events(events)
+    return events_of_place
 
 
 def order_events(events: Sequence[HistoryEvent]) -> tuple[HistoryEvent, ...]:
@@ -291,8 +291,8 @@ def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
         return
     for line in computation.instructions:
         held = Place(computation.name, line.name)
-        known = matching.pairing_after(held)
-        if line.opcode not in BOUNDARIES and known is not None and not known.before:
+        held_pairing = matching.pairing_after(held)
+        if line.opcode not in BOUNDARIES and held_pairing is not None and not held_pairing.before:
             yield held
 
 

@@ -101,17 +101,17 @@ class HistoryNames:
 
     def add(self, number: int, trace: Trace) -> None:
         """Add every name that an instruction has in a trace."""
-        own: dict[str, None] = dict.fromkeys(place.instruction for place in trace.subject.places)
+        named: dict[str, None] = dict.fromkeys(place.instruction for place in trace.subject.places)
         former: dict[str, None] = {}
         parts: dict[str, None] = {}
         for event in trace.events:
-            own[event.instruction.instruction] = None
+            named[event.instruction.instruction] = None
             if event.sources:
                 if event.event in _GOES_ON:
                     former[event.sources[0].instruction] = None
                 for place in event.sources:
                     parts[place.instruction] = None
-        for name in own | former:
+        for name in named | former:
             self._own.setdefault(name, []).append(number)
         for name in parts:
             self._parts.setdefault(name, []).append(number)
@@ -126,9 +126,7 @@ class HistoryNames:
 
 
 def list_temporary(
-    snapshots: SnapshotSequence,
-    mentioned: Iterable[tuple[int, Iterable[str]]],
-    names: HistoryNames,
+    snapshots: SnapshotSequence, mentioned: Iterable[tuple[int, Iterable[str]]], names: HistoryNames
 ) -> Iterator[Subject]:
     """Yield the mentioned instructions that no history has: those that passes made and removed.
 

@@ -92,15 +92,15 @@ class _TimelineBuilder:
         }
         timelines = {name: self._timeline(number, name, old) for name, old in former.items()}
         for computation in module.computations:
-            kept = self._nodes.get(former[computation.name], {})
+            former_nodes = self._nodes.get(former[computation.name], {})
             if touched.leaves(computation, matching):
-                nodes[computation.name] = kept
+                nodes[computation.name] = former_nodes
             else:
                 named = nodes[computation.name] = self._named(
-                    computation, kept, touched.origins.get(computation.name, {})
+                    computation, former_nodes, touched.origins.get(computation.name, {})
                 )
                 old = matching.before.by_name.get(former[computation.name]) if matching else None
-                steady = _Steady(old.by_name if old else {}, _moved(kept, named))
+                steady = _Steady(old.by_name if old else {}, _moved(former_nodes, named))
                 self._record_versions(number, timelines, (computation, named), steady)
         present = {id(timeline) for timeline in timelines.values()}
         gone = {id(timeline) for timeline in self._timelines.values()} - present
@@ -225,11 +225,9 @@ def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
     """Yield each new place that a pairing covers, with its primary predecessor or None."""
     for pairing in matching.pairings:
         for place in pairing.after:
-            result = matching.pairing_after(place)
-            same = (
-                result and result.relation in _SAME and result.before and result.after[0] == place
-            )
-            yield place, result.before[0] if result and same else None
+            pair = matching.pairing_after(place)
+            same = pair and pair.relation in _SAME and pair.before and pair.after[0] == place
+            yield place, pair.before[0] if pair and same else None
 
 
 def _version(

@@ -23,8 +23,8 @@ def find_roots(snapshots: SnapshotSequence) -> Relatives:
         matching = snapshots.into(number)
         if matching is not None:
             old_names = {new: old for old, new in matching.computations.items()}
-            result = dict(_sources(matching))
-            places = _carried(matching.before, matching.after, old_names, result, places)
+            sources = dict(_sources(matching))
+            places = _carried(matching.before, matching.after, old_names, sources, places)
     return places
 
 
@@ -34,9 +34,9 @@ def find_descendants(snapshots: SnapshotSequence) -> Relatives:
     for number in range(len(snapshots.modules) - 1, 0, -1):
         matching = snapshots.into(number)
         if matching is not None:
-            result = dict(_targets(matching))
+            targets = dict(_targets(matching))
             places = _carried(
-                matching.after, matching.before, matching.computations, result, places
+                matching.after, matching.before, matching.computations, targets, places
             )
     return places
 
@@ -61,8 +61,8 @@ def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
     """Yield each old place that a pairing covers, with the places that do its work afterwards."""
     for pairing in matching.pairings:
         for place in pairing.before:
-            result = matching.pairing_before(place)
-            yield place, continuations(matching, result) if result else ()
+            partner = matching.pairing_before(place)
+            yield place, continuations(matching, partner) if partner else ()
 
 
 def _carried(
@@ -81,12 +81,12 @@ def _carried(
     shared: dict[str, Mapping[str, Places]] = {}
     touched = {place.computation for place in new_places}
     for computation in far.computations:
-        kept = places.get(names.get(computation.name, computation.name), {})
+        former_places = places.get(names.get(computation.name, computation.name), {})
         if near.by_name.get(computation.name) is computation and computation.name not in touched:
-            shared[computation.name] = kept
+            shared[computation.name] = former_places
         else:
             carried[computation.name] = {
-                line.name: kept.get(line.name, ()) for line in computation.instructions
+                line.name: former_places.get(line.name, ()) for line in computation.instructions
             }
     for place, relatives in new_places.items():
         carried[place.computation][place.instruction] = relatives_of(relatives, places)

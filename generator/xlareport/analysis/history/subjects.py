@@ -1,4 +1,4 @@
-"""Finds the subjects of a history by name: instructions or framework ops."""
+"""The subjects of histories, instructions or framework ops: found by name, and listed."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -7,9 +7,10 @@ from msgspec import Struct
 
 from xlareport.analysis.history.instruction import SnapshotSequence, places_of_op
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.source.inlined_op_names import whole_op_names
+from xlareport.analysis.matching.sides.facts import facts_of
+from xlareport.analysis.source.inlined_op_names import whole_op_name, whole_op_names
 from xlareport.analysis.source.scopes import plain_path
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import Computation, HloModule
 
 _NEAR = 5
 
@@ -44,10 +45,10 @@ def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
                 f"%{instruction.name}" for instruction in computation.instructions
             )
     ops = dict.fromkeys(_op_names(snapshots.modules[0]))
-    result = get_close_matches(f"%{wanted}", names, _NEAR, cutoff=0.7)
+    near = get_close_matches(f"%{wanted}", names, _NEAR, cutoff=0.7)
     inside = [name for name in (*ops, *names) if wanted.lower() in name.lower()]
     inside += [name for name in ops if wanted.lower() in plain_path(name).lower()]
-    return tuple(dict.fromkeys((*result, *inside)))[:_NEAR]
+    return tuple(dict.fromkeys((*near, *inside)))[:_NEAR]
 
 
 def _instructions(
@@ -89,10 +90,10 @@ def _ops(snapshots: SnapshotSequence, asked: str, number: int | None) -> tuple[S
     every = range(len(snapshots.modules)) if number is None else (number,)
     for snapshot in every:
         module = snapshots.modules[snapshot]
-        known = set(_op_names(module))
-        names = {text for text in known if asked in text.split(";")} | ({asked} & known)
-        names = names or {text for text in known if _ends_with(text, asked)}
-        names = names or {text for text in known if ends_plain(text, asked)}
+        op_names = set(_op_names(module))
+        names = {text for text in op_names if asked in text.split(";")} | ({asked} & op_names)
+        names = names or {text for text in op_names if _ends_with(text, asked)}
+        names = names or {text for text in op_names if ends_plain(text, asked)}
         if names:
             return tuple(
                 Subject(name, snapshot, places_of_op(module, name)) for name in sorted(names)
@@ -120,3 +121,46 @@ def _op_names(module: HloModule) -> Iterator[str]:
     for computation in module.computations:
         for line in computation.instructions:
             yield from whole_op_names(module, computation, line)
+
+
+def list_subjects(snapshots: SnapshotSequence) -> Iterator[Subject]:
+    """Yield each instruction of the last snapshot outside of fusions, then the ops of the first.
+
+    An op is all instructions with one op_name; an instruction without op_name is its own subject.
+    """
+    last = len(snapshots.modules) - 1
+    for place in _outside_of_fusions(snapshots.modules[last]):
+        yield Subject(str(place), last, (place,))
+    for name, places in _op_subjects(snapshots.modules[0]).items():
+        yield Subject(name, 0, tuple(places))
+
+
+def _outside_of_fusions(module: HloModule) -> Iterator[Place]:
+    inside = _fused(module)
+    for computation in module.computations:
+        if computation.name not in inside:
+            yield from _places(computation)
+
+
+def _fused(module: HloModule) -> set[str]:
+    """Return the computations that a fusion calls, or that are applied to scalars."""
+    callees: set[str] = set()
+    for computation in module.computations:
+        for call in facts_of(computation).calls:
+            if call.instruction.opcode == "fusion" or call.attribute == "to_apply":
+                callees.add(call.callee)
+    return callees
+
+
+def _op_subjects(module: HloModule) -> dict[str, list[Place]]:
+    places: dict[str, list[Place]] = {}
+    for computation in module.computations:
+        for line, place in zip(computation.instructions, _places(computation), strict=True):
+            name = whole_op_name(module, computation, line)
+            places.setdefault(name or str(place), []).append(place)
+    return places
+
+
+def _places(computation: Computation) -> Iterator[Place]:
+    for line in computation.instructions:
+        yield Place(computation.name, line.name)

@@ -142,8 +142,8 @@ def standings(module: HloModule, places: Iterable[Place]) -> tuple[InstructionSt
     Among equals the largest result is first: an instruction that computes an index is seldom the
     one that is looked for.
     """
-    known = _STANDINGS.setdefault(module, {})
-    rows = [known.get(place) or known.setdefault(place, _ranked(module, place)) for place in places]
+    ranks = _STANDINGS.setdefault(module, {})
+    rows = [ranks.get(place) or ranks.setdefault(place, _ranked(module, place)) for place in places]
     return tuple(row for _, row in sorted(rows, key=lambda ranked: ranked[0]))
 
 

@@ -63,13 +63,13 @@ def find_card(words: str, target: str, cores: int | None, chosen: Device | None)
     The user's choice comes first. `words` describe the device in the dump, `target` is the target
     of its PTX or code objects, `cores` is `core_count` of its `gpu_target_config`.
     """
-    own = _own_card(words, target, cores)
+    named = _own_card(words, target, cores)
     other = card_of(chosen) if chosen is not None else None
-    if other is None or own is None:
-        is_unknown_amd = own is None and bool(amd_target_of(f"{words} {target}"))
-        return own if other is None or is_unknown_amd else _imagined(other)
-    if own.key == other.key or not other.could_run(own):
-        return own
+    if other is None or named is None:
+        is_unknown_amd = named is None and bool(amd_target_of(f"{words} {target}"))
+        return named if other is None or is_unknown_amd else _imagined(other)
+    if named.key == other.key or not other.could_run(named):
+        return named
     return _imagined(other)
 
 

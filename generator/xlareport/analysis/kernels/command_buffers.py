@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.code.command_buffers import find_command_buffers
 from xlareport.analysis.code.units import RunThunk
+from xlareport.readers.thunks import find_command_buffers
 
 MOST_MEMBERS = 5_000
 """Limit on listed members of one command buffer."""

@@ -39,7 +39,7 @@ class InstructionEstimates(Struct, frozen=True):
 
 def read_estimates(module: HloModule) -> Mapping[str, tuple[XlaEstimate, ...]]:
     """Return the estimates of each instruction outside of fusions; empty if there are none."""
-    result: dict[str, tuple[XlaEstimate, ...]] = {}
+    estimates_of: dict[str, tuple[XlaEstimate, ...]] = {}
     fused = find_fused_computations(module)
     for computation in module.computations:
         if computation.name in fused:
@@ -47,12 +47,12 @@ def read_estimates(module: HloModule) -> Mapping[str, tuple[XlaEstimate, ...]]:
         for instruction in computation.instructions:
             if (
                 '"reification_cost":[{' in instruction.attributes_text
-                and len(result) < _MOST_INSTRUCTIONS
+                and len(estimates_of) < _MOST_INSTRUCTIONS
             ):
                 estimates = tuple(_estimates(read_backend_config(instruction)))
                 if estimates:
-                    result[instruction.name] = estimates
-    return result
+                    estimates_of[instruction.name] = estimates
+    return estimates_of
 
 
 def _estimates(config: object) -> Iterator[XlaEstimate]:

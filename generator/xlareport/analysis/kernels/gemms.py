@@ -101,7 +101,7 @@ def _gemm(
     if "output_tiles" in block:
         tile = tile_of_dot(called, dot, tile)
     parts = count_parts(module, computation, instruction)
-    result = _sizes(dot)
+    sizes = _sizes(dot)
     shapes = [called.by_name[name] for name in dot.operand_names if name in called.by_name]
     size = instruction.shape.byte_size
     return GemmRecord(
@@ -112,11 +112,11 @@ def _gemm(
         tile=tile,
         warps=_number(block, "num_warps"),
         stages=_number(block, "num_stages"),
-        result=result,
+        result=sizes,
         contracted=_contracted(dot, shapes),
         split_k=parts or None,
         operand_bytes=_operand_bytes(shapes),
-        loaded_bytes=_loaded(dot, shapes, result, tile),
+        loaded_bytes=_loaded(dot, shapes, sizes, tile),
         partial_bytes=2 * size if parts and size else None,
     )
 
@@ -166,8 +166,8 @@ def _tile(block: Mapping[str, Any]) -> tuple[int, ...]:
     if isinstance(tiles, list) and tiles and isinstance(tiles[0], dict):
         sizes = tiles[0].get("sizes")
         texts = [str(size) for size in sizes] if isinstance(sizes, list) else []
-        known = all(text.isdecimal() and text.isascii() and 0 < len(text) < 10 for text in texts)
-        return tuple(map(int, texts)) if known else ()
+        valid = all(text.isdecimal() and text.isascii() and 0 < len(text) < 10 for text in texts)
+        return tuple(map(int, texts)) if valid else ()
     sizes = [_number(block, name) for name in ("block_m", "block_n")]
     return tuple(size for size in sizes if size)
 

@@ -76,24 +76,24 @@ def _with_occupancy(
 ) -> KernelRecord:
     """Return the record with what a card's limits make of the kernel's needs."""
     needs = _needs(resources)
-    known = find_occupancy(needs, card.unit) if needs else None
+    occupancy = find_occupancy(needs, card.unit) if needs else None
     least, most = _bounds(resources, card)
-    if known is None and least is not None and most is not None and least.share == most.share:
-        known = replace(most, limits=_common(least, most))
-    if known is None:
+    if occupancy is None and least is not None and most is not None and least.share == most.share:
+        occupancy = replace(most, limits=_common(least, most))
+    if occupancy is None:
         return replace(
             record,
             occupancy_at_least=least.share if least else None,
             occupancy_at_most=most.share if most else None,
         )
-    waves = _waves(resources, known, card)
-    following = _following(needs, known, card)
+    waves = _waves(resources, occupancy, card)
+    following = _following(needs, occupancy, card)
     return replace(
         record,
-        occupancy=known.share,
-        limited_by=known.limited_by,
-        limits=tuple(ResourceLimit(*limit) for limit in known.limits.items()),
-        resident_blocks=known.blocks,
+        occupancy=occupancy.share,
+        limited_by=occupancy.limited_by,
+        limits=tuple(ResourceLimit(*limit) for limit in occupancy.limits.items()),
+        resident_blocks=occupancy.blocks,
         waves=waves,
         wave_efficiency=waves / ceil(waves) if waves else None,
         registers_for_next=following[0] if following else None,

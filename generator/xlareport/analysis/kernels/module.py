@@ -176,13 +176,13 @@ def _places(
     code: ModuleCode, kernels: Mapping[str, KernelEvidence]
 ) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
     """Return (computation, instruction, grade) of all that launch each kernel."""
-    result: dict[str, dict[tuple[str, str], str]] = {name: {} for name in kernels}
+    grades: dict[str, dict[tuple[str, str], str]] = {name: {} for name in kernels}
     for name, place, grade in _links(code):
-        if name in result:
-            result[name].setdefault(place, grade)
+        if name in grades:
+            grades[name].setdefault(place, grade)
     return {
         name: tuple((*place, grade) for place, grade in places.items())
-        for name, places in result.items()
+        for name, places in grades.items()
     }
 
 

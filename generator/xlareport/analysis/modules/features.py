@@ -7,6 +7,7 @@ from heapq import nlargest
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -114,7 +115,7 @@ _SHARDINGS = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShap
 
 
 def _does_something(instruction: Instruction) -> bool:
-    target = instruction.attributes.get("custom_call_target", "").strip('"')
+    target = name_target(instruction)
     is_sharding = target in _SHARDINGS or target.startswith("xla.sdy.")
     return instruction.opcode not in _PLUMBING and not is_sharding
 
@@ -161,12 +162,12 @@ NO_FILES = PLACEHOLDERS | {"<stdin>"}
 
 
 def _places(instructions: Iterable[Instruction], module: HloModule) -> tuple[str, ...]:
-    result = {
+    scopes = {
         _place(instruction, module)
         for instruction in instructions
         if instruction.opcode not in _PLUMBING
     }
-    return tuple(sorted(result - {""})[:_PLACES_KEPT])
+    return tuple(sorted(scopes - {""})[:_PLACES_KEPT])
 
 
 def _place(instruction: Instruction, module: HloModule) -> str:

@@ -76,9 +76,9 @@ _OTHER_ROLES = re.compile(
 
 def _other_operation(summary: ModuleSummary) -> str:
     """Return the operation of JAX that a module is named for, unless its role is another one."""
-    known = explain_module(summary.display_name)
-    is_operation = known.helper and not is_own_function(summary)
-    return known.display if is_operation and not _OTHER_ROLES.match(known.display) else ""
+    entry = explain_module(summary.display_name)
+    is_operation = entry.helper and not is_own_function(summary)
+    return entry.display if is_operation and not _OTHER_ROLES.match(entry.display) else ""
 
 
 def _random(summary: ModuleSummary) -> Role | None:

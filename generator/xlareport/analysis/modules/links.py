@@ -82,8 +82,8 @@ def _proven(
             pair = source.files.key, target.files.key
             reason = f"the graph in {graph.path.rpartition('/')[2]} has this edge"
             link = ModuleLink(*pair, "exact", _common(source, target), reason, via)
-            known = links.get(pair, link)
-            links[pair] = replace(known, via=tuple(dict.fromkeys((*known.via, *via))))
+            former = links.get(pair, link)
+            links[pair] = replace(former, via=tuple(dict.fromkeys((*former.via, *via))))
     yield from links.values()
 
 
@@ -93,8 +93,8 @@ def _place_of(unit: str, modules: Iterable[str]) -> int | None:
     names = (plain, plain.removeprefix("inference_"), f"a_{plain}")
     for place, module in enumerate(modules):
         for name in names:
-            rest = module.removeprefix(name)
-            if rest != module and not rest[:1].isalnum():
+            suffix = module.removeprefix(name)
+            if suffix != module and not suffix[:1].isalnum():
                 return place
     return None
 
@@ -177,9 +177,9 @@ def _each_once(links: Iterable[ModuleLink]) -> Iterator[ModuleLink]:
     for _, some in groupby(links, key=lambda link: link.target):
         pairs: dict[str, ModuleLink] = {}
         for link in some:
-            known = pairs.get(link.source)
+            former = pairs.get(link.source)
             pairs[link.source] = (
-                replace(known, tensors=known.tensors + link.tensors) if known else link
+                replace(former, tensors=former.tensors + link.tensors) if former else link
             )
         yield from pairs.values()
 
@@ -227,10 +227,10 @@ def _of_process(modules: Iterable[Ports]) -> Iterator[ModuleLink]:
     """Of the modules before by their keys the shapes that they have given on."""
     for module in modules:
         wanted = list(module.arguments)
-        own = find_common_run(module.results, wanted)
-        if len(own) > 1 and 3 * len(own) >= len(wanted):
+        common = find_common_run(module.results, wanted)
+        if len(common) > 1 and 3 * len(common) >= len(wanted):
             reason = "its outputs match its inputs, in order: the next call takes its results"
-            yield ModuleLink(module.key, module.key, "guessed", own, reason)
+            yield ModuleLink(module.key, module.key, "guessed", common, reason)
         bundle = _bundle(before, wanted)
         if bundle is not None:
             source, shapes = bundle
@@ -249,10 +249,10 @@ def _bundle(before: deque[Ports], wanted: list[Port]) -> tuple[str, tuple[str, .
     shapes = frozenset(port.shape for port in wanted)
     for source in reversed(before):
         if len(source.shapes & shapes) > 1:
-            result = find_common_run(source.results, wanted)
-            whole = 2 * len(result) >= min(len(source.results), len(wanted))
-            if whole and len(set(result)) > 1:
-                return source.key, result
+            common = find_common_run(source.results, wanted)
+            whole = 2 * len(common) >= min(len(source.results), len(wanted))
+            if whole and len(set(common)) > 1:
+                return source.key, common
     return None
 
 

@@ -59,11 +59,11 @@ class Relations(Struct, frozen=True):
         cls, summaries: Sequence[ModuleSummary], processes: Processes | None = None
     ) -> "Relations":
         """Return the relations; links and states are guesses, processes default to folder names."""
-        known = assign_processes(summaries) if processes is None else processes
+        assigned = assign_processes(summaries) if processes is None else processes
         places = places_of(summaries)
         state_readers = find_state_readers(summaries)
         sources = array("q", bytes(8 * len(summaries)))
-        for link in link_modules(summaries, known, keep=iter):
+        for link in link_modules(summaries, assigned, keep=iter):
             sources[places[link.target]] += link.source != link.target
         readers = frozenset().union(*state_readers.values())
         weights, cut_out = array("d"), set[str]()
@@ -75,12 +75,12 @@ class Relations(Struct, frozen=True):
         programs = {key: keys - cut_out for key, keys in state_readers.items()}
         return cls(
             summaries,
-            known,
+            assigned,
             KeyedValues(places, sources),
             programs,
             KeyedValues(places, weights),
             pieces,
-            find_functions(summaries, known, pieces),
+            find_functions(summaries, assigned, pieces),
         )
 
 
@@ -176,13 +176,13 @@ def longest_measured(summaries: Iterable[ModuleSummary]) -> float:
 def measure_work(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
     """Return the work as an equivalent in bytes, without the generation of random bits."""
     final, calls = summary.final, summary.calls
-    known = (final.bytes_accessed or 0) + _BYTES_PER_FLOP * (final.flops or 0)
+    counted = (final.bytes_accessed or 0) + _BYTES_PER_FLOP * (final.flops or 0)
     more = (assumed.trip_count - 1) * summary.open_work
     hidden = calls.hidden_bytes + _BYTES_PER_FLOP * assumed.hidden * calls.hidden_flops
     waiting = _BYTES_PER_STEP * calls.steps + _BYTES_PER_LAUNCH * summary.launches
     steps = waiting if summary.origin.backend in _LAUNCHING else 0.0
     weight = relations.weights[summary.files.key]
-    return (known + more + hidden + steps) * (1 - _random_share(summary)) * weight
+    return (counted + more + hidden + steps) * (1 - _random_share(summary)) * weight
 
 
 def _weight(summary: ModuleSummary, readers: frozenset[str]) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge import passes
@@ -79,16 +80,16 @@ def _backend_by_calls(snapshots: tuple[HloModule, ...]) -> tuple[str | None, str
     """Return the backend whose calls occur in the first or last snapshot, and why it is a guess."""
     ends = {id(module): module for module in (*snapshots[:1], *snapshots[-1:])}.values()
     targets = {
-        instruction.attributes.get("custom_call_target", "").strip('"')
+        name_target(instruction)
         for module in ends
         for instruction in module.instructions
         if instruction.opcode == "custom-call"
     }
-    known = {target: backend_of(target) for target in sorted(targets)}
-    backends = {backend for backend in known.values() if backend}
+    backend_by_target = {target: backend_of(target) for target in sorted(targets)}
+    backends = {backend for backend in backend_by_target.values() if backend}
     if len(backends) != 1:
         return None, ""
-    shown = next(target for target, backend in known.items() if backend)
+    shown = next(target for target, backend in backend_by_target.items() if backend)
     return backends.pop(), f"it calls {shown}, which programs for no other backend do"
 
 
@@ -100,9 +101,9 @@ def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
         for name in (stage.pipeline, stage.after, stage.before)
         if name
     }
-    known = (passes.find_either(name) for name in named)
+    infos = (passes.find_either(name) for name in named)
     votes = Counter(
-        pass_info.backends[0] for pass_info in known if pass_info and len(pass_info.backends) == 1
+        pass_info.backends[0] for pass_info in infos if pass_info and len(pass_info.backends) == 1
     )
     if len(votes) != 1 or votes.total() < _FEWEST:
         return None, ""
@@ -112,9 +113,9 @@ def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
 
 
 def _frontend(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> str | None:
-    result = [artifact.name.frontend for artifact in files.artifacts if artifact.name.frontend]
-    if result:
-        return result[0]
+    frontends = [artifact.name.frontend for artifact in files.artifacts if artifact.name.frontend]
+    if frontends:
+        return frontends[0]
     names = (files.name, *(module.name for module in snapshots[:1]))
     for frontend, starts in (("jax", _JAX), ("tensorflow", _TENSORFLOW), ("pytorch_xla", _PYTORCH)):
         if any(name.startswith(starts) for name in names):

@@ -58,7 +58,7 @@ def find_ports(summary: ModuleSummary) -> Ports:
     given, left = summary.features.given, summary.signature
     arguments = given.arguments[:_MANY]
     results = given.results[:_MANY]
-    kept = _comparable(given, left)
+    alike = _comparable(given, left)
     layouts = (
         [argument.layout for argument in left.arguments],
         [result.layout for result in left.results],
@@ -68,13 +68,13 @@ def find_ports(summary: ModuleSummary) -> Ports:
         content=summary.features.content,
         arguments=tuple(
             Port(
-                argument.shape, argument.sharding, layouts[0][at] if kept else "", argument.donated
+                argument.shape, argument.sharding, layouts[0][at] if alike else "", argument.donated
             )
             for at, argument in enumerate(arguments)
             if not _is_scalar(argument)
         ),
         results=tuple(
-            Port(result.shape, result.sharding, layouts[1][at] if kept else "")
+            Port(result.shape, result.sharding, layouts[1][at] if alike else "")
             for at, result in enumerate(results)
             if not _is_scalar(result)
         ),

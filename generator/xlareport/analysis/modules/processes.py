@@ -29,9 +29,9 @@ Processes = Mapping[str, Process | None]
 
 def places_of(summaries: Sequence[ModuleSummary]) -> Mapping[str, int]:
     """Return the index of each module by its key."""
-    known: Mapping[str, int] | None = getattr(summaries, "key_places", None)
-    if known is not None:
-        return known
+    key_places: Mapping[str, int] | None = getattr(summaries, "key_places", None)
+    if key_places is not None:
+        return key_places
     return index_keys((summary.files.key for summary in summaries), len(summaries))
 
 
@@ -49,11 +49,11 @@ def assign_in_order(summaries: Iterable[ModuleSummary]) -> Sequence[Process | No
         number = place + 1
     assigned: list[Process | None] = [None] * number
     for where, folder in folders.items():
-        known: dict[int | None, Process | None] = {None: None}
+        by_number: dict[int | None, Process | None] = {None: None}
         for place, process in zip(folder.places, _numbers(folder), strict=True):
-            if process not in known:
-                known[process] = (where, process or 0)
-            assigned[place] = known[process]
+            if process not in by_number:
+                by_number[process] = (where, process or 0)
+            assigned[place] = by_number[process]
     return assigned
 
 
@@ -134,8 +134,8 @@ class _Folder(Struct):
     def counters(self) -> Sequence[str | None]:
         """Return which compiler counted each module: its backend, if every module's is known."""
         rows = zip(self.compiled, self.backends, strict=True)
-        known = all(backend for has_snapshots, backend in rows if has_snapshots)
-        return self.backends if known else [None] * len(self.backends)
+        all_known = all(backend for has_snapshots, backend in rows if has_snapshots)
+        return self.backends if all_known else [None] * len(self.backends)
 
 
 def _numbers(folder: _Folder) -> Sequence[int | None]:
@@ -160,8 +160,8 @@ def _numbers(folder: _Folder) -> Sequence[int | None]:
                 process, last = process + 1, {}
             last[counters[at]] = number
             numbers[at] = process
-    known = all(folder.written[at] for at in compiled) and process + 1 == most
-    if not known or _repeats(folder, compiled, numbers):
+    is_counted = all(folder.written[at] for at in compiled) and process + 1 == most
+    if not is_counted or _repeats(folder, compiled, numbers):
         return [None] * len(folder.places)
     return numbers
 

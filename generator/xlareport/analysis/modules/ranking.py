@@ -113,8 +113,8 @@ class Ranking(Struct, frozen=True):
 
     def select(self, is_wanted: Callable[[int], bool]) -> "Ranking":
         """Return the ranking of some of the modules, by their places, in the same order."""
-        kept = self.modules.reordered(filter(is_wanted, self.modules.order))
-        return Ranking(kept, self.relations)
+        wanted = self.modules.reordered(filter(is_wanted, self.modules.order))
+        return Ranking(wanted, self.relations)
 
 
 class MainGuess(Struct, frozen=True):
@@ -140,7 +140,7 @@ class MainGuess(Struct, frozen=True):
 
     @property
     def alone(self) -> bool:
-        """Whether it is the only module that could be read."""
+        """Whether this is the only module that could be read."""
         return self.sureness == "only"
 
     @property
@@ -191,8 +191,8 @@ def _ranked(
     for function in _functions(summaries, relations):
         best = max(function, key=scores.__getitem__)
         others[best] = array("q", (place for place in function if place != best))
-    for place, rest in others.items():
-        every = list_evidence(summaries[place], most, ChosenValues(summaries, rest))
+    for place, companions in others.items():
+        every = list_evidence(summaries[place], most, ChosenValues(summaries, companions))
         scores[place] = sum(piece.points for piece in every)
     order = array("q", sorted(range(len(scores)), key=lambda place: -scores[place]))
     return RankedModules(summaries, order, scores, most, others)
@@ -203,12 +203,12 @@ def _functions(summaries: Sequence[ModuleSummary], relations: Relations) -> Iter
     if summaries is relations.summaries:
         yield from relations.functions
         return
-    known = places_of(relations.summaries)
-    own = array("q", (-1 for _ in range(len(known))))
+    key_places = places_of(relations.summaries)
+    ranked_places = array("q", (-1 for _ in range(len(key_places))))
     for place, summary in enumerate(summaries):
-        own[known[summary.files.key]] = place
+        ranked_places[key_places[summary.files.key]] = place
     for function in relations.functions:
-        ours = [own[place] for place in function if own[place] >= 0]
+        ours = [ranked_places[place] for place in function if ranked_places[place] >= 0]
         if len(ours) > 1:
             yield ours
 
@@ -233,14 +233,14 @@ def _strongest(
     most: LargestFigures,
     others: Sequence[ModuleSummary],
 ) -> Evidence:
-    own = piece(summary, most)
+    evidence = piece(summary, most)
     more, key = max(
         ((piece(other, most), other.files.key) for other in others),
         key=lambda rival: rival[0].points,
-        default=(own, ""),
+        default=(evidence, ""),
     )
-    if more.points <= own.points:
-        return own
+    if more.points <= evidence.points:
+        return evidence
     place = f"as its compilation {key}"
     return replace(more, remark=f"{more.remark}, {place}" if more.remark else place)
 
@@ -252,13 +252,13 @@ def guess_main(ranking: Ranking) -> MainGuess | None:
         return None
     best = ranked[0]
     same = _find_recompilations(best.summary, relations)
-    rest = _rest(ranked, same)
+    rivals = _rest(ranked, same)
     other, condition = _otherwise(ranking, same)
-    near = tuple(rival for rival in rest[:3] if rival.score > best.score * 0.25)
+    near = tuple(rival for rival in rivals[:3] if rival.score > best.score * 0.25)
     if other is not None and all(_key(rival) != _key(other) for rival in near):
         near = (*near, other)
     unread = sum(summary.final.instructions is None for summary in ranked.in_dump_order())
-    sureness = _sureness(ranking, rest, len(ranked) - unread, other)
+    sureness = _sureness(ranking, rivals, len(ranked) - unread, other)
     return MainGuess(best, sureness, near, unread, other, condition, same)
 
 
@@ -319,7 +319,7 @@ def _otherwise(ranking: Ranking, same: Collection[str]) -> tuple[Ranked | None, 
 
 
 def _find_recompilations(best: ModuleSummary, relations: Relations) -> Mapping[str, str]:
-    result = {best.files.key: ""}
+    words = {best.files.key: ""}
     name = function_name(best.display_name)
     named = [
         place
@@ -330,9 +330,9 @@ def _find_recompilations(best: ModuleSummary, relations: Relations) -> Mapping[s
     for _, members in find_rank_groups(same_name, relations.processes):
         if any(member.files.key == best.files.key for member in members):
             for member in members:
-                result.setdefault(member.files.key, "compiled by another process")
+                words.setdefault(member.files.key, "compiled by another process")
     for _, members in find_repeated(same_name, relations.processes, relations.pieces):
-        if any(member.files.key in result for member in members):
+        if any(member.files.key in words for member in members):
             for summary in members:
-                result.setdefault(summary.files.key, "compiled once more")
-    return result
+                words.setdefault(summary.files.key, "compiled once more")
+    return words

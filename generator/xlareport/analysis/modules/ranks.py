@@ -46,8 +46,8 @@ def _across_processes(
         places = [counted[at] for at in alike]
         name = function_name(summaries[places[0]].display_name)
         first = summaries[places[0]]
-        own = [place for place in places if is_rank_of(summaries[place], first)]
-        members = ChosenValues(summaries, own)
+        of_rank = [place for place in places if is_rank_of(summaries[place], first)]
+        members = ChosenValues(summaries, of_rank)
         if len(members) > 1:
             yield name, members
 

@@ -216,7 +216,7 @@ class _Values:
         self._count = 0
 
     def put(self, member: int, value: str) -> None:
-        """Take the value of a member, by its place; those left out before have the default."""
+        """Set the value of a member by its index; members without a value have the default."""
         if self._count < member:
             self._add(self._default, member - self._count)
         self._add(value, 1)
@@ -296,8 +296,8 @@ class _Compared:
         """Compare the scalar constants: static values and Python numbers end up there."""
         shared, values = self._scalars or Counter(), _Values()
         for number, member in enumerate(members):
-            own = sorted((Counter(member.features.scalars) - shared).elements())
-            values.put(number, ", ".join(own[:6]) or "none")
+            scalars = sorted((Counter(member.features.scalars) - shared).elements())
+            values.put(number, ", ".join(scalars[:6]) or "none")
         return values
 
     def _unless_equal(self, what: str, values: _Values) -> Iterator[Difference]:

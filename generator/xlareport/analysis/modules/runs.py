@@ -49,6 +49,6 @@ def find_runs(
         if runs == [] or classify_helper(guess.best.summary) is None:
             runs.append(Run(tuple(numbers), guess))
         waiting = {number: waiting[number] for number in waiting if number not in numbers}
-        rest = next(iter(waiting.values()), array("q"))
-        guess = guess_main(rank_modules(ChosenValues(summaries, rest), relations))
+        waiting_places = next(iter(waiting.values()), array("q"))
+        guess = guess_main(rank_modules(ChosenValues(summaries, waiting_places), relations))
     return tuple(runs) if len(runs) > 1 else ()

@@ -114,10 +114,10 @@ def _argument(
 def _results(root: Instruction) -> tuple[Result, ...]:
     shape = root.shape
     members = shape.elements if shape.element_type == "tuple" else (shape,)
-    result = _each_sharding(root.attributes.get("sharding", ""), len(members))
+    shardings = _each_sharding(root.attributes.get("sharding", ""), len(members))
     return tuple(
         Result(_plain(member), member.byte_size, member.layout, sharding)
-        for member, sharding in zip(members, result, strict=True)
+        for member, sharding in zip(members, shardings, strict=True)
     )
 
 
@@ -125,8 +125,8 @@ def _each_sharding(text: str, members: int) -> list[str]:
     """Return the sharding of each member of a result: two for `{{replicated}, {...}}`."""
     if not text.startswith("{{"):
         return [text] * members
-    result = _ONE_SHARDING.findall(text[1:-1])
-    return result if len(result) == members else [""] * members
+    shardings = _ONE_SHARDING.findall(text[1:-1])
+    return shardings if len(shardings) == members else [""] * members
 
 
 def _plain(shape: Shape) -> str:

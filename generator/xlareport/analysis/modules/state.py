@@ -79,18 +79,18 @@ def _watched(
     steps: "Mapping[_Signature, tuple[ModuleSummary, list[str]]]",
 ) -> "Iterator[tuple[str, _Signature]]":
     """Yield the keys of modules that only look at a state, each with the signature of its steps."""
-    known: dict[_Signature, tuple[_Signature, ...]] = {}
+    signatures_before: dict[_Signature, tuple[_Signature, ...]] = {}
     for summary in summaries:
         signature = _signature(summary)
-        if signature not in known:
-            if len(known) >= _REMEMBERED:
-                known.clear()
-            known[signature] = tuple(
+        if signature not in signatures_before:
+            if len(signatures_before) >= _REMEMBERED:
+                signatures_before.clear()
+            signatures_before[signature] = tuple(
                 of_step
                 for of_step, (step, _) in steps.items()
                 if count_state_arguments(summary, step)
             )
-        yield from ((summary.files.key, of_step) for of_step in known[signature])
+        yield from ((summary.files.key, of_step) for of_step in signatures_before[signature])
 
 
 _Signature = tuple[tuple[str, ...], tuple[str, ...], bool]

@@ -53,8 +53,8 @@ def summarize_module(
     """Make the summary; `steps` has an entry for each snapshot read, None first."""
     texts = [snapshot.hlo for snapshot in module.snapshots]
     final = module.final
-    result = find_origin(module.files, texts, module.device_words)
-    device, _ = choose_device(module.device_words, result.backend, cost_options or CostOptions())
+    origin = find_origin(module.files, texts, module.device_words)
+    device, _ = choose_device(module.device_words, origin.backend, cost_options or CostOptions())
     files = module.memory
     memory = collect_memory_figures(files.assignment, files.live, files.usage)
     occupancy = measure_occupancy(files.assignment, files.live)
@@ -67,13 +67,13 @@ def summarize_module(
     return ModuleSummary(
         files=module.files,
         display_name=_display_name(module),
-        origin=result,
+        origin=origin,
         stages=_stages(module, steps),
         signature=read_signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
         final=_figures(final.hlo if final else None, cost, memory, occupancy),
         heaviest=tuple(
-            heavy.instruction for heavy in (rank_heaviest(cost, device, _HEAVIEST) if cost else ())
+            name for (_, name), _ in (rank_heaviest(cost, device, _HEAVIEST) if cost else ())
         ),
         opcodes=tuple(counts.most_common()),
         operations=tuple(count_operations(final.hlo).most_common()) if final else (),
@@ -85,7 +85,7 @@ def summarize_module(
             if is_collective(name) and not name.endswith("-done")
         ),
         user_lines=_user_lines(texts[0]) if texts else 0,
-        settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
+        settings=tuple(classify_option(setting, origin.backend) for setting in module.settings),
         problems=module.problems,
         tpu_flags=compare_flags(flags or (), module.files.build),
         open_work=_open_work(cost) if cost else 0.0,
@@ -149,15 +149,19 @@ def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
     steps, hidden, size, flops = 0.0, 0, 0, 0.0
     for computation in module.computations:
         for instruction in computation.instructions:
-            own = cost.instructions.get((computation.name, instruction.name))
-            if instruction.opcode != "custom-call" or own is None or not own.counted:
+            instruction_cost = cost.instructions.get((computation.name, instruction.name))
+            if (
+                instruction.opcode != "custom-call"
+                or instruction_cost is None
+                or not instruction_cost.counted
+            ):
                 continue
             site = Site(instruction, shapes_of(computation))
-            steps += own.counted * count_dependent_steps(site)
-            if own.flops is None:
+            steps += instruction_cost.counted * count_dependent_steps(site)
+            if instruction_cost.flops is None:
                 hidden += 1
-                size += own.counted * known_bytes(site)
-                flops += own.counted * most_flops(site)
+                size += instruction_cost.counted * known_bytes(site)
+                flops += instruction_cost.counted * most_flops(site)
     return CustomCallWork(steps, hidden, size, flops)
 
 

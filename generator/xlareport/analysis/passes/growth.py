@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from xlareport.analysis.cost.partitions import computes_per_device
-from xlareport.analysis.cost.tally import Total
+from xlareport.analysis.cost.totals import Total
 from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.steps.step import ModuleSize, figures_of

@@ -71,9 +71,9 @@ def find_oscillations(modules: Sequence[HloModule]) -> tuple[RepeatedState, ...]
 
 def _is_changed_between(modules: Sequence[HloModule], again: RepeatedState) -> bool:
     now = modules[again.number]
-    known = now.by_name if again.computation is None else (again.computation,)
+    names = now.by_name if again.computation is None else (again.computation,)
     between = modules[again.before + 1 : again.number]
-    return any(_differs(now, other, name) for other in between for name in known)
+    return any(_differs(now, other, name) for other in between for name in names)
 
 
 def _differs(module: HloModule, other: HloModule, name: str) -> bool:
@@ -88,8 +88,8 @@ def _differs(module: HloModule, other: HloModule, name: str) -> bool:
 
 
 def _content(line: Instruction) -> tuple[object, ...]:
-    kept = [entry for entry in line.attributes.items() if entry[0] not in _ANNOTATIONS]
-    return line.name, line.opcode, line.shape.text, line.operands, line.argument, kept
+    attributes = [entry for entry in line.attributes.items() if entry[0] not in _ANNOTATIONS]
+    return line.name, line.opcode, line.shape.text, line.operands, line.argument, attributes
 
 
 def _modules(modules: Sequence[HloModule]) -> Iterator[RepeatedState]:
@@ -145,15 +145,15 @@ def rank_busiest(
     for boundary in between:
         step = steps[boundary.number]
         if step is not None and step.changed:
-            known = busies.get(boundary.ran, PassChanges(boundary.ran, 0, 0, 0, 0, 0))
+            former = busies.get(boundary.ran, PassChanges(boundary.ran, 0, 0, 0, 0, 0))
             busies[boundary.ran] = PassChanges(
                 name=boundary.ran,
-                steps=known.steps + 1,
-                certain=known.certain + boundary.certain,
-                added=known.added + step.added,
-                removed=known.removed + step.removed,
-                modified=known.modified + step.modified,
-                weight=known.weight + weights[boundary.number],
+                steps=former.steps + 1,
+                certain=former.certain + boundary.certain,
+                added=former.added + step.added,
+                removed=former.removed + step.removed,
+                modified=former.modified + step.modified,
+                weight=former.weight + weights[boundary.number],
             )
     return tuple(sorted(busies.values(), key=lambda busy: (-busy.weight, busy.name or "")))
 
@@ -288,11 +288,11 @@ def _lasting_shares(growth: Sequence[Growth]) -> list[float]:
     lasting = [min(abs(share), _MOST_SHARE) for share in shares]
     settled = -1
     for first, second in pairwise(changing):
-        rest = bytes_share(growth[first - 1], growth[second])
-        if first != settled and abs(rest) <= abs(shares[first]) * _MOST_REST:
-            keeper = first if (rest > 0) == (shares[first] > 0) else second
+        rest_share = bytes_share(growth[first - 1], growth[second])
+        if first != settled and abs(rest_share) <= abs(shares[first]) * _MOST_REST:
+            keeper = first if (rest_share > 0) == (shares[first] > 0) else second
             lasting[first], lasting[second] = 0.0, 0.0
-            lasting[keeper] = min(abs(rest), _MOST_SHARE)
+            lasting[keeper] = min(abs(rest_share), _MOST_SHARE)
             settled = second
     return lasting
 

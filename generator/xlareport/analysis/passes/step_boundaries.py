@@ -13,9 +13,9 @@ from xlareport.snapshots import ParsedSnapshot
 def find_boundaries(module: ParsedModule) -> tuple[Boundary, ...]:
     """Return the boundary of each step."""
     stages = [snapshot.stage for snapshot in module.snapshots]
-    result = boundaries(stages, compare_neighbors(module.snapshots))
+    by_names = boundaries(stages, compare_neighbors(module.snapshots))
     passes = module.side.of(reader_table.PASS_METADATA)
-    return refine_boundaries(result, stages, passes) if passes else result
+    return refine_boundaries(by_names, stages, passes) if passes else by_names
 
 
 def compare_neighbors(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:

@@ -52,15 +52,15 @@ def sum_pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
     """Return the passes, the longest first; self times sum to at most the span."""
     pass_times: dict[str, PassTime] = {}
     for timed in metadata.timed():
-        run, own = timed.run, timed.self_time
-        known = pass_times.get(run.name, PassTime(run.name, 0, 0, None))
+        run, self_time = timed.run, timed.self_time
+        former = pass_times.get(run.name, PassTime(run.name, 0, 0, None))
         pass_times[run.name] = PassTime(
             name=run.name,
-            runs=known.runs + 1,
-            changed=known.changed + run.changed,
-            self_microseconds=own
-            if known.self_microseconds is None
-            else known.self_microseconds + (own or 0),
+            runs=former.runs + 1,
+            changed=former.changed + run.changed,
+            self_microseconds=self_time
+            if former.self_microseconds is None
+            else former.self_microseconds + (self_time or 0),
         )
     return tuple(
         sorted(
@@ -79,11 +79,11 @@ def estimate_file_times(files: ModuleFiles) -> FileTimes | None:
         if stage.sequence is not None
         for artifact in stage.artifacts
     ]
-    known = [time for time in times if time is not None]
+    written = [time for time in times if time is not None]
     last = [time for time in between if time is not None]
-    if not last or max(known) - min(known) < 1:
+    if not last or max(written) - min(written) < 1:
         return None
-    return FileTimes(max(last) - min(known), max(known) - min(known))
+    return FileTimes(max(last) - min(written), max(written) - min(written))
 
 
 def estimate_step_times(
@@ -92,16 +92,18 @@ def estimate_step_times(
     """Return for each snapshot the time since the one before; None where it is not known."""
     if metadata is None:
         return (None, *(_by_files(*pair) for pair in pairwise(stages)))[: len(stages)]
-    own = {timed.run: timed.self_time for timed in metadata.timed()}
+    self_times = {timed.run: timed.self_time for timed in metadata.timed()}
     inside = assign_runs(stages, metadata)
-    return tuple(_by_runs(inside[n], own) if n in inside else None for n in range(len(stages)))
+    return tuple(
+        _by_runs(inside[n], self_times) if n in inside else None for n in range(len(stages))
+    )
 
 
 def _by_runs(runs: Sequence[PassRun], own: Mapping[PassRun, int | None]) -> StepTime | None:
     """Sum the self times; starts of pipelines are left out, for they only write files."""
     times = [own[run] for run in runs if run.name != START]
-    known = [time for time in times if time is not None]
-    return StepTime(sum(known) / _MICROSECONDS, measured=True) if known else None
+    measured = [time for time in times if time is not None]
+    return StepTime(sum(measured) / _MICROSECONDS, measured=True) if measured else None
 
 
 def _by_files(before: SnapshotFiles, after: SnapshotFiles) -> StepTime | None:

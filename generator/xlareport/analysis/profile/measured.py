@@ -174,8 +174,8 @@ def _rows(
 
 
 def _sums(rows: Sequence[MeasuredRow], names: Sequence[str]) -> tuple[Sum, ...]:
-    own, counted = Counter[str](), Counter(names)
+    self_times, counted = Counter[str](), Counter(names)
     for row, name in zip(rows, names, strict=True):
-        own[name] += row.time.own
-    sums = (Sum(name, own[name], counted[name]) for name in counted)
+        self_times[name] += row.time.own
+    sums = (Sum(name, self_times[name], counted[name]) for name in counted)
     return tuple(sorted(sums, key=lambda item: (-item.own, item.name)))

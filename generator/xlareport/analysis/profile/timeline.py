@@ -130,13 +130,15 @@ def _shown(placed: Sequence[_Event]) -> dict[Lane, int]:
         busy[thread] += 0 if event.lane.depth else event.end - event.start
         deepest[thread] = max(deepest[thread], event.lane.depth)
     room = MOST_LANES
-    kept: list[int] = []
+    shown: list[int] = []
     for thread, _ in busy.most_common():
-        if kept and deepest[thread] + 1 > room:
+        if shown and deepest[thread] + 1 > room:
             break
-        kept.append(thread)
+        shown.append(thread)
         room -= deepest[thread] + 1
-    lanes = [Lane(thread, depth) for thread in sorted(kept) for depth in range(deepest[thread] + 1)]
+    lanes = [
+        Lane(thread, depth) for thread in sorted(shown) for depth in range(deepest[thread] + 1)
+    ]
     return {lane: number for number, lane in enumerate(lanes[:MOST_LANES])}
 
 

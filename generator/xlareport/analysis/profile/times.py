@@ -132,8 +132,8 @@ class ModuleTimes(Struct, frozen=True):
     @property
     def busy(self) -> int | None:
         """Return the time in which instructions ran, over all runs; None if one is unknown."""
-        known = [run.busy for run in self.runs]
-        return None if None in known else sum(number for number in known if number is not None)
+        times = [run.busy for run in self.runs]
+        return None if None in times else sum(number for number in times if number is not None)
 
 
 class _Open(Struct):
@@ -228,14 +228,14 @@ def _note_run(run: _Run, event: OpEvent, *, keep: bool) -> int:
     if not run.is_whole:
         run.intervals.clear()
         return 0
-    kept = run.intervals.get(event.thread)
-    if kept is None:
+    intervals = run.intervals.get(event.thread)
+    if intervals is None:
         run.intervals[event.thread] = array("q", (start, end))
-    elif kept[-2] <= start <= kept[-1]:
-        kept[-1] = max(kept[-1], end)
+    elif intervals[-2] <= start <= intervals[-1]:
+        intervals[-1] = max(intervals[-1], end)
         return 0
     else:
-        kept.extend((start, end))
+        intervals.extend((start, end))
     return 1
 
 
@@ -260,15 +260,15 @@ def _module(name: str, seen: _ModuleEvents) -> ModuleTimes:
 def _steps(seen: _ModuleEvents) -> Iterator[Timeline]:
     """Yield the timelines of the median and the slowest run, among those with all events."""
     runs = sorted(seen.runs.items(), key=lambda item: item[1].start)
-    known = [
+    candidates = [
         (place, name, run, run.events)
         for place, (name, run) in enumerate(runs, 1)
         if run.events is not None
     ]
     names = list(seen.names)
-    for at in select_runs([run.end - run.start for _, _, run, _ in known]):
-        number, name, run, events = known[at]
-        yield build_timeline(name, events, run.start, names, number=number, among=len(known))
+    for at in select_runs([run.end - run.start for _, _, run, _ in candidates]):
+        number, name, run, events = candidates[at]
+        yield build_timeline(name, events, run.start, names, number=number, among=len(candidates))
 
 
 def _run(name: str, run: _Run) -> RunTime:

@@ -38,7 +38,7 @@ class CollectiveStep(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """How a sentence calls it."""
+        """The name of the position in a sentence."""
         groups = f" over {self.written_groups}" if self.written_groups else ""
         return f"{self.opcode} {self.shape}{groups}"
 
@@ -110,14 +110,14 @@ def _devices(steps: Sequence[CollectiveStep]) -> frozenset[int] | None:
 
 def _kept(module: HloModule) -> Mapping[Computation, bool]:
     """Return for each computation whether a collective is in it or below."""
-    kept: dict[Computation, bool] = {}
+    is_kept: dict[Computation, bool] = {}
     for computation in module.computations:  # callees come first
-        kept[computation] = any(
+        is_kept[computation] = any(
             _is_step(instruction)
-            or any(kept.get(callee, True) for callee in _called(module, instruction))
+            or any(is_kept.get(callee, True) for callee in _called(module, instruction))
             for instruction in computation.instructions
         )
-    return kept
+    return is_kept
 
 
 def _steps(

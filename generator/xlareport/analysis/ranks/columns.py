@@ -61,7 +61,7 @@ class _Columns(Struct):
     """In how many columns each process is."""
 
     def add(self, module_place: int, module: ModuleSummary, numbers: Sequence[int]) -> None:
-        """Put the module of some processes into a column; a new one where none is its own."""
+        """Add the module of some processes to the most similar column, or to a new one."""
         place = self._place_of(module, numbers)
         if place is None:
             place = len(self.members)
@@ -126,7 +126,7 @@ def group_programs(columns: Sequence[RankColumn]) -> tuple[frozenset[int], ...]:
     groups: dict[frozenset[int], set[int]] = {}
     home: dict[frozenset[int], frozenset[int]] = {}
     for some in sorted(sets, key=lambda set_: (-len(set_), -sets[set_])):
-        first = next((known for known in groups if _is_alike(some, known, weights)), some)
+        first = next((group for group in groups if _is_alike(some, group, weights)), some)
         home[some] = first
         groups.setdefault(first, set())
     for number, places in held.items():

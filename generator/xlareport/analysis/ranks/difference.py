@@ -74,11 +74,11 @@ def compare_rank_pair(pair: RankPair) -> RankDifference:
 
 
 def _gravest(differences: Iterable[RankDifference]) -> RankDifference | None:
-    result: RankDifference | None = None
+    gravest: RankDifference | None = None
     for difference in differences:
-        if result is None or worse(difference.verdict, result.verdict):
-            result = difference
-    return result
+        if gravest is None or worse(difference.verdict, gravest.verdict):
+            gravest = difference
+    return gravest
 
 
 def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDifference]:
@@ -91,7 +91,7 @@ def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDiffe
         yield _difference(pair, "stage", snapshots[0].stage.label)
         return
     hangs = _hangs(snapshots, pair.reference.stages)
-    known: set[DifferenceKind] = set()
+    seen_kinds: set[DifferenceKind] = set()
     for compared in snapshots:
         order = compare_order(collective_order(compared.base), collective_order(compared.other))
         if order is not None and hangs:
@@ -101,8 +101,8 @@ def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDiffe
             if difference.kind == "names" and difference.attribute == "name":
                 renamed[difference.value] = difference.other_value
             kind = _in_place(difference, compared)
-            if kind not in known:
-                known.add(kind)
+            if kind not in seen_kinds:
+                seen_kinds.add(kind)
                 yield _of_instruction(pair, compared, difference, kind)
     if {*_keys(pair.reference.stages)} != {*_keys(pair.module.stages)}:
         yield _other_passes(pair)
@@ -209,13 +209,13 @@ _Key = tuple[str, str | None, str | None, str | None, int]
 
 def _keys(stages: Sequence[SnapshotFiles]) -> dict[_Key, SnapshotFiles]:
     """Return the snapshots by key, without numbers, which shift if a pass changed nothing."""
-    result: dict[_Key, SnapshotFiles] = {}
+    stage_of: dict[_Key, SnapshotFiles] = {}
     for stage in stages:
         key = _key(stage)
-        while key in result:
+        while key in stage_of:
             key = (*key[:4], key[4] + 1)
-        result[key] = stage
-    return result
+        stage_of[key] = stage
+    return stage_of
 
 
 def _key(stage: SnapshotFiles) -> _Key:

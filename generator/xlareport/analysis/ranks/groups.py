@@ -79,9 +79,11 @@ def _without_strangers(
 ) -> Iterator[RankColumn]:
     """Yield the column, and each of its modules that is another program by itself."""
     members = list(zip(column.members, column.ranks, strict=True))
-    own = [member for member in members if not _is_stranger(member[0], compared)]
+    inside = [member for member in members if not _is_stranger(member[0], compared)]
     yield replace(
-        column, members=tuple(module for module, _ in own), ranks=tuple(ranks for _, ranks in own)
+        column,
+        members=tuple(module for module, _ in inside),
+        ranks=tuple(ranks for _, ranks in inside),
     )
     for module, ranks in members:
         if _is_stranger(module, compared):
@@ -94,11 +96,11 @@ def _is_stranger(module: ModuleSummary, compared: Mapping[str, RankDifference]) 
 
 
 def _of_column(column: RankColumn, compared: Mapping[str, RankDifference]) -> RankGroup:
-    known = [
+    differing = [
         compared[member.files.key] for member in column.members if member.files.key in compared
     ]
     first: RankDifference | None = None
-    for difference in known:
+    for difference in differing:
         if first is None or worse(difference.verdict, first.verdict):
             first = difference
     unseen = RankVerdict.SAME if len(column.members) == 1 else RankVerdict.UNKNOWN
@@ -108,7 +110,7 @@ def _of_column(column: RankColumn, compared: Mapping[str, RankDifference]) -> Ra
         missing=rank_numbers(column.missing),
         verdict=first.verdict if first else unseen,
         first=first,
-        others=tuple(name for name in known if name is not first),
+        others=tuple(name for name in differing if name is not first),
     )
 
 
@@ -151,5 +153,5 @@ def _orders(calls: Sequence[tuple[CollectiveCall, ...]]) -> Iterator[Difference]
     for number, row in enumerate(zip_longest(*calls), 1):
         if len(set(row)) > 1 and value < _SHOWN:
             value += 1
-            result = tuple("none" if item is None else str(item) for item in row)
-            yield Difference(f"collective {number} in order", result)
+            cells = tuple("none" if item is None else str(item) for item in row)
+            yield Difference(f"collective {number} in order", cells)

@@ -256,8 +256,8 @@ def _contents(computation: Computation) -> Counter[object]:
 def _kind_of_rest(base: Computation, other: Computation) -> DifferenceKind:
     """Return the kind of the instructions that only the longer of two computations has."""
     shorter = min(len(base.instructions), len(other.instructions))
-    rest: Sequence[Instruction] = (*base.instructions[shorter:], *other.instructions[shorter:])
-    fused = any(instruction.opcode == "fusion" for instruction in rest) or "fused" in base.name
+    unpaired: Sequence[Instruction] = (*base.instructions[shorter:], *other.instructions[shorter:])
+    fused = any(instruction.opcode == "fusion" for instruction in unpaired) or "fused" in base.name
     return "fusion" if fused else "structure"
 
 

@@ -77,12 +77,12 @@ def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> Rank
     compiled: dict[Process, _Compiled] = defaultdict(_Compiled)
     ids = (summary.files.id or 0 for summary in summaries)
     for place, (number, process) in enumerate(zip(ids, assigned, strict=False)):
-        for known in _everywhere(process, grouped.folder_copies):
-            compiled[known].add(place, number)
+        for member in _everywhere(process, grouped.folder_copies):
+            compiled[member].add(place, number)
     of_further = zip(of_copies, assigned[len(summaries) :], strict=True)
     for (place, copy), process in of_further:
-        for known in _everywhere(process, grouped.folder_copies):
-            compiled[known].add(place, copy.files.id or 0)
+        for member in _everywhere(process, grouped.folder_copies):
+            compiled[member].add(place, copy.files.id or 0)
     ordered = sorted(compiled, key=lambda process: (natural_order(process[0]), process[1]))
     places = places_of(summaries)
     keys = places.in_order if isinstance(places, KeyPlaces) else PackedStrings(places)

@@ -197,8 +197,8 @@ def compare_tuning(base: Artifact, other: Artifact) -> str:
     for key in [*ours, *(key for key in theirs if key not in ours)]:
         if ours.get(key) != theirs.get(key):
             _, hlo = key
-            own, most = _choice_words(theirs.get(key)), _choice_words(ours.get(key))
-            return f"{own} for {_shown_choices(hlo)}; most ranks: {most}"
+            choice, most = _choice_words(theirs.get(key)), _choice_words(ours.get(key))
+            return f"{choice} for {_shown_choices(hlo)}; most ranks: {most}"
     return ""
 
 

@@ -64,16 +64,16 @@ def find_changes(partitioning: Partitioning, devices: int) -> tuple[ShardingChan
     Sharding propagation must be over: an instruction without a sharding counts as replicated.
     """
     collectives = _collectives(partitioning.after)
-    result: list[ShardingChange] = []
+    changes: list[ShardingChange] = []
     for computation in partitioning.before.computations:
         for instruction in computation.instructions:
             if instruction.opcode in _SAME_PLACES:
-                result += _changes(
+                changes += _changes(
                     partitioning.before, computation, instruction, devices, collectives
                 )
-            if len(result) >= MOST_CHANGES:
-                return tuple(result[:MOST_CHANGES])
-    return tuple(result)
+            if len(changes) >= MOST_CHANGES:
+                return tuple(changes[:MOST_CHANGES])
+    return tuple(changes)
 
 
 def _key(module: HloModule, instruction: Instruction) -> InstructionKey:
@@ -82,12 +82,12 @@ def _key(module: HloModule, instruction: Instruction) -> InstructionKey:
 
 
 def _collectives(module: HloModule) -> dict[InstructionKey, list[str]]:
-    result: dict[InstructionKey, list[str]] = {}
+    words_of: dict[InstructionKey, list[str]] = {}
     for instruction in module.instructions:
         if instruction.opcode.removesuffix("-start") in KINDS and instruction.metadata.op_name:
             words = f"{instruction.name} ({instruction.opcode})"
-            result.setdefault(_key(module, instruction), []).append(words)
-    return result
+            words_of.setdefault(_key(module, instruction), []).append(words)
+    return words_of
 
 
 def _changes(

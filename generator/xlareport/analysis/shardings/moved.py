@@ -52,11 +52,11 @@ def device_boxes(
 
 def _box(tile: Tile, tiles: Sequence[int], dimensions: Sequence[int]) -> IndexBounds:
     """Return a part: equal ones as large as the first, the last may be less."""
-    result = []
+    box = []
     for number, count, size in zip(tile, tiles, dimensions, strict=True):
         part_size = -(-size // count)
-        result.append((min(size, number * part_size), min(size, (number + 1) * part_size)))
-    return tuple(result)
+        box.append((min(size, number * part_size), min(size, (number + 1) * part_size)))
+    return tuple(box)
 
 
 def _overlap(first: IndexBounds, second: IndexBounds) -> IndexBounds:

@@ -182,18 +182,18 @@ def _gathers(
     flow: DataFlow, place: LocatedInstruction, *, copies: bool
 ) -> Sequence[LocatedInstruction]:
     """Return the all-gathers that make the sliced value, the first one first."""
-    result: list[LocatedInstruction] = []
+    gathers: list[LocatedInstruction] = []
     before = flow.operand(place, 0)
-    while before is not None and len(result) < _CHAIN:
+    while before is not None and len(gathers) < _CHAIN:
         # A layout pass may copy between two gathers; a copy behind the last is the program's.
-        before = flow.through_moves(before, copies=copies or bool(result))
+        before = flow.through_moves(before, copies=copies or bool(gathers))
         if before[1].opcode.removesuffix("-start") != "all-gather" or len(before[1].operands) != 1:
             break
-        if result and not _has_sizes(flow.operand(result[-1], 0), before):
+        if gathers and not _has_sizes(flow.operand(gathers[-1], 0), before):
             break  # what is reshaped is gathered as another value
-        result.append(before)
+        gathers.append(before)
         before = flow.operand(before, 0)
-    return result[::-1]
+    return gathers[::-1]
 
 
 def _has_sizes(value: LocatedInstruction | None, other: LocatedInstruction) -> bool:
@@ -311,7 +311,7 @@ def _is_written(before: HloModule, op_name: str) -> bool:
 
 
 def _sharding_of(around: Sequence[Instruction], tiles: Tiles) -> str:
-    """Return the one sharding of these tiles that is written around an op; else ''."""
+    """Return the sharding around an op that has these tiles; empty if none or several do."""
     texts = {instruction.attributes.get("sharding", "") for instruction in around}
     alike = [text for text in texts if _tiles(parse_sharding(text)) == tiles]
     return alike[0] if len(alike) == 1 else ""

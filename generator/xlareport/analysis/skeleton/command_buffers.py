@@ -9,11 +9,10 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from xlareport.analysis.code.command_buffers import find_command_buffers
 from xlareport.analysis.code.links import name_kernel
 from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
 from xlareport.program import CodeNotes
-from xlareport.readers.thunks import Thunk
+from xlareport.readers.thunks import Thunk, find_command_buffers
 
 _COMPUTATION = "command_buffer"
 _EXACT = "members from the thunk metadata"
@@ -29,15 +28,15 @@ def in_command_buffers(items: Sequence[SkeletonItem], code: CodeNotes) -> tuple[
     buffers, note = _members(code)
     if not buffers:
         return called
-    result: list[SkeletonItem] = []
+    with_buffers: list[SkeletonItem] = []
     places = [_buffer_of(item, buffers) for item in called]
     for number, group in groupby(zip(places, called, strict=True), key=lambda pair: pair[0]):
         members = tuple(item for _, item in group)
         if number is None:
-            result += members
+            with_buffers += members
         else:
-            result.append(_buffer(number, members, note))
-    return tuple(result)
+            with_buffers.append(_buffer(number, members, note))
+    return tuple(with_buffers)
 
 
 def _as_buffer(item: SkeletonItem) -> SkeletonItem:

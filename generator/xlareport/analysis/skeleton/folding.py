@@ -268,10 +268,10 @@ def _layers(stretch: _Stretch) -> tuple[str, ...]:
 
 def _cut(items: Sequence[SkeletonItem], most: int) -> tuple[SkeletonLine, ...]:
     """Return at most so many lines: of neighbors, the quickest are put together."""
-    kept = [_line(0, group.items, group.scope) for group in _groups(items, 1)]
-    while len(kept) > most:
-        at = min(range(len(kept) - 1), key=lambda i: kept[i].seconds + kept[i + 1].seconds)
-        both = [*kept[at].items, *kept[at + 1].items]
-        shared = kept[at].scope if kept[at].scope == kept[at + 1].scope else ""
-        kept[at : at + 2] = [_line(0, both, shared)]
-    return tuple(kept)
+    lines = [_line(0, group.items, group.scope) for group in _groups(items, 1)]
+    while len(lines) > most:
+        at = min(range(len(lines) - 1), key=lambda i: lines[i].seconds + lines[i + 1].seconds)
+        both = [*lines[at].items, *lines[at + 1].items]
+        shared = lines[at].scope if lines[at].scope == lines[at + 1].scope else ""
+        lines[at : at + 2] = [_line(0, both, shared)]
+    return tuple(lines)

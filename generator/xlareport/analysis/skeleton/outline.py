@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.breakdown import OpKey
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.phases import FORWARD, key_by_phase
 from xlareport.analysis.cost.roofline import estimate_time, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
@@ -159,9 +160,11 @@ class _Outline(Struct):
                 break
             items.append(item)
         ends = _starts(items, computation)
-        kept = [item for place, item in enumerate(items) if not self._ends_sync(items, ends, place)]
-        self.left_out += len(items) - len(kept)
-        self._items_of[computation.name] = tuple(_with_ends(kept, computation))
+        shown = [
+            item for place, item in enumerate(items) if not self._ends_sync(items, ends, place)
+        ]
+        self.left_out += len(items) - len(shown)
+        self._items_of[computation.name] = tuple(_with_ends(shown, computation))
         self._sizes[computation.name] = size
 
     def _ends_sync(
@@ -349,7 +352,7 @@ def _thread(instruction: Instruction) -> str:
 
 
 def _called_name(instruction: Instruction) -> str:
-    target = instruction.attributes.get("custom_call_target", "").strip('"')
+    target = name_target(instruction)
     return target or instruction.opcode
 
 

@@ -131,8 +131,8 @@ def _until(item: SkeletonItem) -> str:
 
 
 def _note(item: SkeletonItem) -> str:
-    known = item.note and item.note != "time not known"
-    return f" ({item.note})" if known else ""
+    has_note = item.note and item.note != "time not known"
+    return f" ({item.note})" if has_note else ""
 
 
 def _several(line: SkeletonLine) -> tuple[str, str, str]:

@@ -187,7 +187,7 @@ def to_microseconds(nanoseconds: int) -> float:
 
 def _arguments(item: SkeletonItem) -> dict[str, Any]:
     """Return the arguments of an event, which Perfetto shows."""
-    known = item.seconds is not None
+    is_timed = item.seconds is not None
     values = {
         "opcode": item.opcode,
         "computation": item.computation,
@@ -196,6 +196,6 @@ def _arguments(item: SkeletonItem) -> dict[str, Any]:
         "estimated_us": round(item.seconds * 1e6, 6) if item.seconds is not None else None,
         "trip_count": item.trip_count,
         "done": item.done,
-        "note": item.note or ("" if known or item.kind == "done" else "time not known"),
+        "note": item.note or ("" if is_timed or item.kind == "done" else "time not known"),
     }
     return {name: value for name, value in values.items() if value not in (None, "")}

@@ -30,10 +30,10 @@ def member_op_names(
     if listed:
         return listed
     elements = element_op_names(module, computation, instruction)
-    own = instruction.metadata.op_name
-    if any(name != own for name in elements.values()):
-        return tuple(elements.get(at, name or own) for at, name in enumerate(given))
-    return tuple(name or (own if at == 0 else "") for at, name in enumerate(given))
+    op_name = instruction.metadata.op_name
+    if any(name != op_name for name in elements.values()):
+        return tuple(elements.get(at, name or op_name) for at, name in enumerate(given))
+    return tuple(name or (op_name if at == 0 else "") for at, name in enumerate(given))
 
 
 def listed_op_names(instruction: Instruction, given: Sequence[str]) -> tuple[str, ...]:

@@ -62,14 +62,14 @@ def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
 
     A fusion without a place has that of its root.
     """
-    known: dict[_Key, SourcePlace | None] = {}
+    places: dict[_Key, SourcePlace | None] = {}
 
     def own(instruction: Instruction) -> SourcePlace | None:
         metadata = instruction.metadata
         key = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
-        if key not in known:
-            known[key] = place_of(instruction, module)
-        return known[key]
+        if key not in places:
+            places[key] = place_of(instruction, module)
+        return places[key]
 
     def place(instruction: Instruction) -> SourcePlace | None:
         root = fused_root(instruction, module)
@@ -116,3 +116,23 @@ def walk_stack(frame_id: int | None, module: HloModule) -> Iterator[SourcePlace]
         frame = module.stack_frames[frame_id]
         yield SourcePlace(frame.file, frame.line, frame.function)
         frame_id = frame.parent
+
+
+SourceOf = Callable[[Instruction], SourcePlace | None]
+
+
+class PlacedInstruction(Instruction, kw_only=True, eq=False):
+    """An instruction of a snapshot, with its source lines."""
+
+    _source_of: SourceOf
+
+    @staticmethod
+    def of(instruction: Instruction, source_of: SourceOf) -> "PlacedInstruction":
+        """Return the instruction with all its fields, and the source that the function finds."""
+        values = (getattr(instruction, name) for name in Instruction.__struct_fields__)
+        return PlacedInstruction(*values, _source_of=source_of)
+
+    @property
+    def source(self) -> SourcePlace | None:
+        """File, line and function of the user's program; None where they are not known."""
+        return self._source_of(self)

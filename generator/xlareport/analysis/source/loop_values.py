@@ -38,10 +38,10 @@ class _Operand(Struct, frozen=True):
 
     def inside(self, path: _Path) -> _Path | None:
         """Return where in it an element of the tuple is; None where it is another one."""
-        own = self.element
-        if own[: len(path)] == path:  # it is the whole value, or a part of it
+        element = self.element
+        if element[: len(path)] == path:  # it is the whole value, or a part of it
             return ()
-        return path[len(own) :] if path[: len(own)] == own else None
+        return path[len(element) :] if path[: len(element)] == element else None
 
 
 class LoopValues:
@@ -67,7 +67,7 @@ class LoopValues:
         return self._module.by_name.get(dict(loop.called).get("body", ""))
 
     def readers(self, computation: Computation, name: str) -> Iterator[Reading]:
-        """Yield what reads a value as an element of tuples and in the bodies of loops."""
+        """Yield the readers of a value, through elements of tuples and into the bodies of loops."""
         waiting: deque[_Followed] = deque([(computation, name, ())])
         seen: set[tuple[str, str, _Path]] = set()
         while waiting and len(seen) < _MOST_VALUES:
@@ -86,7 +86,7 @@ class LoopValues:
     def _uses(
         self, place: Computation, value: str, path: _Path
     ) -> Iterator[tuple[Instruction, _Operand, _Path]]:
-        """Yield what uses a value or an element of it, the operand, and where in that it is."""
+        """Yield the users of a value or its element, each with the operand and the path in that."""
         users = place.users.get(value, ())
         if path and len(users) > 1:
             elements = self._elements_of(place, value)
@@ -99,27 +99,27 @@ class LoopValues:
                     yield user, operand, inside
 
     def _elements_of(self, place: Computation, value: str) -> Mapping[int | None, Sequence[int]]:
-        known = self._elements.get((place, value))
-        if known is None:
+        cached = self._elements.get((place, value))
+        if cached is None:
             elements: dict[int | None, list[int]] = {}
             for number, user in enumerate(place.users[value]):
                 element = user.taken_element if user.opcode == _ELEMENT else None
                 elements.setdefault(element, []).append(number)
-            known = self._elements[place, value] = elements
-        return known
+            cached = self._elements[place, value] = elements
+        return cached
 
     def _operands_of(self, user: Instruction) -> Mapping[str, Sequence[_Operand]]:
         """Return the operands by the names of their values: all of a tuple, else distinct ones."""
-        known = self._operands.get(user)
-        if known is None:
+        cached = self._operands.get(user)
+        if cached is None:
             operands: dict[str, list[_Operand]] = {}
             texts = user.operands if user.opcode == "tuple" else dict.fromkeys(user.operands)
             for number, text in enumerate(texts):
                 name, *element = text.split("#")
                 path = tuple(parse_whole_number(index) or 0 for index in element)
                 operands.setdefault(name, []).append(_Operand(number, text, path))
-            known = self._operands[user] = operands
-        return known
+            cached = self._operands[user] = operands
+        return cached
 
     def _passed(
         self, place: Computation, user: Instruction, operand: _Operand, path: _Path

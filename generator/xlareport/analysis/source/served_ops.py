@@ -53,10 +53,10 @@ def serve_ops(module: HloModule) -> Mapping[InstructionKey, OpShares]:
     in the body of a loop that carries the value; else for that of the loop's result. A collective
     that was combined works for the ops of all its operands.
     """
-    known = _KNOWN.get(module)
-    if known is None:
-        known = _KNOWN[module] = _serve(module)
-    return known
+    served = _KNOWN.get(module)
+    if served is None:
+        served = _KNOWN[module] = _serve(module)
+    return served
 
 
 def _serve(module: HloModule) -> Mapping[InstructionKey, OpShares]:
@@ -114,7 +114,7 @@ class _Served:
         members_of = [ops for _, ops in results] or self._of_start(computation, instruction)
         if members_of:
             self._members[computation.name, instruction.name] = members_of
-        own = ((op_name, 1.0),) if op_name else ()
+        written_op = ((op_name, 1.0),) if op_name else ()
         listed = listed_op_names(instruction, [main_op(ops) for _, ops in members])
         elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
         joined = self._joined(computation, instruction)
@@ -123,8 +123,8 @@ class _Served:
         elif listed and is_combined(instruction):
             sizes = (size for size, _ in members)
             members = [(size, ((name, 1.0),)) for size, name in zip(sizes, listed, strict=True)]
-        elif own and any(ops != own for ops in elements.values()):
-            members = [(size, elements.get(at, own)) for at, (size, _) in enumerate(members)]
+        elif written_op and any(ops != written_op for ops in elements.values()):
+            members = [(size, elements.get(at, written_op)) for at, (size, _) in enumerate(members)]
         elif not _are_merged(members, op_name):
             members = []
         if members:
@@ -132,8 +132,8 @@ class _Served:
             return _divide(members)
         is_element = instruction.opcode == _ELEMENT and bool(instruction.operand_names)
         # XLA gives the elements of a fusion its op_name.
-        if own and not (is_element and own in read):
-            return own
+        if written_op and not (is_element and written_op in read):
+            return written_op
         if instruction.opcode in _BUNDLES:
             return ()
         if is_element:
@@ -222,7 +222,7 @@ class _Served:
 
     @staticmethod
     def _of_fusion(fused: Computation, read: list[OpShares]) -> list[tuple[int, OpShares]]:
-        """Return what the concatenate that a fusion only is for combines."""
+        """Return size and ops of each operand that a fusion concatenates; empty for others."""
         root = _behind_moves(fused, fused.root)
         if root is None or root.opcode != "concatenate":
             return []
@@ -281,23 +281,23 @@ class _Served:
             for name in instruction.operand_names
             for maker in self._loops.makers(computation, name)
         )
-        known = (self.ops.get((place.name, name), ()) for place, name in makers)
-        return next(filter(None, known), ())
+        maker_ops = (self.ops.get((place.name, name), ()) for place, name in makers)
+        return next(filter(None, maker_ops), ())
 
     def _used_for(self, home: str, user: Instruction, name: str) -> OpShares:
         """Return the ops for which a user reads a value; in a fusion, those of its readers.
 
         `name` is that of the value or, as written in operands, of an element of it.
         """
-        own = self.ops.get((home, user.name), ())
+        user_ops = self.ops.get((home, user.name), ())
         fused = self._module.by_name.get(user.called[0][1]) if user.called else None
         if user.opcode != "fusion" or fused is None:
-            return own
+            return user_ops
         given = zip(user.operands, user.operand_names, fused.parameters, strict=False)
         parameters = [line for *names, line in given if name in names]
         op_names = [name for line in parameters for name in self._ops_reading(fused, line)]
-        known = dict.fromkeys(op_names)
-        return tuple((op_name, 1.0 / len(known)) for op_name in known) or own
+        distinct = dict.fromkeys(op_names)
+        return tuple((op_name, 1.0 / len(distinct)) for op_name in distinct) or user_ops
 
     def _ops_reading(self, computation: Computation, line: Instruction) -> Iterator[str]:
         """Yield the op_names of what reads a value, looking behind moves that have none."""
@@ -324,7 +324,7 @@ def _are_merged(members: list[tuple[int, OpShares]], op_name: str) -> bool:
 
 
 def _behind_moves(computation: Computation, line: Instruction | None) -> Instruction | None:
-    """Return what an instruction moves or converts."""
+    """Return the value behind an instruction that only moves or converts it."""
     for _ in range(_MOST_MOVES):
         if line is None or line.opcode not in _MOVES or not line.operand_names:
             break

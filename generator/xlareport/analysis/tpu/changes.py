@@ -37,16 +37,16 @@ class TpuProgramChange(Struct, frozen=True):
 
 def tpu_figures(programs: Sequence[TpuProgram]) -> Iterator[tuple[str, int]]:
     """Yield the figures of all programs of HLO instructions; what is not known is left out."""
-    own = [program for program in programs if program.instruction]
-    if not own:
+    named = [program for program in programs if program.instruction]
+    if not named:
         return
-    cycles = [_all_runs(program, program.dynamic_cycles) for program in own]
-    static = [_all_runs(program, program.static_cycles) for program in own]
-    spills = [program.spill_stores for program in own]
+    cycles = [_all_runs(program, program.dynamic_cycles) for program in named]
+    static = [_all_runs(program, program.static_cycles) for program in named]
+    spills = [program.spill_stores for program in named]
     for name, values in ((CYCLES, cycles), (STATIC_CYCLES, static), (SPILLS, spills)):
-        known = [value for value in values if value is not None]
-        if len(known) == len(values):
-            yield name, sum(known)
+        counted = [value for value in values if value is not None]
+        if len(counted) == len(values):
+            yield name, sum(counted)
 
 
 def _all_runs(program: TpuProgram, cycles: int | None) -> int | None:

@@ -51,7 +51,7 @@ class Action(Struct):
 
     @property
     def is_branch(self) -> bool:
-        """Return whether it may go elsewhere."""
+        """Whether the actions may continue at another address."""
         return self.branch is not None
 
 
@@ -64,11 +64,11 @@ def control_actions(
         for address, operations in addressed
     }
     wanted = _needed(action for actions in candidates.values() for action in actions)
-    kept = {
+    actions_at = {
         address: tuple(action for action in actions if action.is_branch or action.target in wanted)
         for address, actions in candidates.items()
     }
-    return {address: actions for address, actions in kept.items() if actions}
+    return {address: actions for address, actions in actions_at.items() if actions}
 
 
 def _needed(actions: Iterable[Action]) -> set[str]:

@@ -77,14 +77,14 @@ def dynamic_cycles(
         return DynamicCycles(bundles, _STRAIGHT, (1,) * bundles)
     if delay_slots is None:
         return DynamicCycles(None, "Not known: the dump does not say which chip it is for.")
-    result = run_program(actions, bundles, delay_slots)
-    if isinstance(result, Execution):
-        return DynamicCycles(result.cycles, _FOLLOWED, result.counts)
+    execution = run_program(actions, bundles, delay_slots)
+    if isinstance(execution, Execution):
+        return DynamicCycles(execution.cycles, _FOLLOWED, execution.counts)
     form, trips = recognize_loop(actions), bounds[0].limit if len(bounds) == 1 else None
     if form and trips is not None and iterations is not None and trips >= iterations:
         cycles = counted_cycles(form, bundles, trips, iterations, delay_slots)
         return DynamicCycles(cycles, _FORM)
-    return DynamicCycles(None, _not_known(result))
+    return DynamicCycles(None, _not_known(execution))
 
 
 def _not_known(result: Unknown) -> str:

@@ -104,8 +104,8 @@ class _Interpreter:
             elif runs:
                 target = action.branch
         self._registers.update(written)
-        known = target is None or 0 <= target < self._bundles
-        return target if known else Unknown("the target of a branch is not known", address)
+        is_inside = target is None or 0 <= target < self._bundles
+        return target if is_inside else Unknown("the target of a branch is not known", address)
 
     def _runs(self, action: Action) -> bool | None:
         if not action.predicate:

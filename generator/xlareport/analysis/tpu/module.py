@@ -113,8 +113,8 @@ class _Joined(Struct, frozen=True):
     def runs_of(self, name: str) -> int | None:
         """Return how often one run of the module runs a program; None where not known."""
         costs = [self.cost_of(program) for program in (name, *self.sharing(name))]
-        known = [cost.executions for cost in costs if cost and cost.executions is not None]
-        return sum(known) if len(known) == len(costs) else None
+        executions = [cost.executions for cost in costs if cost and cost.executions is not None]
+        return sum(executions) if len(executions) == len(costs) else None
 
     def cost_of(self, name: str) -> InstructionCost | None:
         """Return the cost of one execution of an instruction."""
@@ -194,9 +194,9 @@ def _record(programs: Sequence[TpuProgram], joined: _Joined, grade: str) -> TpuM
     of_instructions = [name for name in reached if name not in WHOLE_PROGRAMS]
     core = joined.core
     emitted = (
-        EmittedCode(range_.instruction, range_.begin, range_.end, next(iter(own), None))
+        EmittedCode(range_.instruction, range_.begin, range_.end, next(iter(emitters), None))
         for range_ in joined.shared.ranges
-        for own in (_programs_of(range_.instruction, files, joined),)
+        for emitters in (_programs_of(range_.instruction, files, joined),)
     )
     summary = TpuSummary(
         called_cycles=sum(cycles[name] for name in of_instructions) if joined.calls else None,

@@ -30,12 +30,12 @@ class CompilerNotes(Struct, frozen=True):
 def index_notes(module: HloModule) -> dict[str, CompilerNotes]:
     """Return the notes on each instruction outside of fusions by name; the first counts."""
     fused = _fused(module)
-    result: dict[str, CompilerNotes] = {}
+    notes_of: dict[str, CompilerNotes] = {}
     for computation in module.computations:
         if computation.name not in fused:
             for name, notes in _notes(computation):
-                result.setdefault(name, notes)
-    return result
+                notes_of.setdefault(name, notes)
+    return notes_of
 
 
 def _fused(module: HloModule) -> set[str]:
@@ -48,7 +48,7 @@ def _fused(module: HloModule) -> set[str]:
 
 
 def _notes(computation: Computation) -> list[tuple[str, CompilerNotes]]:
-    result = []
+    noted = []
     for instruction in computation.instructions:
         text = instruction.attributes_text
         bounds = _BOUNDS.search(text)
@@ -62,5 +62,5 @@ def _notes(computation: Computation) -> list[tuple[str, CompilerNotes]]:
             estimated_cycles=int(cycles[1]) if cycles else None,
             iterations=product if bounds else None,
         )
-        result.append((instruction.name, notes))
-    return result
+        noted.append((instruction.name, notes))
+    return noted

@@ -248,16 +248,16 @@ def find_loops(
     stated = list(bounds)
     loops = []
     for begin, branch in places:
-        known = _take(stated, _limit(actions, branch))
+        taken = _take(stated, _limit(actions, branch))
         end = branch + 1 + delay_slots
         loops.append(
             TpuLoop(
                 begin=begin,
                 end=end,
                 depth=1 + sum(outer <= begin and branch < last for outer, last in places),
-                start=known.start if known else None,
-                step=known.step if known else None,
-                limit=known.limit if known else None,
+                start=taken.start if taken else None,
+                step=taken.step if taken else None,
+                limit=taken.limit if taken else None,
                 runs=counts[begin] if counts else None,
                 dma_waits=sum(begin <= address < end for address in waiting),
             )

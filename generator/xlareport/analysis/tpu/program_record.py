@@ -137,8 +137,8 @@ class TpuProgram(Struct, frozen=True):
     @property
     def run_seconds(self) -> float | None:
         """The larger of cycles / clock and HBM bytes / bandwidth, for one run; None if unknown."""
-        known = [seconds for seconds in (self.seconds, self.hbm_seconds) if seconds is not None]
-        return max(known) if known else None
+        times = [seconds for seconds in (self.seconds, self.hbm_seconds) if seconds is not None]
+        return max(times) if times else None
 
     @property
     def total_seconds(self) -> float | None:

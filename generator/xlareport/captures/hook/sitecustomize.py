@@ -28,12 +28,12 @@ def take_own_folder() -> None:
     folder, former = os.environ.get(_FOLDER), os.environ.get(_OWN)
     if not folder or not former:
         return
-    own = Path(folder, f"process-{os.getpid()}")
-    own.mkdir(parents=True, exist_ok=True)
+    process_folder = Path(folder, f"process-{os.getpid()}")
+    process_folder.mkdir(parents=True, exist_ok=True)
     for name in _VARIABLES:
         if name in os.environ:
-            os.environ[name] = os.environ[name].replace(former, str(own))
-    os.environ[_OWN] = str(own)
+            os.environ[name] = os.environ[name].replace(former, str(process_folder))
+    os.environ[_OWN] = str(process_folder)
 
 
 def import_the_hidden_one() -> None:

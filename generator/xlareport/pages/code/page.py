@@ -57,17 +57,17 @@ TAB = ModuleTab("code", lambda shown: shown.analysis.code, code_page, wide=True,
 
 def code_words(summary: CodeSummary) -> str:
     """Return a few sentences on the amount of code, and how much of it is linked."""
-    result = []
+    sentences = []
     if summary.files:
         of = "" if summary.linked == summary.files else f"{units.count(summary.linked)} of "
         files = units.plural(summary.files, "file")
         are = "is" if summary.files == 1 else "are"
-        result.append(f"{of}{files} of code {are} linked to instructions.")
+        sentences.append(f"{of}{files} of code {are} linked to instructions.")
     if summary.thunks:
-        result.append(f"{units.plural(summary.thunks, 'thunk')} in execution order.")
+        sentences.append(f"{units.plural(summary.thunks, 'thunk')} in execution order.")
     if summary.left_out:
-        result.append(f"{units.count(summary.left_out)} more instructions not shown.")
-    return " ".join(result)
+        sentences.append(f"{units.count(summary.left_out)} more instructions not shown.")
+    return " ".join(sentences)
 
 
 MOST_SHOWN = 300_000
@@ -120,14 +120,14 @@ def cut_note(text: str) -> str:
 
 def joined(lines: Sequence[str], most: int) -> str:
     """Return lines as a text, cut after `most` characters."""
-    result, size = [], 0
+    shown, size = [], 0
     for line in lines:
         size += len(line) + 1
         if size > most:
-            result.append("...")
+            shown.append("...")
             break
-        result.append(line)
-    return "\n".join(result) + "\n"
+        shown.append(line)
+    return "\n".join(shown) + "\n"
 
 
 MOST_THUNKS = 20_000
@@ -262,8 +262,8 @@ def _text(computation: Computation) -> Iterator[str]:
 
 def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]:
     order = list(LABELS)
-    known = {stage: place for place, stage in enumerate(order)}
-    for link in sorted(links, key=lambda link: (known.get(link.file.stage, -1), link.file.path)):
+    place_of = {stage: place for place, stage in enumerate(order)}
+    for link in sorted(links, key=lambda link: (place_of.get(link.file.stage, -1), link.file.path)):
         file = link.file
         yield {
             "label": _label(file),
@@ -332,7 +332,7 @@ def _thunk(run_thunk: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[
 
 def _inside(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
     """Return the instructions inside of fusions by name, with the unit that they are part of."""
-    result: dict[str, int] = {}
+    number_of: dict[str, int] = {}
     for number, unit in enumerate(shown):
         instruction = unit.instruction
         for _, name in (
@@ -340,10 +340,10 @@ def _inside(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
         ):
             called = module.by_name.get(name)
             for inner in called.instructions if called else ():
-                result.setdefault(inner.name, number)
-        if len(result) > _MOST_INSIDE:
+                number_of.setdefault(inner.name, number)
+        if len(number_of) > _MOST_INSIDE:
             break
-    return result
+    return number_of
 
 
 def _decisions(linked_decisions: LinkedDecisions | None) -> dict[str, Any] | None:

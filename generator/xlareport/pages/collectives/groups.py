@@ -121,8 +121,8 @@ def _groups_along(places: _Places, along: Sequence[int]) -> set[frozenset[int]]:
     """Return the groups of the devices that differ along some axes alone."""
     groups: dict[tuple[int, ...], set[int]] = {}
     for device, place in places.items():
-        rest = tuple(step for axis, step in enumerate(place) if axis not in along)
-        groups.setdefault(rest, set()).add(device)
+        other_steps = tuple(step for axis, step in enumerate(place) if axis not in along)
+        groups.setdefault(other_steps, set()).add(device)
     return {frozenset(group) for group in groups.values()}
 
 
@@ -133,7 +133,7 @@ def _group_ids(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
 
 
 def _key(row: CollectiveRow) -> Hashable:
-    """Return what collectives of one grouping have in common.
+    """Return the key that collectives with the same device groups share.
 
     Pairs of sender and receiver are no groups; both directions of an exchange are one grouping.
     """

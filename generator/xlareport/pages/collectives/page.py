@@ -62,7 +62,7 @@ def collectives_words(report: CollectivesReport | None) -> str:
 
 
 def _by_device(report: CollectivesReport, sent: SentBytes) -> str:
-    """Return what a device sends; a range where some send more than others."""
+    """Return the bytes that a device sends; a range where some send more than others."""
     least, most = units.byte_size(sent.least), units.byte_size(sent.most)
     if not sent.is_exact:
         bound = "at most" if report.bound in ("", "at most") else "about"
@@ -125,17 +125,17 @@ def _figures(report: CollectivesReport) -> list[Figure]:
     together = f"{report.bound} {units.byte_size(sent.by_all)}".lstrip()
     figures.append(Figure("On all devices", together, "per module execution"))
     times = [(row.figures.time.seconds, row.figures) for row in rows]
-    known = [(seconds, collective) for seconds, collective in times if seconds is not None]
-    if known:
-        modeled = sum(seconds * collective.counted for seconds, collective in known)
+    timed = [(seconds, collective) for seconds, collective in times if seconds is not None]
+    if timed:
+        modeled = sum(seconds * collective.counted for seconds, collective in timed)
         figures.append(Figure("Modeled time", units.seconds(modeled), "not measured"))
-    if known and report.is_scheduled:
-        exposed = sum(collective.exposed_seconds for _, collective in known)
+    if timed and report.is_scheduled:
+        exposed = sum(collective.exposed_seconds for _, collective in timed)
         note = "not overlapped with other work; estimate"
         figures.append(Figure("Exposed", units.seconds(exposed), note))
         most = units.seconds(report.hideable_seconds)
         note = "upper bound: exposed time or independent work not run meanwhile, the lesser"
-        rows_seconds = sum(collective.hideable_seconds for _, collective in known)
+        rows_seconds = sum(collective.hideable_seconds for _, collective in timed)
         if units.seconds(rows_seconds) != most:
             note += "; work that could run beside several counts once, in the rows for each"
         figures.append(Figure("Hideable", most, note))

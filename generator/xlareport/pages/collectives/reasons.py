@@ -63,13 +63,13 @@ def _places(row: CollectiveRow) -> str:
 
 def _run_on(places: list[str]) -> list[str]:
     """Return places as one capitalized list: a phase is written only where it changes."""
-    result, last = places[:1], places[0].partition(" ")[0] if places else ""
+    shortened, last = places[:1], places[0].partition(" ")[0] if places else ""
     for place in places[1:]:
         phase, _, path = place.partition(" ")
         other = f"{phase.lower()} {path}" if path else place
-        result.append(path if path and phase == last else other)
+        shortened.append(path if path and phase == last else other)
         last = phase
-    return result
+    return shortened
 
 
 def cause_words(

@@ -56,11 +56,11 @@ def figure_rows(compared: ComparedRecord) -> tuple[FigureRow, ...]:
 
 
 def _figures(compared: ComparedRecord) -> Iterator[FigureRow]:
-    known = {figure.name: figure for figure in compared.figures}
+    by_name = {figure.name: figure for figure in compared.figures}
     for name, label in _NAMES.items():
-        if name in known and (known[name].base, known[name].head) != (0, 0):
+        if name in by_name and (by_name[name].base, by_name[name].head) != (0, 0):
             memory = compared.device_memory if name in _OF_DEVICE_MEMORY else ""
-            yield _figure(known[name], f"{label} ({memory})" if memory else label)
+            yield _figure(by_name[name], f"{label} ({memory})" if memory else label)
         if name == _OF_DEVICE_MEMORY[-1]:
             yield from map(_space, compared.memory_spaces)
         if name == "collectives":

@@ -248,10 +248,10 @@ def changes_program(causes: Sequence[Cause]) -> bool:
 
 def program_words(causes: Sequence[Cause]) -> str:
     """Return that the program differs, with its layers or sizes; empty if it does not."""
-    known = (
+    sentences = (
         cause.sentence for kind in ("layers", "size") for cause in causes if cause.kind == kind
     )
-    sentence = next(known, "The program was changed").rstrip(".").partition(":")[0]
+    sentence = next(sentences, "The program was changed").rstrip(".").partition(":")[0]
     return f"{sentence[:1].lower()}{sentence[1:]}" if changes_program(causes) else ""
 
 
@@ -323,10 +323,10 @@ def _pairs(modules: Sequence[ComparedRecord]) -> str:
     pairs = [module for module in modules if module.base and module.head]
     same = sum(pair.same for pair in pairs)
     bare = all(pair.bare for pair in pairs)
-    own = [module for module in modules if not module.extracted]
+    whole_modules = [module for module in modules if not module.extracted]
     new, gone = (
-        sum(module.base is None for module in own),
-        sum(module.head is None for module in own),
+        sum(module.base is None for module in whole_modules),
+        sum(module.head is None for module in whole_modules),
     )
     of_them = "" if bare else f", {same} of them with the same code"
     parts = [f"{units.plural(len(pairs), 'module')} paired{of_them}"]
@@ -374,8 +374,8 @@ def effect_words(effect: Effect) -> str:
     """Return the effect of a cause on a run of the main program, time first."""
     figures = list(_effects(effect))
     of = f", in all {effect.opcode} instructions" if effect.opcode and figures else ""
-    rest = ", the rest of the change" if effect.is_rest and figures else ""
-    return ", ".join(figures) + of + rest
+    remark = ", the rest of the change" if effect.is_rest and figures else ""
+    return ", ".join(figures) + of + remark
 
 
 def _effects(effect: Effect) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """Two modules of a comparison side by side, made in one process: rows, payloads and pictures."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.divergence import Divergence, Where
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange, step
@@ -19,6 +21,7 @@ from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import read_snapshots
 from xlareport.records.compare import DifferenceRecord
+from xlareport.records.stored_sketches import SketchedReport
 from xlareport.runtime import units
 from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
@@ -29,6 +32,8 @@ from xlareport.storage.payloads import (
     pack_small_payloads,
 )
 
+Reports: TypeAlias = tuple[SketchedReport | None, SketchedReport | None]
+"""Base and head if they are reports whose texts are not restored yet."""
 _HEAD, _COMPILER = "The head", "The compiler"
 _OF_COMPILER = frozenset({"base", "head"})
 """Ids of the compiler's own changes on one side."""
@@ -46,7 +51,7 @@ class DiffSide(Struct, frozen=True):
     """The number of the optimized one."""
 
     def with_texts(self, texts: Mapping[str, Artifact]) -> "DiffSide":
-        """Return it with the files that have been restored, by path."""
+        """Return the side with the files that have been restored, by path."""
         stages = tuple(
             replace(
                 stage,
@@ -148,8 +153,8 @@ def _sides(task: DiffTask) -> Iterator[tuple[str, str, HloModule, HloModule]]:
         head = task.head.read([parted.head, agreed[1]])
         yield from _parting(parted, base, head)
     for side, number in task.passes:
-        own = task.base if side == "base" else task.head
-        read = own.read([number - 1, number])
+        texts = task.base if side == "base" else task.head
+        read = texts.read([number - 1, number])
         label = f"{read[number].stage.label} in the {side}"
         yield f"pass-{side}-{number}", label, read[number - 1].hlo, read[number].hlo
     mine, yours = task.base.final, task.head.final
@@ -228,3 +233,44 @@ def _step(row: DifferenceRecord, head: HloModule) -> dict[str, object]:
         "headline": row.headline,
         "files": [],
     }
+
+
+def diff_task(
+    comparison: Comparison, passes: tuple[tuple[str, int], ...], reports: Reports
+) -> DiffTask | None:
+    """Return the task to show two modules; None if they are equal, or one is missing.
+
+    `passes` are those of `DiffTask`. Texts in a report are restored only as far as they are shown.
+    """
+    parted = comparison.divergence.where is not Where.NOWHERE
+    if comparison.base is None or comparison.head is None or not (parted or not comparison.same):
+        return None
+    base, head = comparison.base, comparison.head
+    if not base.snapshots or not head.snapshots:
+        return None
+    task = DiffTask(
+        base=_diff_side(base),
+        head=_diff_side(head),
+        slug=head.summary.files.slug,
+        divergence=comparison.divergence,
+        inputs_differ=comparison.divergence.where in (Where.INPUT, Where.HEADER),
+        ends_differ=not comparison.same,
+        passes=passes,
+    )
+    ours, theirs = task.shown()
+    return replace(
+        task,
+        base=_with_texts(task.base, reports[0], ours),
+        head=_with_texts(task.head, reports[1], theirs),
+    )
+
+
+def _with_texts(side: DiffSide, report: SketchedReport | None, shown: frozenset[int]) -> DiffSide:
+    if report is None:
+        return side
+    stages = [side.stages[number] for number in shown]
+    return side.with_texts(report.restore(side.files.slug, stages))
+
+
+def _diff_side(sketched: Sketched) -> DiffSide:
+    return DiffSide(sketched.summary.files, sketched.stages, sketched.final)

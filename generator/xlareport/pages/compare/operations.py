@@ -88,8 +88,8 @@ _BOTH = 2
 
 def _floats_by_opcode(operation: Operation) -> dict[str, set[str]]:
     """Return the floating-point types of the results of each opcode; converts have any."""
-    result: dict[str, set[str]] = {}
+    names_of: dict[str, set[str]] = {}
     for opcode, name in operation.types:
         if name in _FLOATS and opcode != "convert":
-            result.setdefault(opcode, set()).add(name)
-    return result
+            names_of.setdefault(opcode, set()).add(name)
+    return names_of

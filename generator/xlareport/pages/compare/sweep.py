@@ -206,9 +206,9 @@ def _series(members: Sequence[Member], shown: Sequence[str]) -> Iterator[Series]
     """Yield the figures that every dump has."""
     for name in shown:
         values = [member.figures.get(name) for member in members]
-        known = tuple(value for value in values if value is not None)
-        if len(known) == len(members) and known[0]:
-            yield Series(figure_name(name), known, tuple(written(name, value) for value in known))
+        given = tuple(value for value in values if value is not None)
+        if len(given) == len(members) and given[0]:
+            yield Series(figure_name(name), given, tuple(written(name, value) for value in given))
 
 
 def sweep_lines(members: Sequence[Member]) -> Iterator[str]:

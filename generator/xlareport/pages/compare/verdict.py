@@ -35,17 +35,17 @@ def verdict_sentence(verdict: Verdict) -> str:
     """Return the answer in one sentence, the change first."""
     time, memory = time_row(verdict.time, verdict.work), memory_row(verdict.memory)
     slight = "" if verdict.time.is_resolved else " (within the error of the estimate)"
-    known = [f"{time.headline}{slight}"] if time.headline else []
-    known += [memory.headline] if memory.headline else []
-    if not known:
+    headlines = [f"{time.headline}{slight}"] if time.headline else []
+    headlines += [memory.headline] if memory.headline else []
+    if not headlines:
         why = verdict.time.obstacle or verdict.memory.obstacle
         return f"Time and memory of both cannot be compared{f': {why}' if why else ''}."
     if not verdict.matters:
         unknown = Direction.UNKNOWN in (verdict.time.direction, verdict.memory.direction)
         if unknown or verdict.time.floor or verdict.memory.floor:
-            return f"{english.capitalize(', '.join(known))}."
+            return f"{english.capitalize(', '.join(headlines))}."
         return "No change in time or memory."
-    return f"{english.capitalize(', '.join(known))}."
+    return f"{english.capitalize(', '.join(headlines))}."
 
 
 def regression_sentence(verdict: Verdict, changed: str) -> str:

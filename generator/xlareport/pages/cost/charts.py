@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, floor, log10
 
-from xlareport.analysis.cost_report.work_report import HeavyInstruction
+from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.knowledge.devices import Device
 from xlareport.pages.charts import svg_chart
 from xlareport.runtime import units
@@ -25,12 +25,12 @@ def roofline(rows: Sequence[HeavyInstruction], device: Device) -> str:
     memory-bound, and how far they are from the ridge. Empty if nothing computes.
     """
     placed = [(row.cost.intensity or None, row) for row in rows[:_DOTS]]
-    known = [(max(value, _LEAST_INTENSITY), row) for value, row in placed if value is not None]
-    if not known:
+    rated = [(max(value, _LEAST_INTENSITY), row) for value, row in placed if value is not None]
+    if not rated:
         return ""
     kind, peak = roof(rows, device)
-    scale = _Scale(device.bandwidth, peak, [(value, _rate(row)) for value, row in known])
-    dots = "".join(scale.dot(value, row) for value, row in known)
+    scale = _Scale(device.bandwidth, peak, [(value, _rate(row)) for value, row in rated])
+    dots = "".join(scale.dot(value, row) for value, row in rated)
     label = f"{units.quantity(peak, 'FLOP/s')} ({kind})"
     inside = f"{scale.ticks(label)}{scale.roof()}{dots}"
     return svg_chart(roofline_words(rows, device), inside, _HEIGHT)

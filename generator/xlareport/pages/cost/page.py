@@ -13,9 +13,8 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation, words
 from xlareport.pages.collectives.page import collectives_words
-from xlareport.pages.cost.added_columns import with_cycles, with_estimates
 from xlareport.pages.cost.charts import roofline, roofline_words
-from xlareport.pages.cost.tables import cost_tables
+from xlareport.pages.cost.tables import cost_tables, with_cycles, with_estimates
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
@@ -262,8 +261,8 @@ def _counts(totals: Totals) -> list[Count]:
         ("Bytes accessed", totals.bytes_accessed, totals.xla_bytes_accessed),
     )
     return [
-        Count(label, _count(own, totals), _plain(xla), _together(own, totals))
-        for label, own, xla in rows
+        Count(label, _count(counted, totals), _plain(xla), _together(counted, totals))
+        for label, counted, xla in rows
     ]
 
 

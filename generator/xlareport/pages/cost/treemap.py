@@ -90,18 +90,18 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     timed = [(tuple(split_path(part.name)), part.seconds) for part in parts if part.seconds > 0]
     whole = sum(seconds for _, seconds in timed)
     common = _common([levels for levels, _ in timed if len(levels) > 1])
-    result: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    shares: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     members: dict[tuple[str, str], list[str]] = defaultdict(list)
     for levels, seconds in timed:
-        rest = levels[common:] or levels[-1:]
-        depth = _group_depth(rest)
-        group = "/".join(rest[:depth]) or _NO_SCOPE
-        opcode = numbered_opcode(rest[-1])
-        group = _MADE if opcode and len(rest) == 1 else group
-        tile = "/".join((*rest[depth:-1], opcode)) if opcode else "/".join(rest[depth:])
-        result[group][tile or group] += seconds / whole
+        own_levels = levels[common:] or levels[-1:]
+        depth = _group_depth(own_levels)
+        group = "/".join(own_levels[:depth]) or _NO_SCOPE
+        opcode = numbered_opcode(own_levels[-1])
+        group = _MADE if opcode and len(own_levels) == 1 else group
+        tile = "/".join((*own_levels[depth:-1], opcode)) if opcode else "/".join(own_levels[depth:])
+        shares[group][tile or group] += seconds / whole
         if opcode:
-            members[group, tile].append(rest[-1])
+            members[group, tile].append(own_levels[-1])
     groups = [
         _Group(
             name,
@@ -110,7 +110,7 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
                 for tile in _largest(tiles, _MOST_TILES)
             ),
         )
-        for name, tiles in result.items()
+        for name, tiles in shares.items()
     ]
     groups.sort(key=lambda group: -group.share)
     return _merged(groups)
@@ -141,26 +141,26 @@ def _largest(shares: Mapping[str, float], most: int) -> tuple[_Tile, ...]:
     tiles.sort(key=lambda tile: -tile.share)
     if len(tiles) <= most:
         return tuple(tiles)
-    rest = tiles[most - 1 :]
-    whole = sum(tile.share for tile in rest)
-    return (*tiles[: most - 1], _Tile(f"{len(rest)} more", whole, is_rest=True))
+    small = tiles[most - 1 :]
+    whole = sum(tile.share for tile in small)
+    return (*tiles[: most - 1], _Tile(f"{len(small)} more", whole, is_rest=True))
 
 
 def _merged(groups: Sequence[_Group]) -> list[_Group]:
     """Return the largest groups, the rest as one."""
     if len(groups) <= _MOST_GROUPS:
         return list(groups)
-    rest = groups[_MOST_GROUPS - 1 :]
-    shares = {group.name: group.share for group in rest}
+    small = groups[_MOST_GROUPS - 1 :]
+    shares = {group.name: group.share for group in small}
     tiles = _largest(shares, _MOST_TILES)
-    return [*groups[: _MOST_GROUPS - 1], _Group(f"{len(rest)} more", tiles, is_rest=True)]
+    return [*groups[: _MOST_GROUPS - 1], _Group(f"{len(small)} more", tiles, is_rest=True)]
 
 
 def _layout(shares: Sequence[float], box: Rectangle) -> list[Rectangle]:
     """Divide a box by shares, largest first, into rectangles as square as can be."""
     sizes = squarify.normalize_sizes(shares, box.width, box.height)
-    result = squarify.squarify(sizes, box.x, box.y, box.width, box.height)
-    return [Rectangle(item["x"], item["y"], item["dx"], item["dy"]) for item in result]
+    boxes = squarify.squarify(sizes, box.x, box.y, box.width, box.height)
+    return [Rectangle(item["x"], item["y"], item["dx"], item["dy"]) for item in boxes]
 
 
 def _group(group: _Group, box: Rectangle, page: str) -> str:

@@ -82,16 +82,16 @@ def coverage_page(
     """Return the page; `uses` is the use of each file, `passes` says how passes were dumped."""
     by_kind = _by_kind(artifacts, uses)
     unknown = by_kind["unknown"].files if "unknown" in by_kind else 0
-    known = "every name is known"
+    names = "every name is known"
     if unknown:
-        known = f"{units.plural(unknown, 'name is', 'names are')} not known"
+        names = f"{units.plural(unknown, 'name is', 'names are')} not known"
     copied = report.dump.files - len(artifacts)
     if copied:
-        known += f"; {units.plural(copied, 'file')} of other ranks repeat these and are not listed"
+        names += f"; {units.plural(copied, 'file')} of other ranks repeat these and are not listed"
     files = units.plural(report.dump.files, "file")
     present = set(by_kind)
     return CoveragePage(
-        lead=f"{files}, {units.byte_size(report.dump.bytes)}; {known}.",
+        lead=f"{files}, {units.byte_size(report.dump.bytes)}; {names}.",
         kinds=tuple(_kind_rows(by_kind)),
         passes=prose(passes),
         advice=tuple(_advice(report, present)),
@@ -342,10 +342,10 @@ def _about_modules(report: ReportRecord) -> Iterable[Advice]:
         yield Advice(prose(words), "--xla_dump_max_hlo_modules=-1")
     for name in ("before_optimizations", "after_optimizations"):
         lacking = sum(_lacks(module, name) for module in report.outlines)
-        known = stages.find(name)
-        if lacking and known and known.absent:
+        stage = stages.find(name)
+        if lacking and stage and stage.absent:
             has = units.plural(lacking, "module has", "modules have")
-            yield Advice(prose(f"{has} no `{name}`. {known.absent}"))
+            yield Advice(prose(f"{has} no `{name}`. {stage.absent}"))
 
 
 def _lacks(module: ModuleOutline, name: str) -> bool:

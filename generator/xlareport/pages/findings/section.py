@@ -84,19 +84,19 @@ def module_findings(
 
 
 def _traces(record: ModuleRecord, page: str) -> str:
-    known = record.changed_steps > 0
-    return navigation.address(navigation.module_page(record.slug), page) if known else ""
+    has_steps = record.changed_steps > 0
+    return navigation.address(navigation.module_page(record.slug), page) if has_steps else ""
 
 
 def _why_none(cost: CostRecord | None) -> str:
     """Return why a module has no findings, with its time and memory as far as they are known."""
-    known = []
+    facts = []
     if cost is not None and cost.seconds:
         guess = f" on {cost.device}" if cost.device_grade == "guessed" else ""
-        known.append(f"takes {units.seconds(cost.seconds)}{guess} by the roofline estimate")
+        facts.append(f"takes {units.seconds(cost.seconds)}{guess} by the roofline estimate")
     if cost is not None and cost.memory.held_bytes:
-        known.append(f"uses {units.byte_size(cost.memory.held_bytes)} of memory")
-    whole = f" One execution {' and '.join(known)}." if known else ""
+        facts.append(f"uses {units.byte_size(cost.memory.held_bytes)} of memory")
+    whole = f" One execution {' and '.join(facts)}." if facts else ""
     return f"No finding. Savings are reported from {_LEAST}.{whole}"
 
 
@@ -106,10 +106,10 @@ def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | No
     if place is None:
         return None
     main = report.modules[place]
-    own = replace(
+    main_record = replace(
         main, findings=tuple(finding for finding in main.findings if not _is_again(finding))
     )
-    findings = module_findings(dump.modules[place], own, navigation.HOME)
+    findings = module_findings(dump.modules[place], main_record, navigation.HOME)
     shown = (*findings.shown, *_compiled_again(report, _RECOMPILED))
     ranked = sorted(shown, key=lambda view: SEVERITIES.index(view.finding.severity))
     if not ranked:
@@ -149,12 +149,12 @@ def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: 
 
 
 def _of_modules(finding: Finding, modules: Mapping[str, ModuleOutline]) -> FindingView:
-    result = (modules[key] for key, _ in finding.places)
+    with_finding = (modules[key] for key, _ in finding.places)
     places = (
         PlaceView(
             words.label(module), navigation.address(navigation.module_page(module.slug)), None
         )
-        for module in result
+        for module in with_finding
     )
     return _finding(finding, places, navigation.HOME, None)
 
@@ -196,7 +196,7 @@ def _gain_words(finding: Finding) -> str:
 
 def _gain(finding: Finding, cost: CostRecord | None) -> str:
     """Return the maximum gain of a remedy; only as a share of time if the device is a guess."""
-    known = []
+    gains = []
     if finding.seconds and cost is not None and cost.seconds:
         share = units.share(min(1.0, finding.seconds / cost.seconds))
         if finding.beside_loops:
@@ -204,15 +204,15 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
             share = f"{share} with 1 iteration of {loops}"
         time = units.seconds(finding.seconds)
         guessed = cost.device_grade == "guessed"
-        known.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
+        gains.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
     if finding.cycle_seconds:
         time = units.seconds(finding.cycle_seconds)
-        known.append(f"{time} by estimated cycles, not in roofline time")
+        gains.append(f"{time} by estimated cycles, not in roofline time")
     if finding.latency_seconds:
         time = units.seconds(finding.latency_seconds)
-        known.append(f"{time} of latency (a guess), not in roofline time")
+        gains.append(f"{time} of latency (a guess), not in roofline time")
     if finding.bytes:
         whole = cost.memory.held_bytes if cost is not None else None
         share = f" ({units.share(min(1.0, finding.bytes / whole))})" if whole else ""
-        known.append(f"{units.byte_size(finding.bytes)}{share}")
-    return f"up to {', '.join(known)}" if known else ""
+        gains.append(f"{units.byte_size(finding.bytes)}{share}")
+    return f"up to {', '.join(gains)}" if gains else ""

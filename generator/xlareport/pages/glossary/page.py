@@ -50,14 +50,14 @@ class GlossaryPage(Struct, frozen=True):
 
 def glossary_page(named: Sequence[str], used: Iterable[str]) -> GlossaryPage:
     """Explain the report's words; `named` are the passes of this dump, `used` its opcodes."""
-    result = dict.fromkeys((*sorted(used), *opcodes.all_entries()))
+    names = dict.fromkeys((*sorted(used), *opcodes.all_entries()))
     return GlossaryPage(
         words=tuple(
             replace(_entry(entry.name, entry.words), also=", ".join(entry.aliases))
             for entry in glossary.all_entries().values()
         ),
         passes=tuple(_pass_entry(name) for name in named),
-        opcodes=tuple(_opcode_entry(name) for name in result),
+        opcodes=tuple(_opcode_entry(name) for name in names),
         types=_entries(element_types.all_entries()),
         kinds=tuple(
             _entry(kind.name, f"{kind.words} {kind.opened}")
@@ -109,8 +109,8 @@ def _flag_entry(flag: Flag) -> GlossaryEntry:
 def _about_flag(flag: Flag) -> str:
     """Return where a flag is set, its default, and its first release."""
     facts = (("Set in", flag.set_in), ("Default", flag.default), ("Since", flag.since))
-    result = [f"{word} {fact}." for word, fact in facts if fact]
-    return " ".join([*result, *([f"Removed in {flag.until}."] if flag.until else [])])
+    sentences = [f"{word} {fact}." for word, fact in facts if fact]
+    return " ".join([*sentences, *([f"Removed in {flag.until}."] if flag.until else [])])
 
 
 def _entries(table: Mapping[str, Any]) -> tuple[GlossaryEntry, ...]:

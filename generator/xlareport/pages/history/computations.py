@@ -94,12 +94,12 @@ def _places(
     snapshots: int,
 ) -> list[int]:
     """Return the file number of each timeline, or a negative number for another place."""
-    own = {computation_timeline.number: place for place, computation_timeline in enumerate(shown)}
+    where = {computation_timeline.number: place for place, computation_timeline in enumerate(shown)}
     room = _MOST_IN_ALL - sum(len(computation_timeline.versions) for computation_timeline in shown)
     file, filled = len(shown), 0
     places: list[int] = []
     for computation_timeline in computation_timelines:
-        place = own.get(computation_timeline.number, _elsewhere(computation_timeline, snapshots))
+        place = where.get(computation_timeline.number, _elsewhere(computation_timeline, snapshots))
         if place is None:
             room -= len(computation_timeline.versions)
             if filled > _PIECE:
@@ -202,10 +202,10 @@ def _collect_versions(
 def _operands(version: NodeVersion, nodes: Interned) -> list[int | str]:
     """Return how far above it the nodes are that a version uses; `3#1` is element 1 of a tuple."""
     operands: list[int | str] = []
-    own = nodes.number(version.node)
+    number = nodes.number(version.node)
     for operand, node in zip(version.instruction.operands, version.operands, strict=True):
         if node != NO_NODE:
             element = operand.partition("#")[2]
-            above = own - nodes.number(node)
+            above = number - nodes.number(node)
             operands.append(f"{above}#{element}" if element else above)
     return operands

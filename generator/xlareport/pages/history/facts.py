@@ -99,8 +99,8 @@ def _reasons(
 
 def _pieces(collective: Collective) -> list[str]:
     """Return the fusions that carry on a collective between its start and its done."""
-    own = collective.parts[1:-1] if collective.form == ASYNC_FUSIONS else ()
-    return [*own, *(name for _, name in collective.inner)]
+    middle = collective.parts[1:-1] if collective.form == ASYNC_FUSIONS else ()
+    return [*middle, *(name for _, name in collective.inner)]
 
 
 def _reason(row: CollectiveRow, mesh: MeshRecord | None) -> str:
@@ -165,14 +165,14 @@ def _unfused(
 ) -> Iterator[tuple[str, EventFact]]:
     """Yield at the producer and at the consumer why the GPU compiler did not fuse both."""
     pairs = list_unfused_finally(module, decisions)
-    for own, other, verb in (
+    for side, other, verb in (
         ("producer", "consumer", "into"),
         ("consumer", "producer", "with its producer"),
     ):
         by_name: dict[str, dict[tuple[str, str, str], list[str]]] = defaultdict(dict)
         for pair in pairs:
             reason = (*refusal_words(pair), pair.grade)
-            by_name[getattr(pair, own)].setdefault(reason, []).append(getattr(pair, other))
+            by_name[getattr(pair, side)].setdefault(reason, []).append(getattr(pair, other))
         for name, reasons in by_name.items():
             for (plain, text, grade), others in list(reasons.items())[:_MOST_PAIRS]:
                 sentence = f"{verb} {_listed(others)}: {plain}"
@@ -223,10 +223,10 @@ def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
         return f"{_blocked(pair)}{_estimate(pair)}", pair.reason[:_LONGEST_TEXT]
     if pair.reason in _NOT_OF_XLA:
         return f"{pair.reason[:1].upper()}{pair.reason[1:]}.{_estimate(pair)}", ""
-    known = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
-    if not known and len(pair.reason) <= _LONGEST_QUOTE:
+    sentence = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
+    if not sentence and len(pair.reason) <= _LONGEST_QUOTE:
         return f"{_quoted(pair.reason)}{_about(pair)}{_estimate(pair)}", ""
-    plain = known or _quoted(pair.reason[:_LONGEST_QUOTE].partition(":")[0])
+    plain = sentence or _quoted(pair.reason[:_LONGEST_QUOTE].partition(":")[0])
     text = pair.reason[:_LONGEST_TEXT]
     note = f" {_REUSED}" if "%" in text else ""
     return f"{plain}{_about(pair)}{_estimate(pair)}", f"{text}{note}"

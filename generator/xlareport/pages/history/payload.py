@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence, order_events
 from xlareport.analysis.history.module_histories import (
@@ -15,6 +14,7 @@ from xlareport.analysis.history.module_histories import (
     trace_subjects,
     trace_temporary,
 )
+from xlareport.analysis.history.subjects import list_subjects
 from xlareport.analysis.history.trace import InstructionState
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.pages import navigation
@@ -44,16 +44,16 @@ def history_payloads(
     subjects = list(islice(list_subjects(snapshots), _MOST_SUBJECTS + 1))
     names = HistoryNames()
     key = navigation.module_key(slug, "history")
-    result = subjects[:_MOST_SUBJECTS]
-    yield from _chunks(key, 0, trace_subjects(snapshots, result), names)
+    shown = subjects[:_MOST_SUBJECTS]
+    yield from _chunks(key, 0, trace_subjects(snapshots, shown), names)
     between = list(islice(list_temporary(snapshots, mentioned, names), _MOST_BETWEEN))
-    first = -(-len(result) // _CHUNK) * _CHUNK
+    first = -(-len(shown) // _CHUNK) * _CHUNK
     yield from _chunks(key, first, trace_temporary(snapshots, between), names)
     index = {
         "stages": list(stages),
         "chunk": _CHUNK,
-        "titles": [subject.name for subject in result],
-        "forward": sum(subject.number > 0 for subject in result),
+        "titles": [subject.name for subject in shown],
+        "forward": sum(subject.number > 0 for subject in shown),
         "between": [first, *(subject.name for subject in between)],
         "names": names.numbers(),
         "complete": len(subjects) <= _MOST_SUBJECTS,
@@ -124,15 +124,15 @@ class _Events:
 
 
 def _subject(history: SubjectHistory, table: _InstructionStates, events: _Events) -> dict[str, Any]:
-    result = history.trace
-    happened = result.events
-    if result.beginnings:
-        happened = order_events((*result.beginnings, *happened))
+    trace = history.trace
+    happened = trace.events
+    if trace.beginnings:
+        happened = order_events((*trace.beginnings, *happened))
     return {
         "instructions": history.instructions,
         "events": events.numbers([event for event in happened if event.event not in ENDS]),
-        "origins": _listed(result.origins, table),
-        "now": _listed(result.now, table),
+        "origins": _listed(trace.origins, table),
+        "now": _listed(trace.now, table),
     }
 
 

@@ -95,10 +95,10 @@ def read_index(value: Any) -> StoredIndex:
 def read_subject(index: StoredIndex, number: int, chunk: Any) -> StoredSubject:
     """Return a subject of the index from its chunk; raises as `read_index`."""
     place = number % index.chunk
-    known = [*_events(chunk["events"])]
+    stored_events = [*_events(chunk["events"])]
     rows = list(zip(*map(_strings, chunk["standings"]), strict=True))
     subjects = chunk["happened"]
-    events = [known[number] for number in _numbers(subjects, place)]
+    events = [stored_events[number] for number in _numbers(subjects, place)]
     return StoredSubject(
         title=index.titles[number],
         number=index.snapshot_of(number),

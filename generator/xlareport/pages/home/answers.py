@@ -8,8 +8,8 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
+from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
@@ -60,9 +60,9 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
     place = report.main_place
     if place is None:
         return HomeSummary(words.lead(report))
-    result = report.modules[place], dump.modules[place]
-    answers = tuple(_answers(report, *result))
-    return HomeSummary(_lead(report, *result), answers, time_view(result[1].cost, result[0].slug))
+    main = report.modules[place], dump.modules[place]
+    answers = tuple(_answers(report, *main))
+    return HomeSummary(_lead(report, *main), answers, time_view(main[1].cost, main[0].slug))
 
 
 def _lead(report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis) -> str:
@@ -325,10 +325,10 @@ def _modules(report: ReportRecord) -> Answer:
 def _again(report: ReportRecord) -> Iterator[str]:
     """Name the functions that were compiled more than once, but for the framework's helpers."""
     modules = report.by_key
-    own = (
+    groups = (
         group for group in report.retrace_groups if modules[group.modules[0]].role not in HELPERS
     )
-    for group in islice(own, _AGAIN):
+    for group in islice(groups, _AGAIN):
         shared = {words.short_name(modules[key].name) for key in group.modules}
         name = shared.pop() if len(shared) == 1 else words.short_name(group.name)
         yield f"`{name}` was compiled {len(group.modules):,} times."

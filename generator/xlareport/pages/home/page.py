@@ -147,13 +147,13 @@ def home_page(
 
 def row(module: ModuleOutline) -> ModuleRow:
     """Return a module as a row of a table."""
-    known = [stage.instructions for stage in module.stages if stage.instructions is not None]
+    counts = [stage.instructions for stage in module.stages if stage.instructions is not None]
     return ModuleRow(
         name=words.label(module),
         key=module.key,
         address=navigation.address(navigation.module_page(module.slug)),
         role=module.role,
-        first=known[0] if known else None,
+        first=counts[0] if counts else None,
         last=module.final.instructions,
         changed=module.changed_steps if module.steps else None,
     )
@@ -240,7 +240,7 @@ def _ways(
 
 
 def _fusion_answer(main: ModuleRecord) -> str:
-    """Return what a trace shows about missing fusions: reasons only on GPU."""
+    """Return a sentence on reasons of missing fusions, which only GPU compilers write."""
     if main.backend in ("cpu", "tpu"):
         compiler = words.BACKENDS[main.backend]
         return f"The {compiler} compiler writes no reasons. Trace one to see its fusion."
@@ -295,14 +295,14 @@ def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
     for choice in sorted(choices, key=lambda choice: choice.by != "somebody"):
         by_name[choice.setting.name].append(choice)
     for name, options in by_name.items():
-        known = flags.find(name)
+        entry = flags.find(name)
         yield SettingRow(
             name=name,
             value=", ".join(option.setting.value for option in options) or "(empty)",
             by=_author(options[0]),
             grade=options[0].grade,
             reason=options[0].reason,
-            words=prose(known.words if known else ""),
+            words=prose(entry.words if entry else ""),
         )
 
 
@@ -324,9 +324,9 @@ def tpu_flags_table(flags: TpuFlags) -> Table:
 
 
 def _tpu_flag_row(flag: TpuFlag) -> list[str | None]:
-    known = flags.find(flag.name)
+    entry = flags.find(flag.name)
     differs = "yes" if flag.differs else "no"
-    return [flag.name, flag.value, flag.default, differs, known.words if known else None]
+    return [flag.name, flag.value, flag.default, differs, entry.words if entry else None]
 
 
 def _author(option: OptionOrigin) -> str:
@@ -347,8 +347,8 @@ _AUTHORS = {
 def _many(report: ReportRecord) -> str:
     if len(report.outlines) < 2:
         return ""
-    result = (_MANY[frontend] for frontend in report.dump.frontends if frontend in _MANY)
-    return " ".join(result) or "A program is compiled as one or more modules."
+    sentences = (_MANY[frontend] for frontend in report.dump.frontends if frontend in _MANY)
+    return " ".join(sentences) or "A program is compiled as one or more modules."
 
 
 _MANY = {

@@ -152,11 +152,11 @@ def _is_ptx(kernel: KernelRecord) -> bool:
 
 
 def _figures(kernels: Sequence[KernelRecord]) -> Iterator[Figure]:
-    known = [kernel for kernel in kernels if kernel.occupancy is not None]
+    with_occupancy = [kernel for kernel in kernels if kernel.occupancy is not None]
     yield Figure("Kernels", units.count(len(kernels)), "with code or a launch")
-    if known:
+    if with_occupancy:
         many = f"of {units.count(len(kernels))}; the others as a range or not at all"
-        yield Figure("Occupancy known", units.count(len(known)), many)
+        yield Figure("Occupancy known", units.count(len(with_occupancy)), many)
     counted = [kernel for kernel in kernels if kernel.spill_bytes is not None]
     spilling = [kernel for kernel in kernels if kernel.spill_bytes or kernel.spilled_registers]
     if counted or spilling:
@@ -199,13 +199,13 @@ def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
     )
     rows = [_row(record, kernel) for kernel in kernels]
     same = _RANGE if same_range(kernels) else ()
-    kept = [
+    used = [
         at
         for at, column in enumerate(columns)
         if at <= 1 or (column.title not in same and any(row[at] is not None for row in rows))
     ]
     return Table(
-        tuple(columns[at] for at in kept), [[row[at] for at in kept] for row in rows], (1, "desc")
+        tuple(columns[at] for at in used), [[row[at] for at in used] for row in rows], (1, "desc")
     )
 
 

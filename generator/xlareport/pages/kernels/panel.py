@@ -15,13 +15,13 @@ PanelRows = list[list[str]]
 
 def kernel_facts(kernels: ModuleKernels | None) -> Mapping[tuple[str, str], PanelRows]:
     """Return the figures of kernels by the (computation, instruction) that launches them."""
-    own: dict[tuple[str, str], list[KernelRecord]] = defaultdict(list)
+    by_instruction: dict[tuple[str, str], list[KernelRecord]] = defaultdict(list)
     for kernel in kernels.kernels if kernels else ():
         for place in kernel.instructions:
-            own[place].append(kernel)
+            by_instruction[place].append(kernel)
     return {
         place: [list(fact) for kernel in listed[:_MOST_KERNELS] for fact in _facts(kernel)]
-        for place, listed in own.items()
+        for place, listed in by_instruction.items()
     }
 
 

@@ -56,7 +56,7 @@ def _launch(kernel: KernelRecord) -> str:
 
 
 def _strategy(kernel: KernelRecord) -> Iterator[str]:
-    """Yield what the dump says of whether a collective runs by this kernel or by NCCL."""
+    """Yield sentences on whether a collective runs by this kernel or by NCCL, if known."""
     if kernel.strategy == BY_NCCL:
         yield (
             f"The config of the collective has kernel_strategy `{kernel.strategy}`: XLA plans NCCL "

@@ -144,13 +144,13 @@ def _shrinks(
 
 def _treatment(row: ValueRow, memory: MemoryReport) -> str:
     """Return the treatment of a value: what it is for, its role, or a class of opcode and phase."""
-    for treatment, known in (
+    for treatment, treated in (
         ("drawn", memory.purposes.drawn_shares),
         ("parts", memory.purposes.partial_sums),
         ("joined", memory.purposes.joined_operands),
         ("result", memory.purposes.result_gradients),
     ):
-        if row.instruction in known:
+        if row.instruction in treated:
             return treatment
     if row.role is not PeakRole.OTHER:
         return str(row.role)
@@ -202,11 +202,11 @@ def _drawn(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
 
 def _parts(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     size = sum(row.size for row in rows)
-    result = sum(memory.purposes.partial_sums[row.instruction] for row in rows)
+    partial_bytes = sum(memory.purposes.partial_sums[row.instruction] for row in rows)
     verb = "holds" if len(rows) == 1 else "hold"
     return (
         f"{_names(rows)} {verb} split-K partial sums, {units.byte_size(size)} for a result of "
-        f"{units.byte_size(result)}: without the split they are not written "
+        f"{units.byte_size(partial_bytes)}: without the split they are not written "
         f"(`--xla_disable_hlo_passes=splitk-rewriter`)"
     )
 
@@ -344,13 +344,15 @@ def _stack_names(buffers: Sequence[StackedBuffer]) -> str:
 
 
 def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
-    """Return what saves buffers for the backward pass in a program with jax.checkpoint."""
-    kept = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
-    if not kept:
+    """Return a sentence on the buffers that jax.checkpoint saves for the backward pass."""
+    marked = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
+    if not marked:
         return _CHECKPOINTED
-    size = units.byte_size(sum(buffer.bytes or 0 for buffer in kept))
-    which = f"all {len(kept)}" if len(kept) == len(buffers) else f"{len(kept)} of them ({size})"
-    others = "" if len(kept) == len(buffers) else _OTHERS
+    size = units.byte_size(sum(buffer.bytes or 0 for buffer in marked))
+    which = (
+        f"all {len(marked)}" if len(marked) == len(buffers) else f"{len(marked)} of them ({size})"
+    )
+    others = "" if len(marked) == len(buffers) else _OTHERS
     return (
         f"that forward loops stack. The policy of jax.checkpoint keeps {which}, which the program "
         "before optimization marks by reduce_precision; "

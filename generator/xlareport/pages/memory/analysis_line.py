@@ -26,16 +26,16 @@ def analysis_line(memory: MemoryReport, backend: str | None) -> str:
         "alias": ("", held.alias_bytes),
         "peak": (about, stats.peak_bytes),
     }
-    known = {name: (how, size) for name, (how, size) in sizes.items() if size is not None}
-    parts = (f"{name} {how}{units.byte_size(size)}" for name, (how, size) in known.items())
+    known_sizes = {name: (how, size) for name, (how, size) in sizes.items() if size is not None}
+    parts = (f"{name} {how}{units.byte_size(size)}" for name, (how, size) in known_sizes.items())
     words = ", ".join(parts)
-    unknown = listing([*(name for name in sizes if name not in known), "generated code size"])
+    unknown = listing([*(name for name in sizes if name not in known_sizes), "generated code size"])
     note = _peak_note(held, stats, backend, memory.chip)
     return f"`memory_analysis()`: {words}{note}; {unknown} not in the dump."
 
 
 def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: str) -> str:
-    """Say why its peak is not the peak of the device memory, where it is another figure."""
+    """Return why this peak differs from the peak of the device memory; empty if it does not."""
     if backend == "cpu":
         return _CPU_PEAK if held.temp_bytes else ""
     if stats.peak_space in (None, DEFAULT_SPACE):

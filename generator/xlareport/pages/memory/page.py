@@ -163,10 +163,10 @@ def _host_words(memory: MemoryReport) -> str:
     sums = []
     for direction in (TO_HOST, FROM_HOST):
         transfers = [item for item in memory.host_transfers if item.direction == direction]
-        known = [item.total_bytes for item in transfers if item.total_bytes is not None]
-        more = " or more" if len(known) < len(transfers) else ""
+        byte_counts = [item.total_bytes for item in transfers if item.total_bytes is not None]
+        more = " or more" if len(byte_counts) < len(transfers) else ""
         if transfers:
-            sums.append(f"{units.byte_size(sum(known))}{more} {direction} memory")
+            sums.append(f"{units.byte_size(sum(byte_counts))}{more} {direction} memory")
     return f"{', '.join(sums)} in one execution of the module." if sums else ""
 
 
@@ -306,8 +306,8 @@ def _donation(memory: MemoryReport) -> str:
     message = f"{units.plural(len(aliased), 'argument')} ({size}) aliased with outputs."
     donors = [size for number, size in sizes.items() if number not in aliased]
     if donors:
-        rest = units.byte_size(sum(donors))
-        message += f" {units.plural(len(donors), 'argument')} ({rest}) donated without an alias."
+        donated = units.byte_size(sum(donors))
+        message += f" {units.plural(len(donors), 'argument')} ({donated}) donated without an alias."
     if could:
         more = units.byte_size(sum(row.size or 0 for row in could))
         message += (

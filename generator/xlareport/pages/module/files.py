@@ -87,9 +87,9 @@ def module_files(
     shown = ModulesShown([], [], {})
     for to_show in modules:
         faults = Faults(module_path(to_show.analysis.summary.files))
-        result = list(_files(to_show, faults))
-        shown.files.extend(part for part in result if not isinstance(part, Payload))
-        payloads = {part.key: part for part in result if isinstance(part, Payload)}
+        made_parts = list(_files(to_show, faults))
+        shown.files.extend(part for part in made_parts if not isinstance(part, Payload))
+        payloads = {part.key: part for part in made_parts if isinstance(part, Payload)}
         columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
         shown.columns.update(columns)
         together = partial(_payloads, to_show, payloads.values())

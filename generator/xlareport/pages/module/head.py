@@ -68,5 +68,5 @@ def module_head(
 
 def _final(record: ModuleRecord) -> str:
     """Return the label of the last snapshot that could be read."""
-    known = [stage.label for stage in record.stages if stage.instructions is not None]
-    return known[-1] if known else ""
+    labels = [stage.label for stage in record.stages if stage.instructions is not None]
+    return labels[-1] if labels else ""

@@ -255,8 +255,8 @@ class ModulePages:
         if module.final is None:
             return ()
         kernels = kernel_facts(self.analyzed.analysis.kernels)
-        own = self.slug, module.final.hlo
-        return tuple(code_payloads(*own, code, self.texts.paths, kernels))
+        shown = self.slug, module.final.hlo
+        return tuple(code_payloads(*shown, code, self.texts.paths, kernels))
 
     def _sketch(self) -> tuple[TextFile, ...]:
         """Return the sketch of the module for comparisons, if the report has all its texts."""

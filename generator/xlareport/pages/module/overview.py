@@ -189,8 +189,8 @@ class _Figure(Struct, frozen=True):
     @property
     def constant(self) -> int | None:
         """The value that all snapshots have; None if they differ, or fewer than two are known."""
-        known = [value for value in self.values if value is not None]
-        return known[0] if len(known) > 1 and len({*known}) == 1 else None
+        present = [value for value in self.values if value is not None]
+        return present[0] if len(present) > 1 and len({*present}) == 1 else None
 
 
 def _figures(overview: Overview) -> tuple[_Figure, ...]:
@@ -222,8 +222,8 @@ def _curves_note(overview: Overview) -> str:
 def _constant_note(overview: Overview) -> str:
     """Return a sentence on figures that are the same in every snapshot and not 0."""
     same = [(figure, figure.constant) for figure in _figures(overview)]
-    result = [f"{figure.what} {figure.write(value)}" for figure, value in same if value]
-    return f"Unchanged in every snapshot: {', '.join(result)}." if result else ""
+    constants = [f"{figure.what} {figure.write(value)}" for figure, value in same if value]
+    return f"Unchanged in every snapshot: {', '.join(constants)}." if constants else ""
 
 
 def _partitioned_note(overview: Overview) -> str:
@@ -278,31 +278,31 @@ def _idle_words(overview: Overview) -> str:
 
 
 def _times_words(overview: Overview) -> str:
-    result = [_metadata_words(overview)] if overview.span else []
+    sentences = [_metadata_words(overview)] if overview.span else []
     if overview.file_times:
-        result.append(_file_words(overview.file_times))
-    return " ".join(result) or (
+        sentences.append(_file_words(overview.file_times))
+    return " ".join(sentences) or (
         "Compile time is not known: all files have the same time, and there is no "
         "metadata (--xla_dump_module_metadata)."
     )
 
 
 def _metadata_words(overview: Overview) -> str:
-    own = sum(pass_.self_microseconds or 0 for pass_ in overview.passes) / _MICROSECONDS
+    seconds = sum(pass_.self_microseconds or 0 for pass_ in overview.passes) / _MICROSECONDS
     span = (overview.span or 0) / _MICROSECONDS
     return (
         f"The passes took {units.seconds(span)} from the first start to the last end; self "
-        f"times sum to {units.seconds(own)}. What "
+        f"times sum to {units.seconds(seconds)}. What "
         "pipeline-start takes is mostly the writing of dump files."
     )
 
 
 def _file_words(times: FileTimes) -> str:
-    rest = times.whole - times.passes
+    later = times.whole - times.passes
     return (
         f"Compilation took about {units.seconds(times.whole)}, estimated from file times (coarse, "
         f"and valid only if the copy preserved them): "
-        f"{_about(times.passes)} up to the last snapshot between passes, {_about(rest)} after it, "
+        f"{_about(times.passes)} up to the last snapshot between passes, {_about(later)} after it, "
         "with code generation."
     )
 

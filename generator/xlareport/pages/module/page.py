@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from xlareport.analysis.cost_report.work_report import HeavyInstruction
+from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
 from xlareport.dump.modules import ModuleFiles
@@ -198,8 +198,8 @@ def _top_steps(
 
 
 def _no_steps(module: ModuleRecord) -> str:
-    known = sum(stage.instructions is not None for stage in module.stages)
-    if known == 0:
+    read = sum(stage.instructions is not None for stage in module.stages)
+    if read == 0:
         return "No steps: no snapshot could be read."
     return (
         "No steps: the dump has one snapshot of this module. Set "

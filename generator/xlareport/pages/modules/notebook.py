@@ -24,8 +24,8 @@ def notebook_table(title: str, modules: Sequence[ModuleFiles]) -> str:
     """Return the modules with their snapshots and files as HTML without script and style."""
     rows = Markup("").join(_row(module) for module in modules[:_MOST_MODULES])
     more = len(modules) - _MOST_MODULES
-    rest = Markup("<p>and {:,} more</p>").format(more) if more > 0 else Markup("")
-    return str(_TABLE.format(visible(title), rows, rest))
+    remark = Markup("<p>and {:,} more</p>").format(more) if more > 0 else Markup("")
+    return str(_TABLE.format(visible(title), rows, remark))
 
 
 def show_file(file: Path, table: str, *, embed: bool) -> None:

@@ -88,10 +88,10 @@ def names_page(
     """
     forms: dict[tuple[str, ...], _Form] = defaultdict(dict)
     of_main = {artifact.path for artifact in main.artifacts} if main else set()
-    own: set[int] = set()
+    module_places: set[int] = set()
     for place, artifact in enumerate(artifacts):
         if artifact.path in of_main:
-            own.add(place)
+            module_places.add(place)
         name = artifact.name
         formats = forms[_form(name)]
         formats.setdefault((name.kind, name.format or ""), array("q")).append(place)
@@ -107,7 +107,7 @@ def names_page(
     parts: set[TokenView] = set()
     return NamesPage(
         forms=tuple(
-            _form_view(artifacts, form, seen, own)
+            _form_view(artifacts, form, seen, module_places)
             for form in sorted(forms.values(), key=partial(_place, artifacts))
         ),
         module_names=tuple(_module_name(name, count, parts) for name, count in shown.items()),
@@ -137,8 +137,8 @@ def _instruction_names(names: Iterable[str]) -> Iterable[InstructionName]:
             opcode = opcodes.find(parts.base)
             also = f" As an opcode: {opcode.words}" if opcode else ""
             tokens = token_views(parts.tokens)
-            result = tuple(token for token in tokens if token.meaning)
-            yield InstructionName(tokens, result, prose(also))
+            explained = tuple(token for token in tokens if token.meaning)
+            yield InstructionName(tokens, explained, prose(also))
 
 
 def _suffixes() -> tuple[TokenView, ...]:
@@ -207,7 +207,7 @@ def _form(name: DumpName) -> tuple[str, ...]:
 def _form_view(
     artifacts: Sequence[Artifact], form: _Form, seen: set[TokenView], own: Collection[int]
 ) -> NameForm:
-    """Make the view, and add the parts that it shows to those seen."""
+    """Return the view of a name, and add the parts that it explains to `seen`."""
     formats = _by_format(form)
     first = [place for place in formats[0] if place in own] or formats[0]
     name = artifacts[first[len(first) // 2]].name
@@ -233,8 +233,8 @@ def _by_format(form: _Form) -> list["array[int]"]:
     """Return the files of a form by kind and ending, the most informative kind first."""
     order = [*HLO_KINDS, "hlo-html"]
     rank = {kind: place for place, kind in enumerate(order)}
-    result = sorted(form.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
-    return [places for _, places in result]
+    ordered = sorted(form.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
+    return [places for _, places in ordered]
 
 
 def _format(name: DumpName, number: int) -> FileFormat:
@@ -273,7 +273,7 @@ def _title(name: DumpName) -> str:
 
 
 def _module_name(name: str, count: int, seen: set[TokenView]) -> ModuleName:
-    """Make the view, and add the parts that it shows to those seen."""
+    """Return the view of a name, and add the parts that it explains to `seen`."""
     tokens = token_views(explain_module(name).tokens)
     new = tuple(dict.fromkeys(token for token in tokens if token.meaning and token not in seen))
     seen.update(new)

@@ -126,16 +126,16 @@ def _cells(job: NightlyJob, *, has_curves: bool) -> Iterator[FigureCell]:
     nights = job.nights[-_NIGHTS_SHOWN:]
     for figure, title in _FIGURES.items():
         values = _main_values(nights, figure)
-        known = [
+        measured = [
             (night, value) for night, value in zip(nights, values, strict=True) if value is not None
         ]
-        if not known or values[-1] is None:
+        if not measured or values[-1] is None:
             yield FigureCell("not known", "", Markup())
             continue
         curve = figure_curve(nights, values, figure, title) if has_curves else Markup()
-        change = _change_since(*known[-2], *known[-1]) if len(known) > 1 else ""
+        change = _change_since(*measured[-2], *measured[-1]) if len(measured) > 1 else ""
         yield FigureCell(
-            written(figure, known[-1][1]),
+            written(figure, measured[-1][1]),
             change,
             Markup(curve),  # noqa: S704 - made by us, escaped there
         )

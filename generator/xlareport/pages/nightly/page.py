@@ -111,11 +111,11 @@ def trends_page(nightly: Nightly) -> TrendsPage:
     """Make the page."""
     shown = nightly.nights[-_NIGHTS_SHOWN:]
     main = next((night.main for night in reversed(shown) if night.main), None)
-    result = sorted(_steps(shown), key=lambda step: (-step[2].night, step[0] != main))
-    rows = [_row(nightly, shown, *item) for item in result]
+    steps = sorted(_steps(shown), key=lambda step: (-step[2].night, step[0] != main))
+    rows = [_row(nightly, shown, *item) for item in steps]
     others = [module_charts for module_charts in _others(shown, main) if module_charts.charts]
     return TrendsPage(
-        lead=_lead(nightly.nights, len(result)),
+        lead=_lead(nightly.nights, len(steps)),
         main=words.short_name(main) if main else "",
         charts=tuple(_charts(shown, main)) if main else (),
         others=tuple(others[:_OTHER_MODULES_SHOWN]),

@@ -58,7 +58,7 @@ def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, 
     """
     names: list[str] = []
     looks, shapes, shades = Interned(), Interned(), Interned()
-    result: list[tuple[int, int, int]] = []
+    cells: list[tuple[int, int, int]] = []
     arguments: list[str] = []
     for row in rows:
         instruction = row.instruction
@@ -66,7 +66,7 @@ def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, 
         shade = shade_of(instruction, known)
         names.append(instruction.name)
         arguments.append(argument_words(instruction))
-        result.append(
+        cells.append(
             (
                 looks.number(look(row)),
                 shapes.number((shape_line(instruction), *size)),
@@ -76,9 +76,9 @@ def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, 
     return {
         "names": fold_strings(names).listed(),
         "arguments": _arguments(arguments),
-        "look": [number for number, _, _ in result],
-        "shape": [number for _, number, _ in result],
-        "shade": [number for _, _, number in result],
+        "look": [number for number, _, _ in cells],
+        "shape": [number for _, number, _ in cells],
+        "shade": [number for _, _, number in cells],
         "looks": [list(value) for value in looks.values],
         "shapes": [list(value) for value in shapes.values],
         "shades": [list(value) for value in shades.values],
@@ -110,30 +110,30 @@ def look(row: ShownInstruction) -> tuple[str, str, str, str]:
 
 def _arguments(words: list[str]) -> list[Any]:
     """Return the distinct texts, and each instruction's text by number, from 1; 0 for none."""
-    known = Interned()
-    known.number("")
-    numbers = list(map(known.number, words))
-    return [fold_strings(list(known.values)).listed(), numbers]
+    texts = Interned()
+    texts.number("")
+    numbers = list(map(texts.number, words))
+    return [fold_strings(list(texts.values)).listed(), numbers]
 
 
 def argument_words(instruction: Instruction) -> str:
     """Return the number of a parameter, a short constant, or which element is taken."""
     argument = instruction.argument or instruction.attributes.get("index", "")
-    known = instruction.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
-    return argument if known else ""
+    is_shown = instruction.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
+    return argument if is_shown else ""
 
 
 def interned(values: Iterable[Any]) -> list[Any]:
     """Return the distinct values, and for each place the index of its value."""
-    known = Interned()
-    numbers = list(map(known.number, values))
-    return [list(known.values), numbers]
+    distinct = Interned()
+    numbers = list(map(distinct.number, values))
+    return [list(distinct.values), numbers]
 
 
 def flat(rows: Iterable[Iterable[Any]]) -> list[Any]:
     """Return how long the rows are, and all that is in them."""
-    kept = [list(row) for row in rows]
-    return [list(map(len, kept)), list(chain(*kept))]
+    lists = [list(row) for row in rows]
+    return [list(map(len, lists)), list(chain(*lists))]
 
 
 _MOST_INSTRUCTIONS = 200_000
@@ -237,10 +237,10 @@ def _fused(computations: Iterable[Computation]) -> frozenset[str]:
 
 def _position(computation: Computation, wanted: Instruction | None) -> int | None:
     """Return where an instruction is in its computation; None for none."""
-    result = (
+    positions = (
         place for place, instruction in enumerate(computation.instructions) if instruction is wanted
     )
-    return next(result, None)
+    return next(positions, None)
 
 
 def _operands(computation: Computation) -> Iterator[list[int | str]]:
@@ -295,13 +295,13 @@ def _details(
     """Return columns of line parts, shapes, op_names, sources and costs of one execution."""
     lines = [box.instruction for box in placed]
     lengths, parts = flat(map(_parts, lines))
-    result = (costs.get((box.computation.name, box.instruction.name)) for box in placed)
+    box_costs = (costs.get((box.computation.name, box.instruction.name)) for box in placed)
     return {
         "lines": [lengths, fold_strings(parts).listed()],
         "shapes": interned(_cut(line.shape.text) for line in lines),
         "scopes": interned(line.metadata.op_name for line in lines),
         "sources": interned(source_words(line, module) for line in lines),
-        "figures": interned(_figures(cost) for cost in result),
+        "figures": interned(_figures(cost) for cost in box_costs),
     }
 
 
@@ -309,8 +309,8 @@ def _times(
     placed: Sequence[_Placed], module: str, known: ColorData, times: Mapping[str, OpTime]
 ) -> dict[str, Any]:
     """Return the measured times of instructions, and the module's name; empty if none ran."""
-    result = interned(_time(box.instruction.name, known, times) for box in placed)
-    return {} if result[0] in ([], [None]) else {"times": result, "module": module}
+    words = interned(_time(box.instruction.name, known, times) for box in placed)
+    return {} if words[0] in ([], [None]) else {"times": words, "module": module}
 
 
 def _time(name: str, known: ColorData, times: Mapping[str, OpTime]) -> tuple[Any, ...] | None:

@@ -67,8 +67,8 @@ def level_record(drawing: Drawing, row: Callable[[Box], list[Any] | None] = _no_
     `row` returns the row of a box that is in a graph of the page: its index there, lines, badge and
     form.
     """
-    known = (_graph_row(row(node)) or _node_row(node) for node in drawing.nodes)
-    return _shown(drawing, known)
+    node_rows = (_graph_row(row(node)) or _node_row(node) for node in drawing.nodes)
+    return _shown(drawing, node_rows)
 
 
 def _shown(drawing: Drawing, nodes: Iterable[list[Any]]) -> Record:
@@ -95,12 +95,12 @@ def _graph_row(value: list[Any] | None) -> list[Any] | None:
 
 def _node_row(node: Box) -> list[Any]:
     """Return lines, family, target, id if the target lacks it, and unusual properties."""
-    known = node.id in (node.target, (node.target or "").removeprefix("i="))
+    is_target = node.id in (node.target, (node.target or "").removeprefix("i="))
     return _short(
         list(node.lines),
         node.family,
         node.target or 0,
-        0 if known else node.id,
+        0 if is_target else node.id,
         0 if node.state == "same" else node.state,
         node.tooltip or 0,
         _openings(node.opens),
@@ -142,10 +142,10 @@ def _shade(shade: Shade) -> list[Any] | int:
 
 def _short(*row: Any) -> list[Any]:
     """Return a row without the zeros at its end."""
-    kept = list(row)
-    while kept and kept[-1] == 0:
-        kept.pop()
-    return kept
+    shortened = list(row)
+    while shortened and shortened[-1] == 0:
+        shortened.pop()
+    return shortened
 
 
 def _corners(box: Rectangle) -> list[int]:
@@ -260,9 +260,9 @@ class _Bundle(Struct):
 
 def _where(module: HloModule, levels: Sequence[LevelPicture]) -> list[int]:
     """Return the picture of each instruction, in the order of the graph."""
-    result = whereabouts(module, levels)
+    place_of = whereabouts(module, levels)
     places = (
-        result.get(line.name, -1)
+        place_of.get(line.name, -1)
         for computation in fitting(module)
         for line in computation.instructions
     )

@@ -106,8 +106,8 @@ def _lead(measured: Measured) -> str:
         times = (
             f" run {units.plural(measured.entered, 'time')}, to go by" if measured.entered else ""
         )
-        known = f"{times} the instructions of its entry" if times else ""
-        return f"The profile has this module{known}, but does not separate its runs.{most}"
+        repeats = f"{times} the instructions of its entry" if times else ""
+        return f"The profile has this module{repeats}, but does not separate its runs.{most}"
     mean = _time(measured.length // runs)
     return (
         f"The profile has {units.plural(runs, 'run')} of this module, {mean} each on average.{most}"
@@ -292,10 +292,10 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     """Yield the file with the runs that are shown; none where of no run every event is known."""
     names = sorted({bar.instruction for step in times.steps for bar in step.bars if bar.count == 1})
     places = {name: place for place, name in enumerate(names)}
-    result = index_instructions(module)
-    known = {name: result[name][1] for name in names if name in result}
-    colors = {name: family(instruction, module) for name, instruction in known.items()}
-    levels, scopes = scope_levels({name: scopes_of(known[name]) for name in known})
+    index = index_instructions(module)
+    instructions = {name: index[name][1] for name in names if name in index}
+    colors = {name: family(instruction, module) for name, instruction in instructions.items()}
+    levels, scopes = scope_levels({name: scopes_of(instructions[name]) for name in instructions})
     used = {colors.get(name, _UNKNOWN) for name in names}
     value = {
         "page": navigation.address(navigation.module_page(slug)),
@@ -306,7 +306,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
         "instructions": [
             [
                 name,
-                known[name].opcode if name in known else "",
+                instructions[name].opcode if name in instructions else "",
                 colors.get(name, _UNKNOWN),
                 levels.get(name, -1),
             ]

@@ -60,10 +60,10 @@ def _left_out(roles: Counter[str]) -> str:
 
 def _first(modules: Iterable[ModuleOutline]) -> list[ModuleOutline]:
     """Return the modules that fit, in order: helpers are removed first, then the lowest ranked."""
-    kept = nsmallest(
+    first = nsmallest(
         _DRAWN, enumerate(modules), key=lambda row: (row[1].role in HELPERS, row[1].rank)
     )
-    return [module for _, module in sorted(kept, key=lambda row: row[0])]
+    return [module for _, module in sorted(first, key=lambda row: row[0])]
 
 
 def _node(module: ModuleOutline) -> Box:

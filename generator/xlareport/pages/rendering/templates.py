@@ -39,8 +39,8 @@ class Compiled(BytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Load the bytecode that is stored for a template, unless its text has changed."""
-        if kept := self.kept.get(bucket.key):
-            bucket.bytecode_from_string(kept)
+        if bytecode := self.kept.get(bucket.key):
+            bucket.bytecode_from_string(bytecode)
         if bucket.code is None and self._between_builds:
             with suppress(OSError):
                 self._between_builds.load_bytecode(bucket)
@@ -76,13 +76,13 @@ Kept = tuple[str, ...]
 def headings_alone(markdown: str) -> tuple[str, Kept]:
     """Return the headings with marks between them, and the text of each mark."""
     parts = _HEADING.split(markdown)
-    kept = tuple(parts[::2])
-    parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(kept))]
-    return "".join(parts), kept
+    headings = tuple(parts[::2])
+    parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(headings))]
+    return "".join(parts), headings
 
 
 def put_back(html: str, kept: Kept) -> str:
-    """Put what was kept in the place of its marks.
+    """Replace the marks by the headings that they stand for.
 
     A page begins with its heading: the theme's search makes a section of a blank line before it.
     """
@@ -94,8 +94,8 @@ def html_of(markdown: str) -> str:
 
     The settings are those of site_src/xlareport.yml.
     """
-    headings, kept = headings_alone(markdown)
-    return put_back(_reader().reset().convert(headings), kept)
+    headings, parts = headings_alone(markdown)
+    return put_back(_reader().reset().convert(headings), parts)
 
 
 @cache
@@ -148,9 +148,9 @@ _COMPILED = Compiled()
 
 @cache
 def _templates() -> Environment:
-    result = environment(find_resource("templates"))
-    result.bytecode_cache = _COMPILED
-    return result
+    templates = environment(find_resource("templates"))
+    templates.bytecode_cache = _COMPILED
+    return templates
 
 
 Made = TypeVar("Made")
@@ -176,9 +176,9 @@ def page_files(
     head: "ModuleHead | None" = None,
 ) -> list[Made] | list[tuple[str, str]]:
     """Return the files of one page, including tables; after an error, a plain page."""
-    result = _attempt(faults, title, make)
-    if result is not None:
-        return result
+    files = _attempt(faults, title, make)
+    if files is not None:
+        return files
     return [(source, render("faulty", _fault(faults, source, title, head), title, search=False))]
 
 

@@ -161,10 +161,10 @@ def _words(run: ReplayedStage | None) -> str:
 
 
 def _ran(result: ReplayResult, steps: Mapping[str, Link]) -> str:
-    known = [run for run in result.stages if run.stage in steps]
-    ran = sum(run.ran for run in known)
+    of_steps = [run for run in result.stages if run.stage in steps]
+    ran = sum(run.ran for run in of_steps)
     words = f"{ran:,} of {units.plural(len(steps), 'snapshot')} ran with jaxlib {result.release}"
-    others = len(result.stages) - len(known)
+    others = len(result.stages) - len(of_steps)
     return (
         f"{words}; {units.plural(others, 'snapshot')} of the result not in this dump"
         if others

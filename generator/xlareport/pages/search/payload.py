@@ -109,8 +109,8 @@ def search_index(modules: Sequence[HloModule]) -> SearchIndex:
     for instruction, span in _instructions(computations).items():
         _add(search_index, instruction, span)
         if instruction.attributes_text:
-            known = origins.get(instruction.attributes_text)
-            wider = _joined(known[0], span) if known else span
+            origin = origins.get(instruction.attributes_text)
+            wider = _joined(origin[0], span) if origin else span
             origins[instruction.attributes_text] = (wider, instruction, modules[span[0]])
     for span, this_instruction, module in origins.values():
         _add_source(search_index, this_instruction, span, module)
@@ -146,8 +146,8 @@ def _instructions(
     spans: dict[Instruction, SnapshotSpan] = {}
     for computation, span in computations.items():
         for instruction in computation.instructions:
-            known = spans.get(instruction)
-            spans[instruction] = _joined(known, span) if known else span
+            former = spans.get(instruction)
+            spans[instruction] = _joined(former, span) if former else span
     return spans
 
 
@@ -186,8 +186,8 @@ def _joined(value: SnapshotSpan, other: SnapshotSpan) -> SnapshotSpan:
 def _widen(spans: dict[str, SnapshotSpan], value: str, span: SnapshotSpan) -> None:
     """Extend the span of a value; empty and too long values are skipped."""
     if value and len(value) <= LONGEST:
-        known = spans.get(value)
-        spans[value] = _joined(known, span) if known else span
+        former = spans.get(value)
+        spans[value] = _joined(former, span) if former else span
 
 
 _MOST_VALUES = 400_000
@@ -224,8 +224,8 @@ def searched(
         return ModuleSearchData()
     index = search_index(modules)
     key = navigation.module_key(slug, "search")
-    result = make_payload_file(key, _module(index, stages, steps))
-    return ModuleSearchData((result,), index.scopes())
+    payload = make_payload_file(key, _module(index, stages, steps))
+    return ModuleSearchData((payload,), index.scopes())
 
 
 def _module(
@@ -250,7 +250,7 @@ def _module(
         ),
         **{kind: _listed(item, spans) for kind, item in plain},
     }
-    result = [[place, touched.opcodes, *_changed(touched, places)] for place, touched in steps]
+    rows = [[place, touched.opcodes, *_changed(touched, places)] for place, touched in steps]
     return {
         "stages": [
             [stage.key, stage.label, stage.number_and_pipeline, int(stage.has_text)]
@@ -260,7 +260,7 @@ def _module(
         "spans": list(spans.values),
         "codes": list(codes.values),
         "forms": index.forms,
-        "steps": result,
+        "steps": rows,
         "complete": len(names) == len(index.instructions),
     }
 
@@ -308,8 +308,8 @@ def _listed(places: Mapping[str, SnapshotSpan], spans: Interned) -> dict[str, An
 def _changed(touched: StepSearchData, places: Mapping[str, int]) -> Iterator[list[int]]:
     """Yield the numbers of the names that a step added, removed and changed, as distances."""
     for names in (touched.added, touched.removed, touched.changed):
-        known = sorted(places[name] for name in names if name in places)
-        yield [place - before for before, place in zip([0, *known], known, strict=False)]
+        changed = sorted(places[name] for name in names if name in places)
+        yield [place - before for before, place in zip([0, *changed], changed, strict=False)]
 
 
 def search_files(

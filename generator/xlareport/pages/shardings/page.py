@@ -104,12 +104,12 @@ def _changes(record: ShardingsRecord) -> str:
         return f"Not checked: {record.changes_reason}."
     if not record.changes:
         return "No elementwise op, copy or tuple changes the sharding of its operand."
-    known = [
+    received = [
         change.received_bytes for change in record.changes if change.received_bytes is not None
     ]
-    size = units.byte_size(sum(known))
-    total = f" As partitioned, a device receives at least {size}." if any(known) else ""
-    if not total and len(known) == len(record.changes):
+    size = units.byte_size(sum(received))
+    total = f" As partitioned, a device receives at least {size}." if any(received) else ""
+    if not total and len(received) == len(record.changes):
         total = " Each device already has its new shard."
     return (
         f"{units.plural(len(record.changes), 'change')} of sharding at elementwise ops, copies "

@@ -120,16 +120,16 @@ def _line(source_line: SourceLine, seconds: float | None) -> LineView:
 
 
 def _summary(source_line: SourceLine, seconds: float | None) -> str:
-    result = []
+    figures = []
     if seconds and source_line.cost.seconds:
-        result.append(f"{units.share(source_line.cost.seconds / seconds)} of roofline time")
+        figures.append(f"{units.share(source_line.cost.seconds / seconds)} of roofline time")
     if source_line.cost.flops:
-        result.append(units.quantity(source_line.cost.flops, "FLOP"))
+        figures.append(units.quantity(source_line.cost.flops, "FLOP"))
     if source_line.cost.bytes_accessed:
-        result.append(f"{units.byte_size(source_line.cost.bytes_accessed)} accessed")
+        figures.append(f"{units.byte_size(source_line.cost.bytes_accessed)} accessed")
     if source_line.peak_bytes:
-        result.append(f"{units.byte_size(source_line.peak_bytes)} at the peak")
-    return ", ".join(result) or "no cost"
+        figures.append(f"{units.byte_size(source_line.peak_bytes)} at the peak")
+    return ", ".join(figures) or "no cost"
 
 
 def _became(became: LineInstruction) -> tuple[str, str]:

@@ -85,9 +85,9 @@ def further_lines(diff: TextDiff | None, stored: StoredLines, key: str) -> Itera
 
 def _lines_payload(chunk: "_Chunk", stored: StoredLines) -> dict[str, Any]:
     lines = [line for _, some in chunk.hunks for line in some]
-    result = _Lines(stored)
-    before = [result.number(line.text) for line in lines if line.sign != "+"]
-    after = [result.number(_after(line)) for line in lines if line.sign in "+~<>"]
+    stored_lines = _Lines(stored)
+    before = [stored_lines.number(line.text) for line in lines if line.sign != "+"]
+    after = [stored_lines.number(_after(line)) for line in lines if line.sign in "+~<>"]
     return {
         "hunks": [len(some) for _, some in chunk.hunks],
         "titles": fold_strings([title for title, _ in chunk.hunks]).listed(),
@@ -95,7 +95,7 @@ def _lines_payload(chunk: "_Chunk", stored: StoredLines) -> dict[str, Any]:
         "signs": "".join(line.sign for line in lines),
         "before": _steps(before),
         "after": _steps(after),
-        **result.value(),
+        **stored_lines.value(),
         "moves": [place for line in lines for place in line.places or ()],
     }
 

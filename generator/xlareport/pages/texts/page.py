@@ -98,13 +98,13 @@ def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:
 
     A snapshot is named by its stage, another text by its path.
     """
-    result: set[str] = set()
+    paths: set[str] = set()
     for stage in files.stages:
         for this_artifact in stage.readable():
             if this_artifact.name.kind == "hlo-text":
-                result.add(this_artifact.path)
+                paths.add(this_artifact.path)
                 yield this_artifact, stage.key, stage.label
     for artifact in files.artifacts:
         is_text = artifact.name.format in _TEXTS or artifact.name.kind == "flags"
-        if is_text and artifact.entry.size <= _MOST_BYTES and artifact.path not in result:
+        if is_text and artifact.entry.size <= _MOST_BYTES and artifact.path not in paths:
             yield artifact, artifact.path, artifact.path.rpartition("/")[2]

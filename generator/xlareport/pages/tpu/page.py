@@ -20,20 +20,20 @@ _MICROSECOND = 1e6
 
 def tpu_page(record: ModuleRecord, tpu: TpuModule) -> PlainTab:
     """Return the page of one module."""
-    own = [program for program in tpu.programs if program.instruction]
+    programs = [program for program in tpu.programs if program.instruction]
     return PlainTab(
         name=words.short_name(record.name),
         slug=record.slug,
         tables={
             "tpu-programs": _programs(record, tpu.programs),
-            "tpu-units": _units(own),
-            "tpu-unknown": _unknown(own),
+            "tpu-units": _units(programs),
+            "tpu-unknown": _unknown(programs),
         },
         heading=TAB.label,
         sections=_SECTIONS,
-        lead=_lead(own),
+        lead=_lead(programs),
         notes=tuple(_notes(tpu.summary)),
-        figures=tuple(_figures(own, tpu.summary)),
+        figures=tuple(_figures(programs, tpu.summary)),
     )
 
 
@@ -66,7 +66,7 @@ _SECTIONS = (
 
 
 def _notes(summary: TpuSummary) -> Iterator[Markup]:
-    """Yield what the seconds assume, and why a grade is not exact."""
+    """Yield notes on the assumptions behind the seconds, and on grades that are not exact."""
     yield graded("guessed", _assumption(summary))
     if summary.grade_reason:
         yield graded(summary.grade, summary.grade_reason)
@@ -74,8 +74,8 @@ def _notes(summary: TpuSummary) -> Iterator[Markup]:
 
 def _lead(programs: Sequence[TpuProgram]) -> str:
     timed = [(program.total_seconds, program.program) for program in programs]
-    known = sorted(((time, name) for time, name in timed if time is not None), reverse=True)
-    slowest = ", ".join(f"%{name}" for _, name in known[:3])
+    slowest_first = sorted(((time, name) for time, name in timed if time is not None), reverse=True)
+    slowest = ", ".join(f"%{name}" for _, name in slowest_first[:3])
     most = f" Longest, by the estimate: {slowest}." if slowest else ""
     return f"{units.plural(len(programs), 'HLO instruction')} with a TPU program.{most}"
 
@@ -90,13 +90,13 @@ def _assumption(summary: TpuSummary) -> str:
 
 
 def _figures(programs: Sequence[TpuProgram], summary: TpuSummary) -> Iterator[Figure]:
-    known = sum(program.dynamic_cycles is not None for program in programs)
+    counted = sum(program.dynamic_cycles is not None for program in programs)
     yield Figure("Programs", units.count(len(programs)), "of HLO instructions")
     if summary.called_cycles is not None:
         attributed = f"{units.count(summary.attributed_cycles or 0)} of them attributed"
         yield Figure("Static cycles", units.count(summary.called_cycles), attributed)
     note = f"of {units.count(len(programs))}; the others say why not"
-    yield Figure("Dynamic cycles known", units.count(known), note)
+    yield Figure("Dynamic cycles known", units.count(counted), note)
     spills = sum(program.spill_stores or 0 for program in programs)
     yield Figure("Vector spill stores", units.count(spills), "in the code of all programs")
     if summary.vmem_capacity:

@@ -85,18 +85,18 @@ def read_bundles(data: bytes, path: str) -> tuple[BundleListing, list[Problem]]:
 
 
 def _bundles(text: str) -> list[Bundle]:
-    result: list[Bundle] = []
+    bundles: list[Bundle] = []
     begin = 0
     for match in _START.finditer(text):
-        if int(match[1] or "0", 16) != len(result):
+        if int(match[1] or "0", 16) != len(bundles):
             continue  # an address inside a comment
-        if result:
-            result[-1].text = text[begin : match.start()].rstrip()
-        result.append(Bundle(len(result), match[2].count(">"), ""))
+        if bundles:
+            bundles[-1].text = text[begin : match.start()].rstrip()
+        bundles.append(Bundle(len(bundles), match[2].count(">"), ""))
         begin = match.end()
-    if result:
-        result[-1].text = text[begin:].rstrip()
-    return result
+    if bundles:
+        bundles[-1].text = text[begin:].rstrip()
+    return bundles
 
 
 def _is_closed(text: str) -> bool:

@@ -13,7 +13,7 @@ def read_deduplication(
     data: bytes, path: str
 ) -> tuple[Mapping[str, tuple[str, ...]], list[Problem]]:
     """Return the instructions that share a program by the one whose name it was compiled under."""
-    result: dict[str, tuple[str, ...]] = {}
+    names_of: dict[str, tuple[str, ...]] = {}
     key, missing = "", 0
     for line in data.decode("utf-8", "replace").split("\n"):
         name, size = _KEY.fullmatch(line), _SIZE.fullmatch(line)
@@ -22,8 +22,8 @@ def read_deduplication(
         elif size and key:
             missing = int(size[1])
         elif key and line.startswith("  ") and missing:
-            result[key] = (*result.get(key, ()), line.strip())
+            names_of[key] = (*names_of.get(key, ()), line.strip())
             missing -= 1
     if missing:
-        return result, [Problem(path, None, f"Cut off: instructions are missing below {key}.")]
-    return result, [] if key else [Problem(path, None, "It names no program.")]
+        return names_of, [Problem(path, None, f"Cut off: instructions are missing below {key}.")]
+    return names_of, [] if key else [Problem(path, None, "It names no program.")]

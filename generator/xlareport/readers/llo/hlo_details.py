@@ -26,15 +26,15 @@ class EmittedRange(Struct, frozen=True):
 
 def read_hlo_details(data: bytes, path: str) -> tuple[tuple[EmittedRange, ...], list[Problem]]:
     """Return the ranges of the instructions that have bundles."""
-    result: list[EmittedRange] = []
+    ranges: list[EmittedRange] = []
     entries = [*_OPERATION.finditer(data)]
     for place, match in enumerate(entries):
         end = entries[place + 1].start() if place + 1 < len(entries) else len(data)
         emitted = _RANGE.search(data, match.end(), end)
         if emitted is None:
             line = data.count(b"\n", 0, match.start()) + 1
-            return tuple(result), [Problem(path, line, "Cut off: the range of bundles is missing.")]
+            return tuple(ranges), [Problem(path, line, "Cut off: the range of bundles is missing.")]
         if emitted[2]:
             name = match[1].decode("utf-8", "replace")
-            result.append(EmittedRange(name, int(emitted[2], 16), int(emitted[3], 16)))
-    return tuple(result), [] if entries else [Problem(path, None, "It has no instructions.")]
+            ranges.append(EmittedRange(name, int(emitted[2], 16), int(emitted[3], 16)))
+    return tuple(ranges), [] if entries else [Problem(path, None, "It has no instructions.")]

@@ -30,21 +30,21 @@ class LloOperation(Struct):
 
     @property
     def is_spill_slot(self) -> bool:
-        """Return whether it reads or writes a slot for spilled registers."""
+        """Return whether an operation reads or writes a slot for spilled registers."""
         return SPILL in self.operands and "#allocation" in self.operands
 
 
 def without_comments(text: str) -> str:
     """Return a text without `/* */`; what is not closed stays."""
-    kept: list[str] = []
+    pieces: list[str] = []
     place = 0
     while (begin := text.find("/*", place)) >= 0:
         end = text.find("*/", begin + 2)
         if end < 0:
             break
-        kept.append(text[place:begin])
+        pieces.append(text[place:begin])
         place = end + 2
-    return "".join((*kept, text[place:]))
+    return "".join((*pieces, text[place:]))
 
 
 def parse_operations(text: str) -> list[LloOperation]:

@@ -12,7 +12,7 @@ _PRESSURE = re.compile(rb"^Register pressure for (\w{1,20}) is (\d{1,9})", re.MU
 
 def read_register_pressure(data: bytes, path: str) -> tuple[dict[str, int], list[Problem]]:
     """Return the registers needed at most at once by their kind, as in `vregs`."""
-    result: dict[str, int] = {}
+    pressures: dict[str, int] = {}
     for kind, count in _PRESSURE.findall(data):
-        result[kind.decode()] = max(result.get(kind.decode(), 0), int(count))
-    return result, [] if result else [Problem(path, None, "It states no register pressure.")]
+        pressures[kind.decode()] = max(pressures.get(kind.decode(), 0), int(count))
+    return pressures, [] if pressures else [Problem(path, None, "It states no register pressure.")]

@@ -27,7 +27,7 @@ def read_schedule(data: bytes, path: str) -> tuple[ScheduleCounts | None, list[P
         return None, []
     if len(counts) < 3:
         return None, [Problem(path, None, "Some of its three counts of bundles are missing.")]
-    result = ScheduleCounts(counts["total"], counts["empty"], counts["non empty"])
-    if result.total != result.empty + result.nonempty:
-        return result, [Problem(path, None, "Empty and other bundles are not as many as all.")]
-    return result, []
+    counted = ScheduleCounts(counts["total"], counts["empty"], counts["non empty"])
+    if counted.total != counted.empty + counted.nonempty:
+        return counted, [Problem(path, None, "Empty and other bundles are not as many as all.")]
+    return counted, []

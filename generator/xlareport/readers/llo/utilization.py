@@ -31,7 +31,7 @@ class Utilization(Struct, frozen=True):
 
     @property
     def rows(self) -> int:
-        """How many bundles it has."""
+        """The number of bundles."""
         return len(next(iter(self.columns.values()), ()))
 
     def used(self, unit: str) -> int | None:
@@ -66,15 +66,15 @@ def _rows(lines: list[bytes], count: int) -> tuple[bytes, int | None]:
     """Return the numbers row by row, and the place of the first broken row, None if none is."""
     if lines and not lines[-1].strip():
         lines.pop()
-    known: dict[bytes, bytes] = {}  # few rows differ
+    parsed: dict[bytes, bytes] = {}  # few rows differ
     rows: list[bytes] = []
     for place, line in enumerate(lines):
-        row = known.get(line)
+        row = parsed.get(line)
         if row is None:
             numbers = _numbers(line.split(), count)
             if numbers is None:
                 return b"".join(rows), place
-            row = known[line] = bytes(numbers)
+            row = parsed[line] = bytes(numbers)
         rows.append(row)
     return b"".join(rows), None
 

@@ -58,9 +58,9 @@ def _uses(value: Any) -> Iterator[VmemUse]:
     for name, breakdown in breakdowns.items() if isinstance(breakdowns, dict) else ():
         blocks = _items(_field(breakdown, "blocks"))
         scoped = [block for block in blocks if _field(block, "block_type") == _SCOPED]
-        own = sum(_block_size(block) for block in scoped)
-        others = sum(_block_size(block) for block in blocks) - own
-        yield VmemUse(str(name), own, others, _purposes(scoped))
+        scoped_bytes = sum(_block_size(block) for block in scoped)
+        others = sum(_block_size(block) for block in blocks) - scoped_bytes
+        yield VmemUse(str(name), scoped_bytes, others, _purposes(scoped))
 
 
 def _block_size(block: Any) -> int:
@@ -68,13 +68,13 @@ def _block_size(block: Any) -> int:
 
 
 def _purposes(blocks: list[Any]) -> Mapping[str, int]:
-    result: Counter[str] = Counter()
+    purposes: Counter[str] = Counter()
     for block in blocks:
         for allocation in _items(_field(block, "allocations")):
             size = _size(_field(allocation, "size"))
             if size:
-                result[str(_field(allocation, "tag") or "")[:200]] += size
-    return dict(result)
+                purposes[str(_field(allocation, "tag") or "")[:200]] += size
+    return dict(purposes)
 
 
 def _field(value: Any, name: str) -> Any:

@@ -48,10 +48,10 @@ def _hello(_request: Mapping[str, Any]) -> dict[str, Any]:
     except ImportError as error:
         return {"absent": str(error)}
     release = str(jaxlib.__version__)
-    known = release_family(release) in FAMILIES
-    if known:
+    is_known = release_family(release) in FAMILIES
+    if is_known:
         _adapter()
-    return {"release": release, "known": known}
+    return {"release": release, "known": is_known}
 
 
 def release_family(release: str) -> tuple[int, int]:

@@ -1,6 +1,30 @@
-from xlareport.analysis.cost.peak_plateau import PeakPlateau, find_plateau
-from xlareport.hlo.text import TextReader
+from msgspec.structs import replace
 
+from xlareport.analysis.cost_report.memory_curves import (
+    LiveSum,
+    PeakPlateau,
+    find_largest_live_sum,
+    find_plateau,
+)
+from xlareport.hlo.text import TextReader
+from xlareport.readers.buffer_assignment import read_buffer_assignment
+from xlareport.readers.live_range import LiveRange, LiveRanges
+
+ASSIGNMENT, _ = read_buffer_assignment(
+    b"""BufferAssignment:
+allocation 0: size 80, preallocated-temp:
+ value: <1 x @0> (size=64,offset=0): f32[16]{0}
+ value: <2 y @0> (size=16,offset=64): f32[4]{0}
+ value: <3 z @0> (size=32,offset=0): f32[8]{0}
+""",
+    "b.txt",
+)
+LIVE = LiveRanges(
+    schedule=("x", "y", "z"),
+    ranges=(LiveRange("x", (), 0, 1), LiveRange("y", (), 1, 2), LiveRange("z", (), 2, 3)),
+    peak_position=2,
+    peak_bytes=48,
+)
 MODULE = TextReader().read(
     b"""HloModule m, is_scheduled=true
 
@@ -52,3 +76,14 @@ def test_two_positions_of_a_long_schedule_are_no_plateau() -> None:
 
 def test_no_loop_is_named_that_runs_elsewhere() -> None:
     assert plateau(0, 0, 0, 0, 0, 995, 1000) == PeakPlateau(5, 6, ())
+
+
+def test_the_mark_of_the_file_may_be_at_a_smaller_sum() -> None:
+    assert find_largest_live_sum(LIVE, ASSIGNMENT) == LiveSum(1, 80)
+
+
+def test_nothing_is_known_where_the_sizes_are_not_those_of_the_file() -> None:
+    assert find_largest_live_sum(replace(LIVE, peak_bytes=50), ASSIGNMENT) is None
+    assert find_largest_live_sum(replace(LIVE, peak_position=9), ASSIGNMENT) is None
+    assert find_largest_live_sum(replace(LIVE, peak_position=None), ASSIGNMENT) is None
+    assert find_largest_live_sum(LIVE, None) is None

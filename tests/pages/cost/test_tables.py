@@ -4,7 +4,7 @@ from xlareport.analysis.kernels.estimates import XlaEstimate
 from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.kernels.resources import KernelEvidence
-from xlareport.pages.cost.added_columns import with_estimates
+from xlareport.pages.cost.tables import with_estimates
 from xlareport.pages.tables import Column, Table
 
 TABLE = Table(
