@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 
 from xlareport.dump.source import Entry, open_source
-from xlareport.runtime.errors import Problem, UnwritableFileError
+from xlareport.runtime.errors import Problem, UnwritableFileError, error_reason
 from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.site.folder import check_apart
 
@@ -53,5 +53,5 @@ def _extract(entry: Entry, out: Path, folders: AbstractSet[str]) -> Problem | No
     except OSError as error:
         if error.errno not in _UNFIT:
             raise
-        return Problem(entry.path, None, f"Not written: {error.strerror}.")
+        return Problem(entry.path, None, f"Not written: {error_reason(error)}.")
     return None

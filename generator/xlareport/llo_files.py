@@ -21,7 +21,7 @@ from xlareport.readers.llo.register_pressure import read_register_pressure
 from xlareport.readers.llo.schedule import ScheduleCounts, read_schedule
 from xlareport.readers.llo.utilization import Utilization, read_utilization
 from xlareport.readers.llo.vmem_report import VmemReport, read_vmem_report
-from xlareport.runtime.errors import Problem
+from xlareport.runtime.errors import Problem, error_reason
 
 T = TypeVar("T")
 _SCHEDULE = "packed-bundles-post-ra"
@@ -41,7 +41,7 @@ class LloReading(Struct):
         try:
             content = artifact.entry.read()
         except OSError as error:
-            self.problems.append(Problem(artifact.path, None, f"Not read: {error.strerror}."))
+            self.problems.append(Problem(artifact.path, None, f"Not read: {error_reason(error)}."))
             return None
         self.read.append(artifact.path)
         value, problems = reader(content, artifact.path)

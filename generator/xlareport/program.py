@@ -20,7 +20,7 @@ from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.readers.live_range import LiveRanges
 from xlareport.readers.memory_report import SpaceUsage
 from xlareport.readers.thunks import Thunk, ThunkNote
-from xlareport.runtime.errors import Problem, UnknownNameError
+from xlareport.runtime.errors import Problem, UnknownNameError, error_reason
 from xlareport.snapshots import (
     ParsedSnapshot,
     final_snapshot,
@@ -212,7 +212,7 @@ def _read_code(
             try:
                 content = artifact.entry.read()
             except OSError as error:
-                problems.append(Problem(artifact.path, None, f"Not read: {error.strerror}."))
+                problems.append(Problem(artifact.path, None, f"Not read: {error_reason(error)}."))
         room -= len(content or b"")
         code_texts.append(CodeText(artifact, content))
     return tuple(code_texts), tuple(problems)
@@ -287,7 +287,7 @@ class _ModuleReader:
         try:
             content = artifact.entry.read()
         except OSError as error:
-            message = f"Not read: {error.strerror}."
+            message = f"Not read: {error_reason(error)}."
             self._problems.append(Problem(artifact.path, None, message))
             return None
         self.read_paths.append(artifact.path)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import CompiledKernel, read_ptxas_fault, read_ptxas_output
-from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.errors import XlareportError, error_reason
 from xlareport.runtime.kept_file import keep_file
 
 TIME_LIMIT = 10
@@ -125,7 +125,7 @@ def _run(data: bytes, ptxas: Ptxas, options: tuple[str, ...]) -> tuple[str, bool
             except subprocess.TimeoutExpired:
                 return f"ptxas fatal : it took more than {TIME_LIMIT * _PATIENCE} seconds.", False
             except OSError as error:
-                return f"ptxas fatal : it does not run: {error.strerror}.", False
+                return f"ptxas fatal : it does not run: {error_reason(error)}.", False
         with (folder / "messages").open("rb") as messages:
             text = messages.read(_MOST_READ).decode("utf-8", "replace")
     if done.returncode < 0:

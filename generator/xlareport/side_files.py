@@ -24,7 +24,7 @@ from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph, read_tf_lo
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
 from xlareport.runtime import units
-from xlareport.runtime.errors import Problem
+from xlareport.runtime.errors import Problem, error_reason
 from xlareport.runtime.limits import LIMITS, Limits, too_large
 from xlareport.runtime.progress import ProgressCallback, silent
 
@@ -163,7 +163,7 @@ def _of_file(
                 yield event
         progress(entry.size)
     except OSError as error:
-        reading.problems.append(Problem(entry.path, None, f"Not read: {error.strerror}."))
+        reading.problems.append(Problem(entry.path, None, f"Not read: {error_reason(error)}."))
 
 
 def _events(
@@ -189,7 +189,7 @@ def _open_files(
             if not wrong:
                 yield artifact, artifact.entry.read()
         except OSError as error:
-            wrong = str(error.strerror)
+            wrong = error_reason(error)
         if wrong:
             problems.append(Problem(artifact.path, None, f"Not read: {wrong}."))
 

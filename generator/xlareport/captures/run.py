@@ -20,7 +20,7 @@ from xlareport.knowledge.flags import find
 from xlareport.knowledge.releases import era_of
 from xlareport.knowledge.tables import read_table
 from xlareport.knowledge.wants import BACKENDS, FlagSetting, frontends, settings_for
-from xlareport.runtime.errors import UnwritableFileError, XlareportError
+from xlareport.runtime.errors import UnwritableFileError, XlareportError, error_reason
 
 _FOLDER = "XLAREPORT_CAPTURE_FOLDER"
 _OWN = "XLAREPORT_CAPTURE_OWN"
@@ -43,7 +43,7 @@ class ProgramNotStartedError(XlareportError):
     """The program that was to be captured could not be started."""
 
     def __init__(self, command: Sequence[str], error: OSError) -> None:
-        super().__init__(f"{command[0]} could not be started: {error.strerror}.")
+        super().__init__(f"{command[0]} could not be started: {error_reason(error)}.")
 
 
 class CaptureLevel(Struct, frozen=True):
@@ -110,7 +110,9 @@ def _warning_about(folder: str) -> str:
         if not os.access(folder, os.W_OK):
             raise PermissionError(13, "it is not ours to write")
     except OSError as error:
-        return f"{folder} cannot be written ({error.strerror}): XLA will silently dump nothing."
+        return (
+            f"{folder} cannot be written ({error_reason(error)}): XLA will silently dump nothing."
+        )
     return (
         "What earlier runs left there will be in the report as well, and all processes of the "
         "program write into it: those that compile at once overwrite one another's files."

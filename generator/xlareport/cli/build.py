@@ -11,7 +11,7 @@ import click
 
 from xlareport.cli.options import OUT_FOLDER, limit_options, size
 from xlareport.cli.terminal import print_problems, printable, say, short_name
-from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.errors import XlareportError, error_reason
 from xlareport.runtime.limits import CACHE_BYTES
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ def _replay_result(path: Path) -> "ReplayResult":
     try:
         result, problems = read_replay_result(path.read_bytes(), str(path))
     except OSError as error:
-        raise click.BadParameter(f"{path}: {error.strerror}", param_hint="--replay") from error
+        raise click.BadParameter(f"{path}: {error_reason(error)}", param_hint="--replay") from error
     if result is None:
         raise click.BadParameter(str(problems[0]), param_hint="--replay")
     return result

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 
 from xlareport.dump.spool import Spool, UnpackedFile
-from xlareport.runtime.errors import Problem
+from xlareport.runtime.errors import Problem, error_reason
 from xlareport.runtime.limits import FileTooLargeError
 
 _BEGIN = re.compile(rb"^\*\*\* Begin ([^\n]{1,4096}) \*\*\*\r?\n$")
@@ -46,7 +46,7 @@ def frames(
     except FileTooLargeError as error:
         problems.append(Problem(path, number, f"{name} begins here and is not read: {error}."))
     except OSError as error:
-        problems.append(Problem(path, None, f"Not read: {error.strerror}."))
+        problems.append(Problem(path, None, f"Not read: {error_reason(error)}."))
 
 
 def _holds_begin(file: IO[bytes]) -> bool:

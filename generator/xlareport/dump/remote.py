@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from xlareport.dump.archive import inside
 from xlareport.dump.spool import Spool, UnpackedFile
-from xlareport.runtime.errors import Problem, UnreadableInputError
+from xlareport.runtime.errors import Problem, UnreadableInputError, error_reason
 from xlareport.runtime.limits import (
     FileTooLargeError,
     LimitPassedError,
@@ -314,5 +314,5 @@ def _is_page(copy: Path) -> bool:
 
 def _message(error: Exception) -> str:
     """Return the message of an error, short and in one line, without the address and its keys."""
-    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    words = error_reason(error)
     return re.sub(r"\?\S*", "", " ".join(str(words).split()))[:200].rstrip(".")

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from xlareport.dump import archive, built_site, log, remote
 from xlareport.dump.spool import Spool
 from xlareport.dump.standard_input import take_standard_input
-from xlareport.runtime.errors import Problem, UnreadableInputError
+from xlareport.runtime.errors import Problem, UnreadableInputError, error_reason
 from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
 from xlareport.storage.sorted_values import sort_values
 from xlareport.storage.value_blocks import keep_blocks
@@ -212,7 +212,7 @@ def _readable(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableInputError(f"{name} cannot be read: {error.strerror}.") from error
+        raise UnreadableInputError(f"{name} cannot be read: {error_reason(error)}.") from error
 
 
 def local_path(place: str | Path) -> Path | None:
@@ -355,7 +355,7 @@ def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
                 if stat.S_ISLNK(status.st_mode):
                     status = _linked_file(root, current / child)
             except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or str(error)
+                reason = error_reason(error)
                 problems.append(Problem(name, None, f"Not read: {reason}."))
                 continue
             if stat.S_ISDIR(status.st_mode):
@@ -375,7 +375,9 @@ def _children(folder: Path, inside: str, spool: Spool, problems: list[Problem]) 
             return sort_values((child.name for child in children), str, spool.folder)
     except OSError as error:
         name = as_utf8(inside.rstrip("/") or ".")
-        problems.append(Problem(name, None, f"This folder cannot be listed: {error.strerror}."))
+        problems.append(
+            Problem(name, None, f"This folder cannot be listed: {error_reason(error)}.")
+        )
         return iter(())
 
 

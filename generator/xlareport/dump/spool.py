@@ -7,7 +7,7 @@ from typing import IO
 
 from msgspec import Struct, field
 
-from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError, error_reason
 from xlareport.runtime.limits import FileTooLargeError, Limits, too_many_bytes, too_many_files
 
 _CHUNK = 1 << 20
@@ -81,6 +81,6 @@ class Spool(Struct):
 
     def _full(self, error: OSError) -> UnreadableInputError:
         return UnreadableInputError(
-            f"The input cannot be unpacked into {self.folder.parent}: {error.strerror}. Set "
+            f"The input cannot be unpacked into {self.folder.parent}: {error_reason(error)}. Set "
             "TMPDIR to a folder with more room."
         )

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from xlareport.dump.spool import Spool
-from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError, error_reason
 from xlareport.runtime.limits import FileTooLargeError
 
 _NAME = "standard-input"
@@ -20,7 +20,9 @@ def take_standard_input(spool: Spool) -> tuple[str, Path]:
     except FileTooLargeError as error:
         raise UnreadableInputError(f"Standard input cannot be taken: {error}.") from error
     except OSError as error:
-        raise UnreadableInputError(f"Standard input cannot be read: {error.strerror}.") from error
+        raise UnreadableInputError(
+            f"Standard input cannot be read: {error_reason(error)}."
+        ) from error
     with location.open("rb") as file:
         head = file.read(_HEAD)
     if not head:

@@ -16,7 +16,7 @@ from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import unread
 from xlareport.records.report import DumpRecord
-from xlareport.runtime.errors import Problem, UnreadableInputError
+from xlareport.runtime.errors import Problem, UnreadableInputError, error_reason
 
 _MOST_BYTES = 256 << 20
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
@@ -49,7 +49,7 @@ def read_bare_report(path: Path, name: str) -> BareReport:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableInputError(f"{name} is no report.json of xlareport.") from error
     except OSError as error:
-        raise UnreadableInputError(f"{name} cannot be read: {error.strerror}.") from error
+        raise UnreadableInputError(f"{name} cannot be read: {error_reason(error)}.") from error
     return BareReport(DumpRecord(name, files, size, (), ()), main, sketched)
 
 

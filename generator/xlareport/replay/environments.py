@@ -9,6 +9,7 @@ from pathlib import Path
 
 from xlareport.replay.process import ReplayError
 from xlareport.replay.worker.main import FAMILIES
+from xlareport.runtime.errors import error_reason
 
 _RELEASE = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,3}){0,2}", re.ASCII)
 _SECONDS = 900
@@ -36,7 +37,7 @@ def python_with(release: str, cache: Path | None = None) -> str:
             _make(folder, python, release, family)
             done.touch()
         except OSError as error:
-            raise ReplayError(f"{folder} cannot be written: {error.strerror}.") from error
+            raise ReplayError(f"{folder} cannot be written: {error_reason(error)}.") from error
     return str(python)
 
 

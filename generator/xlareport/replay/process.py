@@ -16,7 +16,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from xlareport.replay.worker.main import FAMILIES
-from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.errors import XlareportError, error_reason
 from xlareport.runtime.resources import PACKAGE
 
 _START = (
@@ -114,7 +114,7 @@ class Child:
                     start_new_session=True,
                 )
         except OSError as error:
-            message = f"{self._python} cannot be started: {error.strerror}."
+            message = f"{self._python} cannot be started: {error_reason(error)}."
             raise ReplayError(message) from error
         self._greet()
 

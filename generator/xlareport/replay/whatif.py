@@ -14,6 +14,7 @@ from xlareport.replay.process import Child, ReplayError, RunError
 from xlareport.replay.programs import Line, NotRunnableError, take_program
 from xlareport.replay.rewrite import runnable
 from xlareport.report import BuildOptions, read_one_module
+from xlareport.runtime.errors import error_reason
 from xlareport.snapshots import ParsedSnapshot, final_snapshot
 
 _TPU = re.compile(r"v\d{1,2}[a-z]{0,4}:\d{1,4}(?:x\d{1,4}){1,2}", re.ASCII)
@@ -80,7 +81,9 @@ def parse_target(text: str, files: ModuleFiles) -> CompileTarget:
     try:
         config = Path(path).read_bytes() if path else _described(files)
     except OSError as error:
-        raise ReplayError(f"{path or _GPU_CONFIG} cannot be read: {error.strerror}.") from error
+        raise ReplayError(
+            f"{path or _GPU_CONFIG} cannot be read: {error_reason(error)}."
+        ) from error
     if len(config) > _MOST_BYTES:
         raise ReplayError("The description of the GPU is too long.")
     return CompileTarget("cuda", "1x1x1", config.decode("utf-8", "replace"))

@@ -27,6 +27,11 @@ class Problem(Struct, frozen=True, order=True):
         return "\n".join(filter(None, (f"{':'.join(place)}: {self.message}", self.excerpt)))
 
 
+def error_reason(error: Exception) -> str:
+    """Return why a system call failed: the system's words, else the error's, else its name."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
 class XlareportError(Exception):
     """Base of every error that a user of the command can meet; its text is a whole sentence."""
 
@@ -57,7 +62,7 @@ class UnwritableFileError(XlareportError):
 
     def __init__(self, path: Path, error: OSError) -> None:
         place = error.filename or path
-        super().__init__(f"{place} cannot be written: {error.strerror}.")
+        super().__init__(f"{place} cannot be written: {error_reason(error)}.")
 
 
 class UnwritableOutputError(XlareportError):
@@ -66,8 +71,8 @@ class UnwritableOutputError(XlareportError):
     def __init__(self, out: Path, error: OSError) -> None:
         place = error.filename or out
         super().__init__(
-            f"The report cannot be written to {out}: {error.strerror} ({place}). The former report "
-            "is unchanged."
+            f"The report cannot be written to {out}: {error_reason(error)} ({place}). "
+            "The former report is unchanged."
         )
 
 

@@ -21,7 +21,7 @@ from xlareport.pages.nightly.page import Nightly, tonight
 from xlareport.records.bare_report import whole_figure
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
-from xlareport.runtime.errors import Problem, UnwritableFileError
+from xlareport.runtime.errors import Problem, UnwritableFileError, error_reason
 from xlareport.site.folder import Folder, replace_file
 
 FILE = "history.jsonl"
@@ -39,7 +39,7 @@ def read_nights(folder: Path) -> tuple[tuple[Night, ...], tuple[Problem, ...]]:
     try:
         lines, is_cut = _last_lines(path)
     except OSError as error:
-        return (), (Problem(str(path), None, f"Not read: {error.strerror}."),)
+        return (), (Problem(str(path), None, f"Not read: {error_reason(error)}."),)
     nights: list[Night] = []
     problems: list[Problem] = []
     if is_cut:
