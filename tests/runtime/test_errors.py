@@ -41,10 +41,8 @@ def test_what_cannot_be_written_says_where_and_why() -> None:
     assert "(/out/a). The former report is unchanged." in str(
         UnwritableOutputError(Path("/out"), error)
     )
-    assert (
-        str(UnwritableFileError(Path("f"), TimeoutError())) == ("f cannot be written: TimeoutError.")
-    )
-    assert str(UnwritableFileError(Path("f"), OSError("gone"))) == "f cannot be written: gone."
+    for wordless, reason in ((TimeoutError(), "TimeoutError"), (OSError("gone"), "gone")):
+        assert str(UnwritableFileError(Path("f"), wordless)) == f"f cannot be written: {reason}."
 
 
 @pytest.mark.parametrize("kind", [InputInsideOutputError, OutputInsideInputError])
