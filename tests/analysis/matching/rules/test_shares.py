@@ -122,3 +122,100 @@ def test_a_masked_fill_continues_as_the_fill_and_not_as_its_mask(read: Read) -> 
     before, after = (read(_SUM + text.replace("HloModule step\n", "")) for text in _MASKED)
     matching = match(before, after)
     assert matching.partner_after(Place("main", "fill")) == Place("main_spmd", "fill.0")
+
+
+_FILLED = (
+    """
+HloModule step
+ENTRY %main (s: f32[], a: f32[8,16], b: f32[4,8], c: f32[8,8]) -> (f32[8,16], f32[4,8], f32[8,8]) {
+  %s = f32[] parameter(0)
+  %a = f32[8,16]{1,0} parameter(1), sharding={devices=[1,2]<=[2]}
+  %b = f32[4,8]{1,0} parameter(2), sharding={devices=[1,2]<=[2]}
+  %c = f32[8,8]{1,0} parameter(3), sharding={devices=[2,1]<=[2]}
+  %half.1 = f32[8,16]{1,0} broadcast(%s), dimensions={}, sharding={devices=[1,2]<=[2]}
+  %half.2 = f32[4,8]{1,0} broadcast(%s), dimensions={}, sharding={devices=[1,2]<=[2]}
+  %half.3 = f32[8,8]{1,0} broadcast(%s), dimensions={}, sharding={devices=[2,1]<=[2]}
+  %sum.1 = f32[8,16]{1,0} dot(%a, %a), sharding={devices=[1,2]<=[2]}
+  %sum.2 = f32[4,8]{1,0} dot(%b, %b), sharding={devices=[1,2]<=[2]}
+  %sum.3 = f32[8,8]{1,0} dot(%c, %c), sharding={devices=[2,1]<=[2]}
+  %mul.1 = f32[8,16]{1,0} multiply(%half.1, %sum.1), sharding={devices=[1,2]<=[2]}
+  %mul.2 = f32[4,8]{1,0} multiply(%half.2, %sum.2), sharding={devices=[1,2]<=[2]}
+  %mul.3 = f32[8,8]{1,0} multiply(%half.3, %sum.3), sharding={devices=[2,1]<=[2]}
+  ROOT %all = (f32[8,16], f32[4,8], f32[8,8]) tuple(%mul.1, %mul.2, %mul.3)
+}
+""",
+    """
+HloModule step
+ENTRY %main_spmd (s: f32[], a: f32[8,8], b: f32[4,4], c: f32[4,8]) -> (f32[8,8], f32[4,4], \
+f32[4,8]) {
+  %s.0 = f32[] parameter(0)
+  %a.0 = f32[8,8]{1,0} parameter(1), sharding={devices=[1,2]<=[2]}
+  %b.0 = f32[4,4]{1,0} parameter(2), sharding={devices=[1,2]<=[2]}
+  %c.0 = f32[4,8]{1,0} parameter(3), sharding={devices=[2,1]<=[2]}
+  %half.4 = f32[8,8]{1,0} broadcast(%s.0), dimensions={}
+  %half.5 = f32[4,4]{1,0} broadcast(%s.0), dimensions={}
+  %half.6 = f32[4,8]{1,0} broadcast(%s.0), dimensions={}
+  %sum.4 = f32[8,8]{1,0} dot(%a.0, %a.0)
+  %sum.5 = f32[4,4]{1,0} dot(%b.0, %b.0)
+  %sum.6 = f32[4,8]{1,0} dot(%c.0, %c.0)
+  %mul.4 = f32[8,8]{1,0} multiply(%half.4, %sum.4)
+  %mul.5 = f32[4,4]{1,0} multiply(%half.5, %sum.5)
+  %mul.6 = f32[4,8]{1,0} multiply(%half.6, %sum.6)
+  ROOT %all.1 = (f32[8,8], f32[4,4], f32[4,8]) tuple(%mul.4, %mul.5, %mul.6)
+}
+""",
+)
+"""The share of one array has the shape that another had before."""
+
+
+def test_the_sharding_says_which_shape_a_share_has(read: Read) -> None:
+    before, after = map(read, _FILLED)
+    matching = match(before, after)
+    partners = {
+        name: matching.partner_after(Place("main", name))
+        for name in ("half.1", "half.2", "half.3", "mul.1", "mul.2", "mul.3")
+    }
+    assert partners == {
+        "half.1": Place("main_spmd", "half.4"),
+        "half.2": Place("main_spmd", "half.5"),
+        "half.3": Place("main_spmd", "half.6"),
+        "mul.1": Place("main_spmd", "mul.4"),
+        "mul.2": Place("main_spmd", "mul.5"),
+        "mul.3": Place("main_spmd", "mul.6"),
+    }
+
+
+_ACCUMULATED = (
+    """
+HloModule step
+ENTRY %main (a: f32[8,16], b: f32[8,16]) -> f32[8,16] {
+  %a = f32[8,16]{1,0} parameter(0), sharding={devices=[1,2]<=[2]}
+  %b = f32[8,16]{1,0} parameter(1), sharding={devices=[1,2]<=[2]}
+  %dot.1 = f32[8,16]{1,0} dot(%a, %a), sharding={devices=[1,2]<=[2]}, metadata={op_name="f/dot"}
+  ROOT %add.1 = f32[8,16]{1,0} add(%b, %dot.1), sharding={devices=[1,2]<=[2]}, \
+metadata={op_name="f/add"}
+}
+""",
+    """
+HloModule step
+ENTRY %main_spmd (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {
+  %a.0 = f32[8,8]{1,0} parameter(0), sharding={devices=[1,2]<=[2]}
+  %b.0 = f32[8,8]{1,0} parameter(1), sharding={devices=[1,2]<=[2]}
+  %zero = f32[] constant(0)
+  %zeros = f32[8,8]{1,0} broadcast(%zero), dimensions={}
+  %dot.9 = f32[8,8]{1,0} dot(%a.0, %a.0), metadata={op_name="f/dot"}
+  %add.8 = f32[8,8]{1,0} add(%zeros, %dot.9), metadata={op_name="f/dot"}
+  %copy.8 = f32[8,8]{1,0} copy(%add.8), metadata={op_name="f/dot"}
+  %sent = f32[8,8]{1,0} collective-permute(%b.0), source_target_pairs={{0,1},{1,0}}
+  ROOT %add.9 = f32[8,8]{1,0} add(%sent, %copy.8), metadata={op_name="f/add"}
+}
+""",
+)
+"""The partitioner adds up parts of the dot, in an instruction of the shape of its user."""
+
+
+def test_what_is_added_for_an_operation_is_not_its_user(read: Read) -> None:
+    before, after = map(read, _ACCUMULATED)
+    matching = match(before, after)
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main_spmd", "dot.9")
+    assert matching.partner_after(Place("main", "add.1")) == Place("main_spmd", "add.9")

@@ -29,3 +29,19 @@ ENTRY %main () -> f32[] {
     forms = Forms()
     assert forms.of(one) == forms.of(three)
     assert forms.of(one) != forms.of(two)
+
+
+def test_operations_that_are_divided_next_have_the_shapes_of_their_shares(read: Read) -> None:
+    module = read("""
+ENTRY %main (a: f32[8,6]) -> f32[8,6] {
+  %a = f32[8,6]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  %b = f32[8,6]{1,0} negate(%a), sharding={devices=[2,1]<=[2]}
+  %c = f32[8,6]{1,0} negate(%b), sharding={devices=[1,4]<=[4]}
+  %d = f32[8,6]{1,0} negate(%c), sharding={replicated}
+  ROOT %e = f32[8,6]{1,0} negate(%d), sharding={manual}
+}
+""")
+    forms = Forms()
+    forms.divide(module)
+    shapes = [forms.of(line).shape for line in module.computations[0].instructions]
+    assert shapes == ["f32[8,6]", "f32[4,6]", "f32[8,2]", "f32[8,6]", "f32[8,6]"]

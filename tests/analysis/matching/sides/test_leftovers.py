@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.sides.leftovers import left_over, unread_heavy
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
@@ -75,3 +75,36 @@ def test_what_only_dead_code_reads_is_no_other_instruction_either(read: Read) ->
     said = matching.pairing_after(Place("main", "dot.2"))
     assert said is not None
     assert (said.before, said.reason) == ((), "only dead instructions use it")
+
+
+_SPARE = """
+HloModule step
+ENTRY %main (a: u64[4,4]) -> u64[4,4] {
+  %a = u64[4,4]{1,0} parameter(0)
+  %c = u64[] constant(3)
+  %i.1 = u64[4]{0} iota(), iota_dimension=0, metadata={op_name="f/iota"}
+  %threes = u64[4]{0} broadcast(%c), dimensions={}, metadata={op_name="f/iota"}
+  %mul.1 = u64[4]{0} multiply(%i.1, %threes), metadata={op_name="f/iota"}
+  %row.1 = u64[4,4]{1,0} broadcast(%mul.1), dimensions={0}, metadata={op_name="f/iota"}
+  DEAD
+  COPY
+  ROOT %add = u64[4,4]{1,0} add(%row.1, READ), metadata={op_name="f/add"}
+}
+"""
+_DEAD = """%i.2 = u64[4,4]{1,0} iota(), iota_dimension=0, metadata={op_name="f/iota"}
+  %mul.2 = u64[4,4]{1,0} multiply(%i.2, %a), metadata={op_name="f/iota"}"""
+_COPY = """%i.3 = u64[4]{0} iota(), iota_dimension=0, metadata={op_name="f/iota"}
+  %mul.3 = u64[4]{0} multiply(%i.3, %threes), metadata={op_name="f/iota"}
+  %row.3 = u64[4,4]{1,0} broadcast(%mul.3), dimensions={0}, metadata={op_name="f/iota"}"""
+
+
+def test_a_copy_of_other_dimensions_does_not_continue_dead_code(read: Read) -> None:
+    before = _SPARE.replace("DEAD", _DEAD).replace("COPY", "").replace("READ", "%row.1")
+    after = _SPARE.replace("DEAD", "").replace("COPY", _COPY).replace("READ", "%row.3")
+    matching = match(read(before), read(after))
+    for name in ("i.2", "mul.2"):
+        assert matching.partner_after(Place("main", name)) is None
+    for name in ("i", "mul", "row"):
+        said = matching.pairing_after(Place("main", f"{name}.3"))
+        assert said is not None
+        assert (said.before, said.relation) == ((Place("main", f"{name}.1"),), Relation.CLONED)

@@ -249,11 +249,15 @@ class _Spread:
         return nodes
 
     def _form(self, node: Node) -> Hashable:
-        return self._search.forms.of(node.instruction)
+        return (self._search.forms.of(node.instruction), self._divided_op(node))
 
     def _rough_form(self, node: Node) -> Hashable:
         form = self._search.forms.of(node.instruction)
-        return (form.opcode, form.shape)
+        return (form.opcode, form.shape, self._divided_op(node))
+
+    def _divided_op(self, node: Node) -> str:
+        """Return the framework op if work is divided: what is added for an op has its shape too."""
+        return origin(node) if self._search.divided else ""
 
     def _edge(self, node: Node) -> Hashable:
         """Return the sharding of a node that only states where an array is; else the node."""

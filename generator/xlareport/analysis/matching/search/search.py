@@ -15,7 +15,7 @@ from xlareport.analysis.matching.sides.graph import (
     Node,
     swaps_parameters,
 )
-from xlareport.analysis.matching.sides.leftovers import is_dead_copy
+from xlareport.analysis.matching.sides.leftovers import live_apart
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import Tokens, kinds_of
@@ -105,7 +105,7 @@ class Search(Struct):
         possible = can_continue(before.instruction, after.instruction)
         if not possible or swaps_parameters(before, after):
             return False
-        if grade is not Grade.EXACT and is_dead_copy(before, after):
+        if grade is not Grade.EXACT and live_apart(before, after):
             return False
         if self._repeat_other_constants(before, after):
             return False

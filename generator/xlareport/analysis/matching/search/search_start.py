@@ -19,6 +19,9 @@ def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     Of two programs no line is kept: equal lines have their names by chance.
     """
     forms, tokens = Forms(), Tokens()
+    divided = _are_divided(before, after, forms)
+    if divided and same_program:
+        forms.divide(before)
     sites = CallSites(before), CallSites(after)
     contents = Contents(before, forms, tokens), Contents(after, forms, tokens)
     correspondence = correspond(before, after, sites, contents, same_program=same_program)
@@ -50,7 +53,6 @@ def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     literals = dict.fromkeys(literal for side in sides for literal in side.values.literals())
     for side in sides:
         side.values.note_kept(literals)
-    divided = _are_divided(before, after, forms)
     search = Search(sides[0], sides[1], forms, tokens, correspondence, contents, divided)
     search.parted = None if same_program else Provenance(sides[0], sides[1]).parts
     search.unsettled += _kept_pairs(search)

@@ -4,8 +4,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from xlareport.hlo.attributes import called_computations, split_attributes
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape, without_layout
+from xlareport.hlo.shardings.written import local_dimensions
+from xlareport.knowledge.opcodes import opcode_work
 
 _WITHOUT_EFFECT_ON_RESULT = frozenset(
     {
@@ -22,13 +24,17 @@ _WITHOUT_EFFECT_ON_RESULT = frozenset(
     }
 )
 
+_WORK = opcode_work()
+_DIVIDED = _WORK.elementwise | _WORK.transcendental - {"rng"} | {"broadcast"}
+"""Opcodes whose result has the shape of a share, whatever the shardings of the operands."""
+
 
 class Form(NamedTuple):
     """The parts of an instruction that determine how its result is computed from its operands."""
 
     opcode: str
     shape: str
-    """Element type and dimensions, without layouts."""
+    """Element type and dimensions, without layouts; of a share, where the partitioner is next."""
     attributes: str
     """Without called computations, metadata, sharding, configuration and numbering."""
     argument: str
@@ -41,6 +47,16 @@ class Forms:
     def __init__(self) -> None:
         self._forms: dict[Instruction, Form] = {}
         self._shapes: dict[str, str] = {}
+
+    def divide(self, module: HloModule) -> None:
+        """Give operations of a module that is partitioned next the shapes of one device's shares.
+
+        The partitioner makes these of the sharding of an elementwise operation or a fill.
+        """
+        for computation in module.computations:
+            for line in computation.instructions:
+                if line.opcode in _DIVIDED and "sharding" in line.attributes:
+                    self._forms[line] = self._share(line)
 
     def of(self, instruction: Instruction) -> Form:
         """Return the form of an instruction."""
@@ -55,6 +71,13 @@ class Forms:
         if text is None:
             text = self._shapes[shape.text] = without_layout(shape.text)
         return text
+
+    def _share(self, line: Instruction) -> Form:
+        form = self._derive(line)
+        share = local_dimensions(line.attributes["sharding"], line.shape.dimensions)
+        if share is None or share == line.shape.dimensions:
+            return form
+        return form._replace(shape=f"{line.shape.element_type}[{','.join(map(str, share))}]")
 
     def _derive(self, instruction: Instruction) -> Form:
         return Form(

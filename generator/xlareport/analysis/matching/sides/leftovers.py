@@ -36,6 +36,20 @@ def is_dead_copy(before: Node, after: Node) -> bool:
     return _is_dead(after) and not _is_dead(before)
 
 
+def live_apart(before: Node, after: Node) -> bool:
+    """Return whether one of two nodes is dead code, so that they are no pair without its value.
+
+    A pass leaves unused copies behind, and makes no use of what had no users: what is live now and
+    has other dimensions is a copy of something else.
+    """
+    if is_dead_copy(before, after):
+        return True
+    old, new = before.instruction, after.instruction
+    if old.name == new.name or old.shape.dimensions == new.shape.dimensions:
+        return False
+    return _is_dead(before) and not _is_dead(after)
+
+
 def _is_dead(node: Node) -> bool:
     """Whether no result of its computation depends on a node."""
     computation = node.frame.computation
