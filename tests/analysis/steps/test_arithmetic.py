@@ -73,11 +73,15 @@ def test_other_arithmetic_is_named_where_it_may_round_otherwise(
 
 
 def test_a_convert_that_keeps_every_digit_is_not_named() -> None:
+    def call(operand: str) -> str:
+        return f'custom-call({operand}), custom_call_target="f"'
+
     plain, wide, narrow = modules(
         "  ROOT %r = f32[8]{0} negate(%x)",
-        "  %w = f64[8]{0} convert(%x)\n  %v = f64[8]{0} negate(%w)\n"
+        f"  %w = f64[8]{{0}} convert(%x)\n  %f = f32[8]{{0}} {call('%w')}\n"
         "  ROOT %r = f32[8]{0} negate(%x)",
-        "  %n = bf16[8]{0} convert(%x)\n  ROOT %r = f32[8]{0} negate(%x)",
+        f"  %n = bf16[8]{{0}} convert(%x)\n  %f = f32[8]{{0}} {call('%n')}\n"
+        "  ROOT %r = f32[8]{0} negate(%x)",
     )
     assert numbers_changed(step(plain, wide)) == ()
     [found] = numbers_changed(step(plain, narrow))

@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
-from xlareport.analysis.matching.account.additions import IDLE
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.kinds import Kind
@@ -61,15 +60,6 @@ def test_what_became_several_is_one_of_those_before() -> None:
     copies = [change(Kind.CLONED, "add"), replace(change(Kind.CLONED, "add"), after=more.after)]
     [group] = grouped(copies)
     assert group.repetition == "one of 2"
-
-
-def test_what_was_added_for_nothing_is_a_group_of_its_own() -> None:
-    idle = [replace(change(Kind.ADDED, name), reason=IDLE) for name in "abc"]
-    groups = grouped([*idle, change(Kind.ADDED, "d")])
-    assert sorted((group.count, group.examples[0].reason) for group in groups) == [
-        (1, "for a reason"),
-        (3, IDLE),
-    ]
 
 
 def test_a_change_counts_in_full_under_each_of_its_kinds() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from xlareport.analysis.matching.account.additions import DEAD, IDLE
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import changes
@@ -37,11 +38,29 @@ def test_what_is_bypassed_is_left_without_users(read: Read) -> None:
 
 
 def test_what_had_no_users_before_and_what_acts_is_not_left(read: Read) -> None:
-    after = _BEFORE.replace("negate(%copy.1)", "negate(%send)")
-    before = _BEFORE.replace("negate(%copy.1)", "negate(%send)").replace("ROOT %out", "%old")
-    before = before.replace("negate(%send)\n", "negate(%send)\n  ROOT %out = f32[8]{0} abs(%a)\n")
-    headline = step(read(after), read(before)).headline
-    assert "left" not in headline
+    before = _BEFORE.replace("negate(%copy.1)", "negate(%send)")
+    after = before.replace("ROOT %out", "%old")
+    after = after.replace("negate(%send)\n", "negate(%send)\n  ROOT %out = f32[8]{0} abs(%a)\n")
+    headline = step(read(before), read(after)).headline
+    assert "left 1 negate without live users" in headline  # and neither the sine nor the call
+
+
+def test_a_chain_that_only_leads_to_what_is_bypassed_is_left_with_it(read: Read) -> None:
+    longer = _BEFORE.replace("copy(%a)", "copy(%b)").replace(
+        "  %copy.1", "  %b = f32[8]{0} cosine(%a)\n  %copy.1"
+    )
+    after = longer.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
+    headline = step(read(longer), read(after), "`bypass`").headline
+    assert headline.startswith("`bypass` left 1 cosine and 1 copy without live users and ")
+
+
+def test_what_is_added_for_nothing_is_told_apart(read: Read) -> None:
+    added = "  %c = f32[8]{0} cosine(%a)\n  %d = f32[8]{0} tanh(%c)\n  %idle"
+    change = step(read(_BEFORE), read(_BEFORE.replace("  %idle", added)), "`pass`")
+    assert {row.kind for row in change.added} == {Kind.UNUSED}
+    assert {row.reason for row in change.added} == {IDLE, DEAD}
+    assert change.headline.startswith("`pass` added 1 cosine and 1 tanh without live users; ")
+    assert change.weight == 0
 
 
 _BYPASSED = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")

@@ -104,7 +104,9 @@ def computation_of(change: Change) -> str:
     return next((place.computation for place in ordered if place is not None), "")
 
 
-_ARRIVING = frozenset({Kind.ADDED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED, Kind.PARAMETER})
+_ARRIVING = frozenset(
+    {Kind.ADDED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED, Kind.PARAMETER, Kind.UNUSED}
+)
 """Kinds of clauses about what is new."""
 
 
@@ -158,6 +160,7 @@ _TEMPLATES = {
     Kind.UNTRACED: "what {old}{where} became is not known",
     Kind.ARGUMENT: "{old}{where} was {reason}",
     Kind.ADDED: "{new}{where} was added: {reason}",
+    Kind.UNUSED: "{new}{where} was added: {reason}",
     Kind.PARAMETER: "{new}{where} was added: {reason}",
     Kind.TURNED: "{old}{where} reads its operands in the other order: {detail}",
     Kind.TYPE: "{old}{where} changed element type: {detail}",

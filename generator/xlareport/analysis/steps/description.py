@@ -148,6 +148,7 @@ _IMPORTANCE = {
     Kind.COPIED: 20.0,
     Kind.LEFT: 2.5,
     Kind.LEFTOVER: 0.0,
+    Kind.UNUSED: 0.0,
     Kind.REBUILT: 3.0,
     Kind.ADDED: 3.0,
     Kind.UNTRACED: 2.5,
@@ -177,7 +178,7 @@ def weight(groups: Iterable[ChangeGroup]) -> float:
     return sum(_group_weight(group) for group in groups if group.kind not in _NO_EFFECT)
 
 
-_NO_EFFECT = frozenset({Kind.LEFTOVER, Kind.METADATA, Kind.RENAMED})
+_NO_EFFECT = frozenset({Kind.LEFTOVER, Kind.METADATA, Kind.RENAMED, Kind.UNUSED})
 """Kinds that count for nothing, however many lines they touch."""
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.account.additions import IDLE
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
@@ -127,8 +126,13 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
         result.setdefault(_key(change), []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
     groups = [_group(*key[:3], members) for key, members in result.items()]
-    groups.sort(key=lambda group: (order[group.kind], -group.count))
+    groups.sort(key=lambda group: (order[group.kind], _follows(group), -group.count))
     return tuple(groups)
+
+
+def _follows(group: ChangeGroup) -> bool:
+    """Return whether instructions lost their users because these lost theirs."""
+    return group.kind is Kind.LEFT and not group.changes[0].details
 
 
 def is_taken_in(change: Change) -> bool:
@@ -142,9 +146,7 @@ def _key(change: Change) -> _Key:
     if change.kind in _OF_COMPUTATIONS:
         return change.kind, ("", ""), "", ()
     further: tuple[str, ...] = (change.target,)
-    if change.kind is Kind.ADDED and change.reason == IDLE:
-        further = (IDLE,)
-    elif change.kind is Kind.MOVED:
+    if change.kind is Kind.MOVED:
         further = (str(is_taken_in(change)),)
     elif change.kind in _FIELDS and change.details:
         further = (*_FIELDS[change.kind].findall(str(change.details[0])),)

@@ -54,6 +54,8 @@ class Kind(StrEnum):
     """A parameter of a fusion or call, removed with it or with the operand."""
     ADDED = "added"
     """New."""
+    UNUSED = "unused"
+    """New, but no live instruction uses it: a later pass removes it."""
     PARAMETER = "parameter"
     """A new parameter of a new fusion or call."""
     LEFTOVER = "leftover"

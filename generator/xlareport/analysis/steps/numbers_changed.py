@@ -55,15 +55,17 @@ _ELSEWHERE = frozenset(
         Kind.COMBINED,
         Kind.FUSED,
         Kind.INLINED,
+        Kind.LEFTOVER,
         Kind.MERGED,
         Kind.UNIFIED,
         Kind.OUTLINED,
         Kind.PART,
         Kind.REWIRED,
         Kind.SHARED,
+        Kind.UNUSED,
     }
 )
-"""Kinds that compute what was computed before, in another place."""
+"""Kinds that compute what was computed before, in another place, or what nothing live uses."""
 _MOVERS = frozenset(
     {
         "all-gather",

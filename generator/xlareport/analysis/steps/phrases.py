@@ -278,6 +278,10 @@ def _uncalled(groups: Sequence[ChangeGroup]) -> str:
     return f"removed {units.plural(len(homes), 'dead computation')} of {instructions}"
 
 
+def _unused(groups: Sequence[ChangeGroup]) -> str:
+    return f"added {wording.counted(_counts(groups, _AFTER))} without live users"
+
+
 def _leftovers(groups: Sequence[ChangeGroup]) -> str:
     """Return how many instructions were added to computations without live callers."""
     homes = set().union(*(group.homes_after for group in groups))
@@ -319,6 +323,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SUNK: _sunk,
     Kind.SWAPPED: _swapped,
     Kind.UNCALLED: _uncalled,
+    Kind.UNUSED: _unused,
     Kind.UNIFIED: _unified,
     Kind.UNTRACED: _untraced,
 }

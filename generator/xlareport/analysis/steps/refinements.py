@@ -1,6 +1,6 @@
 """Changes of a step that together are something else: a clone, a merged duplicate, a leftover.
 
-What a step adds to computations without live callers has no effect: it is a leftover.
+What a step adds to computations without live callers, or without live users, has no effect.
 """
 
 from collections import defaultdict
@@ -9,9 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport.analysis.matching.account.additions import DEAD, IDLE
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import live_computations
+from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
@@ -209,6 +211,22 @@ def with_leftovers(matching: Matching, changes: Iterable[Change]) -> list[Change
         _of_clone(matching, change) or _leftover(change) if _is_leftover(change, live) else change
         for change in changes
     ]
+
+
+def with_unused_additions(matching: Matching, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes; an addition that no live instruction uses says so."""
+    return [_unused(change) if _is_unused(matching.after, change) else change for change in changes]
+
+
+def _is_unused(after: HloModule, change: Change) -> bool:
+    if change.kind is not Kind.ADDED or change.after is None:
+        return False
+    return change.after.instruction in dead_names(after.by_name[change.after.computation])
+
+
+def _unused(change: Change) -> Change:
+    reason = change.reason if change.reason == IDLE else DEAD
+    return replace(change, kind=Kind.UNUSED, kinds=(Kind.UNUSED,), reason=reason)
 
 
 def _of_clone(matching: Matching, change: Change) -> Change | None:

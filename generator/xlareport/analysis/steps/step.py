@@ -21,6 +21,7 @@ from xlareport.analysis.steps.refinements import (
     with_leftovers,
     with_partial_types,
     with_removed_duplicates,
+    with_unused_additions,
     with_whole_computations,
 )
 from xlareport.hlo.model import HloModule
@@ -100,7 +101,7 @@ def step(
         matching = Matching(before, after, *(matched if matched and not same else ({}, ())))
     else:
         matching = match(before, after, same_program=same_program)
-    rows = with_leftovers(matching, changes(matching))
+    rows = with_unused_additions(matching, with_leftovers(matching, changes(matching)))
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
     result = with_whole_computations(matching, rows)
     groups = grouped(result)

@@ -1,10 +1,10 @@
-"""Instructions that a step left without users: it bypassed them, and the next pass removes them."""
+"""Instructions that a step left or added without live users: a later pass removes them."""
 
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
-from xlareport.analysis.matching.sides.leftovers import is_idle
+from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.hlo.model import Computation
 from xlareport.knowledge.grades import Grade
 
@@ -16,21 +16,21 @@ def left_unread(matching: Matching) -> Iterator[Pairing]:
     for computation in matching.after.computations:
         old = matching.before.by_name.get(matching.computation_before(computation.name))
         if old is not None and old is not computation:
-            for name in _unread(computation):
+            for name in _dead_users_first(computation):
                 place = Place(computation.name, name)
-                known = matching.partner_before(place)
-                if known is not None and _was_read(matching, known):
-                    yield from _left(matching, known, place)
+                former = matching.partner_before(place)
+                if former is not None and _was_read(matching, former):
+                    yield from _left(matching, former, place)
 
 
-def _unread(computation: Computation) -> Iterator[str]:
-    for line in computation.instructions:
-        if is_idle(line, computation):
-            yield line.name
+def _dead_users_first(computation: Computation) -> Iterator[str]:
+    dead = dead_names(computation)
+    if dead:
+        yield from (line.name for line in reversed(computation.instructions) if line.name in dead)
 
 
 def _was_read(matching: Matching, place: Place) -> bool:
-    return bool(matching.before.by_name[place.computation].users.get(place.instruction))
+    return place.instruction not in dead_names(matching.before.by_name[place.computation])
 
 
 def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:

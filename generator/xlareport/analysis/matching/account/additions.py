@@ -35,7 +35,8 @@ _CLONE = ".clone"
 _MOST_MOVES = 4
 IDLE = "it has no users"
 """The reason of what was added for nothing."""
-_DEAD = "only dead instructions use it"
+DEAD = "only dead instructions use it"
+"""The reason of what was added for nothing, and is used for nothing."""
 
 
 class Additions:
@@ -54,7 +55,7 @@ class Additions:
         source = self.source(node)
         if source is not None and is_dead_copy(source, node):
             unread = is_idle(node.instruction, node.frame.computation)
-            return PairVerdict(None, Grade.EXACT, IDLE if unread else _DEAD)
+            return PairVerdict(None, Grade.EXACT, IDLE if unread else DEAD)
         if source is not None:
             return PairVerdict(source, self._doubts.get(node, Grade.EXACT), "a further copy")
         copied = self._copied_otherwise(node)

@@ -3,12 +3,12 @@
 Dead code elimination removes them later; the new instruction does their work.
 """
 
-from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime.graphs import reachable
 
 ACTING = frozenset(
     {"async-done", "async-start", "call", "conditional", "custom-call", "infeed", "outfeed"}
@@ -22,8 +22,7 @@ _UNREAD: WeakKeyDictionary[Computation, frozenset[Instruction]] = WeakKeyDiction
 
 def is_idle(line: Instruction, computation: Computation) -> bool:
     """Return whether an instruction is dead code: it has neither users nor side effects."""
-    acts = line.opcode in ACTING or line.opcode == "parameter"
-    return not acts and line is not computation.root and line.name not in computation.users
+    return _can_be_dead(line, computation) and line.name not in computation.users
 
 
 def is_dead_copy(before: Node, after: Node) -> bool:
@@ -52,22 +51,30 @@ def live_apart(before: Node, after: Node) -> bool:
 
 def _is_dead(node: Node) -> bool:
     """Whether no result of its computation depends on a node."""
-    computation = node.frame.computation
+    return node.instruction.name in dead_names(node.frame.computation)
+
+
+def dead_names(computation: Computation) -> frozenset[str]:
+    """Return the names of instructions that have no users apart from dead code; computed once."""
     dead = _DEAD.get(computation)
     if dead is None:
-        dead = _DEAD[computation] = frozenset(_dead_lines(computation))
-    return node.instruction.name in dead
+        dead = _DEAD[computation] = _dead_names(computation)
+    return dead
 
 
-def _dead_lines(computation: Computation) -> Iterator[str]:
-    """Yield the names of instructions that have no users apart from dead code."""
-    read: set[str] = set()
-    for line in reversed(computation.instructions):  # XLA prints operands before their users
-        acts = line.opcode in ACTING or line.opcode == "parameter"
-        if acts or line is computation.root or line.name in read:
-            read.update(line.operand_names)
-        else:
-            yield line.name
+def _dead_names(computation: Computation) -> frozenset[str]:
+    lines = computation.by_name
+    has_root = computation.root is not None and computation.root.is_root
+    if not has_root or not any(is_idle(line, computation) for line in lines.values()):
+        return frozenset()
+    acting = (name for name, line in lines.items() if not _can_be_dead(line, computation))
+    live = reachable(acting, lambda name: (o for o in lines[name].operand_names if o in lines))
+    return frozenset(lines.keys() - set(live))
+
+
+def _can_be_dead(line: Instruction, computation: Computation) -> bool:
+    acts = line.opcode in ACTING or line.opcode == "parameter"
+    return not acts and line is not computation.root
 
 
 def unread_heavy(computation: Computation) -> frozenset[Instruction]:
