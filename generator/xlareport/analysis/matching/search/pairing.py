@@ -59,7 +59,7 @@ class ChangeCause(StrEnum):
     UNREAD = "it had no users"
     UNUSED = "only dead instructions used it"
     UNCALLED = "its computation had no live callers"
-    ARGUMENT = "a parameter of a computation that was inlined or merged into another"
+    ARGUMENT = "a parameter of a computation that was inlined, merged into another or removed"
     OPERAND = "a parameter for an operand that its fusion or call no longer has"
     UNMATCHED = "a parameter of a fusion or call without a counterpart"
     PARAMETER = "a parameter of a new fusion or call, or of the module"
