@@ -98,9 +98,8 @@ def _sliced(case: Case, slicing: Instruction) -> tuple[str, ...]:
         for inner in inside.instructions
         if inner.opcode == "dynamic-slice"
     ]
-    by_parameter = dict(
-        zip([parameter.name for parameter in inside.parameters], slicing.operand_names, strict=True)
-    )
+    parameters = [parameter.name for parameter in inside.parameters]
+    by_parameter = dict(zip(parameters, slicing.operand_names, strict=False))
     return tuple(dict.fromkeys(by_parameter.get(origin, origin) for origin in origins))
 
 

@@ -172,3 +172,7 @@ def test_a_reshape_between_constraint_and_call_goes_on(read: Read) -> None:
     assert names(matching, "in") == {"map.0", "map.1", "copy.0", "copy.1"}
     assert matching.partner_after(Place("main.1", "held")) == Place("main.2", "held.2")
     assert matching.partner_after(Place("main.1", "flat")) == Place("main.2", "flat.2")
+
+
+def test_a_call_that_lost_its_operand_is_no_part(read: Read) -> None:
+    match(read(WHOLE), read(PARTS.replace("custom-call(%copy.0)", "custom-call()")))

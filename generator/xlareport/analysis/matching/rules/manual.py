@@ -46,7 +46,11 @@ def _split_known(search: Search) -> None:
     if not whole:
         return
     search.evaluate()
-    calls = [node for node in search.after.open() if target_of(node) in ARRAY_CALLS]
+    calls = [
+        node
+        for node in search.after.open()
+        if target_of(node) in ARRAY_CALLS and search.after.graph.operands(node)
+    ]
     parts = group_by_key(
         (_key(search.after, node, passes), node)
         for node in calls
@@ -140,7 +144,7 @@ def _link(search: Search, whole: Node, parts: list[Node]) -> None:
     copies = [[node for node in near[:1] if _is_copy(node)] for near in behind]
     if not search.link(whole, parts[0], Grade.MATCHED, reason):
         return
-    for operand, near in zip(search.before.graph.operands(whole), behind, strict=True):
+    for operand, near in zip(search.before.graph.operands(whole), behind, strict=False):
         calls = _behind(search.before, operand, _is_stated)[1]
         for call, copy in zip(calls, near[1:], strict=False):
             if _is_constraint(call) != _is_copy(copy):

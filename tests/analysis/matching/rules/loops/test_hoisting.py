@@ -211,3 +211,7 @@ ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
     home = module.by_name["main"]
     assert is_given(home.by_name["zero"], home)
     assert not is_given(home.by_name["one"], home)
+
+
+def test_a_loop_that_lost_its_operand_is_given_nothing(read: Read) -> None:
+    match(read(BEFORE), read(hoisted(BEFORE).replace("while(%in.1)", "while()")))

@@ -119,8 +119,7 @@ def _outside(search: Search, user: Node, position: int) -> Node | None:
 def given_to_loop(graph: Graph, parameter: Node, element: int) -> NodeElement | None:
     """Return the value that an element of a loop has at first; None if there is no such loop."""
     for home, call in graph.call_sites(parameter.frame.computation.name):
-        if call.instruction.opcode == "while":
-            return graph.resolve(
-                graph.home(home), f"{next(iter(call.instruction.operand_names))}#{element}"
-            )
+        start = next(iter(call.instruction.operand_names), None)
+        if call.instruction.opcode == "while" and start is not None:
+            return graph.resolve(graph.home(home), f"{start}#{element}")
     return None
