@@ -183,6 +183,7 @@ EIGHTS = "b 8, c 8, d 8, e 8, f"
         ),
         ("", {"a": {"e": "ONE", "f": "-1"}}, 'set a with e "ONE" and f -1'),
         ("", {"a": dict.fromkeys("bcdefghi", "8")}, f"set a with {EIGHTS} 8, g 8 and 2 more"),
+        ("", {"kernel": {"strategy": "E" * 40}}, f'set kernel with strategy "{"E" * 40}"'),
         ("", {"a": {"b": 0, "c": {"d": "INVALID"}}}, "set a to defaults"),
         ("", {"a": {"b": {"c": 1}}}, "set a"),
         ("", {"a": "0", "b": {"c": False}, "d": 2}, 'set d to 2, set a to "0", set b to defaults'),

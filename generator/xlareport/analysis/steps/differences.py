@@ -115,6 +115,7 @@ _DEEPEST = 4
 _NAMED = 4
 _LONGEST = 40
 """Characters of a value that is repeated."""
+_LONGEST_CHOICE = 80
 _MOST_CHOICES = 6
 """Fields of a new message that are named; a tile of a Triton GEMM has as many."""
 _DEFAULTS = ("DEFAULT", "INVALID", "UNSPECIFIED")
@@ -179,7 +180,7 @@ def _choices(value: object) -> str:
         for name, stated in value.items()
         if not isinstance(stated, dict | list) and not _is_default(stated, 0)
     ]
-    named = [words for words in chosen if len(words) <= _LONGEST][:_MOST_CHOICES]
+    named = [words for words in chosen if len(words) <= _LONGEST_CHOICE][:_MOST_CHOICES]
     more = [f"{len(chosen) - len(named)} more"] if len(chosen) > len(named) else []
     return f" with {english.listing([*named, *more])}" if named else ""
 
