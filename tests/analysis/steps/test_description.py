@@ -176,3 +176,19 @@ def test_what_was_fused_into_existing_fusions_is_said_beside_new_ones() -> None:
     assert "moved" not in headline
     assert "fused 1 add into an existing fusion and moved 1 add" in told(taken, moved)[0]
     assert "moved" not in " ".join(told(created, moved))
+
+
+def test_choices_in_configurations_come_before_defaults() -> None:
+    tiles = "backend_config: set triton_gemm_config with block_m 16"
+    details = (*['backend_config: set operation_queue_id to "0"'] * 3, tiles, tiles)
+    changes = [
+        replace(change(Kind.CONFIG, f"dot.{n}"), details=(detail,), scope=f"scope_{'abcde'[n]}")
+        for n, detail in enumerate(details)
+    ]
+    headline, more = told(*changes)
+    assert "changed backend_config of 2 adds and set defaults in that of 3 adds;" in headline
+    assert "with block_m 16 " in headline
+    assert headline.endswith("(one of 2).")
+    assert 'set operation_queue_id to "0" ' in more
+    assert more.endswith("(one of 3).")
+    assert "set defaults in the backend_config of 3 adds;" in told(*changes[:3])[0]

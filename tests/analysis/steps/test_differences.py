@@ -5,7 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.steps.differences import by_weight, compare, config_change
+from xlareport.analysis.steps.differences import (
+    by_weight,
+    compare,
+    config_change,
+    sets_defaults,
+)
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import ShapeChange
 from xlareport.hlo.model import HloModule, Instruction
@@ -159,6 +164,9 @@ def configured(read: Read, config: object) -> Instruction:
     return module.computations[0].by_name["a"]
 
 
+EIGHTS = "b 8, c 8, d 8, e 8, f"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
@@ -171,9 +179,14 @@ def configured(read: Read, config: object) -> Instruction:
         (
             "",
             {"a": {"b": False, "c": "DEFAULT", "d": "MODE_INVALID", "e": "ONE_SHOT", "f": "3"}},
-            'set a with e "ONE_SHOT"',
+            'set a with e "ONE_SHOT" and f 3',
         ),
-        ("", {"a": {"e": "ONE", "f": "TWO"}}, "set a"),
+        ("", {"a": {"e": "ONE", "f": "-1"}}, 'set a with e "ONE" and f -1'),
+        ("", {"a": dict.fromkeys("bcdefghi", "8")}, f"set a with {EIGHTS} 8, g 8 and 2 more"),
+        ("", {"kernel": {"strategy": "E" * 40}}, f'set kernel with strategy "{"E" * 40}"'),
+        ("", {"a": {"b": 0, "c": {"d": "INVALID"}}}, "set a to defaults"),
+        ("", {"a": {"b": {"c": 1}}}, "set a"),
+        ("", {"a": "0", "b": {"c": False}, "d": 2}, 'set d to 2, set a to "0", set b to defaults'),
         ("", dict.fromkeys("abcdef", 1), "set a to 1, set b to 1, set c to 1, set d to 1, 2 more"),
     ],
 )
@@ -194,3 +207,15 @@ def test_fields_that_differ(read: Read, before: object, after: object, words: st
 )
 def test_what_has_no_fields_that_differ(read: Read, before: object, after: object) -> None:
     assert config_change(configured(read, before), configured(read, after)) == ""
+
+
+@pytest.mark.parametrize(
+    ("after", "only"),
+    [
+        ({"a": "0", "b": {"c": False}, "d": "MODE_INVALID", "e": 0.0, "f": False}, True),
+        ({"a": "0", "b": {"c": 1}}, False),
+        ({"a": {"b": {"c": 1}}}, False),
+    ],
+)
+def test_defaults_that_were_set_are_known(read: Read, after: object, only: bool) -> None:  # noqa: FBT001 - a case
+    assert sets_defaults(config_change(configured(read, ""), configured(read, after))) is only

@@ -280,6 +280,26 @@ def test_a_fusion_whose_computation_was_abandoned_goes_on_in_others(read: Read) 
     assert "inlined" not in account
 
 
+_PREPENDED = _UNCALLED.replace(
+    "%t = f32[8]{0} tanh(%p)", "%e = f32[8]{0} exponential(%p)\n  %t = f32[8]{0} tanh(%e)"
+)
+
+
+def test_what_stays_in_a_computation_that_lost_its_callers_was_not_added(read: Read) -> None:
+    change = step(read(_CALLED), read(_PREPENDED))
+    here = [c for c in change.changes if c.after and c.after.computation == "body"]
+    assert {c.after.instruction: c.kind for c in here if c.after} == {
+        "p": Kind.LEFT,
+        "e": Kind.LEFTOVER,
+        "t": Kind.LEFT,
+        "n": Kind.LEFT,
+    }
+    assert "Added 1 instruction to a computation without" in " ".join(change.account)
+    assert len(change.added) - len(change.removed) == change.after.instructions - (
+        change.before.instructions
+    )
+
+
 _OF_CLONE = """
 HloModule m
 %sum (x: f32[], y: f32[]) -> f32[] {

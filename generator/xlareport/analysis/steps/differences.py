@@ -1,6 +1,7 @@
 """Differences between two lines of the same instruction."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlareport.analysis.steps.kinds import Kind
@@ -8,6 +9,7 @@ from xlareport.analysis.steps.shape_changes import Difference, compare_shapes, s
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
+from xlareport.runtime import english
 
 _QUIET: Mapping[str, Kind] = {
     "sharding": Kind.SHARDING,
@@ -114,21 +116,41 @@ _NAMED = 4
 _LONGEST = 40
 """Characters of a value that is repeated."""
 _LONGEST_CHOICE = 80
+_MOST_CHOICES = 6
+"""Fields of a new message that are named; a tile of a Triton GEMM has as many."""
 _DEFAULTS = ("DEFAULT", "INVALID", "UNSPECIFIED")
 """Ends of the words that state no choice."""
+_CONFIG = "backend_config: "
+_TO_DEFAULT = re.compile(
+    rf'set \w+ to (?:defaults|false|"?0(?:\.0)?"?|"\w*(?:{"|".join(_DEFAULTS)})")'
+)
+_MORE = re.compile(r"\d+ more")
 
 
 def config_change(before: Instruction, after: Instruction) -> str:
-    """Return the fields that were set, changed and cleared; '' if unreadable or unchanged."""
+    """Return the fields that were set, changed and cleared; '' if unreadable or unchanged.
+
+    Fields that were set to defaults come last.
+    """
     old, new = read_backend_config(before), read_backend_config(after)
     if not isinstance(new, dict) or not isinstance(old, dict | None):
         return ""
     try:
-        changes = list(_changes(old or {}, new, 0))
+        changes = sorted(_changes(old or {}, new, 0), key=_is_to_default)
     except RecursionError:  # equality of what is nested too deeply
         return ""
     more = [f"{len(changes) - _NAMED} more"] if len(changes) > _NAMED else []
-    return f"backend_config: {', '.join([*changes[:_NAMED], *more])}" if changes else ""
+    return f"{_CONFIG}{', '.join([*changes[:_NAMED], *more])}" if changes else ""
+
+
+def sets_defaults(detail: str) -> bool:
+    """Return whether a change of a backend config, in words, only set fields to defaults."""
+    changes = detail.removeprefix(_CONFIG).split(", ")
+    return all(_is_to_default(change) or _MORE.fullmatch(change) for change in changes)
+
+
+def _is_to_default(change: str) -> bool:
+    return _TO_DEFAULT.fullmatch(change) is not None
 
 
 def _changes(old: Mapping[str, object], new: Mapping[str, object], depth: int) -> Iterator[str]:
@@ -140,23 +162,42 @@ def _changes(old: Mapping[str, object], new: Mapping[str, object], depth: int) -
         if depth < _DEEPEST and isinstance(was, dict) and isinstance(now, dict):
             yield from _changes(was, now, depth + 1)
         elif _is_empty(was, 0):
-            yield f"set {name}{_value(' to ', now) or _choice(now)}"
+            yield f"set {name}{_value(' to ', now) or _choices(now)}"
         elif _is_empty(now, 0):
             yield f"cleared {name}"
         else:
             yield f"changed {name}{_value(' from ', was)}{_value(' to ', now)}"
 
 
-def _choice(value: object) -> str:
-    """Return the choice that a message states: a word that is neither a number nor a default."""
-    fields = value.items() if isinstance(value, dict) else ()
-    chosen = [f"{name} {json.dumps(text)}" for name, text in fields if _is_choice(text)]
-    return f" with {chosen[0]}" if len(chosen) == 1 and len(chosen[0]) <= _LONGEST_CHOICE else ""
+def _choices(value: object) -> str:
+    """Return what a new message states: its numbers and words that are no defaults."""
+    if not isinstance(value, dict):
+        return ""
+    if _is_default(value, 0):
+        return " to defaults"
+    chosen = [
+        f"{name} {_written(stated)}"
+        for name, stated in value.items()
+        if not isinstance(stated, dict | list) and not _is_default(stated, 0)
+    ]
+    named = [words for words in chosen if len(words) <= _LONGEST_CHOICE][:_MOST_CHOICES]
+    more = [f"{len(chosen) - len(named)} more"] if len(chosen) > len(named) else []
+    return f" with {english.listing([*named, *more])}" if named else ""
 
 
-def _is_choice(value: object) -> bool:
-    named = isinstance(value, str) and value[:1].isalpha() and value.isascii()
-    return named and isinstance(value, str) and not value.endswith(_DEFAULTS)
+def _written(value: object) -> str:
+    """Return a value as JSON; a number that JSON has as a word, as the number."""
+    is_number = isinstance(value, str) and value.removeprefix("-").isdecimal()
+    return str(value) if is_number else json.dumps(value)
+
+
+def _is_default(value: object, depth: int) -> bool:
+    """Whether a value states nothing: zero, false, or a word for a default."""
+    if isinstance(value, dict):
+        return depth < _DEEPEST and all(_is_default(part, depth + 1) for part in value.values())
+    if isinstance(value, str):
+        return value in ("", "0") or value.endswith(_DEFAULTS)
+    return not value
 
 
 def _is_empty(value: object, depth: int) -> bool:

@@ -11,6 +11,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.destinations import FUSED
+from xlareport.analysis.steps.differences import sets_defaults
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade, doubt
 
@@ -94,6 +95,12 @@ class ChangeGroup(Struct, frozen=True):
         return is_taken_in(self.changes[0])
 
     @property
+    def sets_defaults(self) -> bool:
+        """Whether all that changed is that fields of backend configs were set to defaults."""
+        details = self.changes[0].details if self.kind is Kind.CONFIG else ()
+        return bool(details) and sets_defaults(str(details[0]))
+
+    @property
     def repetition(self) -> str:
         """In words: `one of 12, one per layer`; '' of a single one."""
         count = self._repeated
@@ -150,7 +157,8 @@ def _key(change: Change) -> _Key:
         further = (str(is_taken_in(change)),)
     elif change.kind in _FIELDS and change.details:
         further = (*_FIELDS[change.kind].findall(str(change.details[0])),)
-    return change.kind, change.opcodes, mask_numbers(change.scope), further
+    scope = "" if change.kind is Kind.CONFIG else mask_numbers(change.scope)
+    return change.kind, change.opcodes, scope, further
 
 
 def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:

@@ -55,7 +55,6 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REWIRED: ("redirected operands of", _BEFORE),
     Kind.ATTRIBUTES: ("changed attributes of", _BEFORE),
     Kind.SHARDING: ("changed the sharding of", _BEFORE),
-    Kind.CONFIG: ("changed backend_config of", _BEFORE),
     Kind.METADATA: ("changed the metadata of", _BEFORE),
     Kind.REORDERED: ("reordered", _BEFORE),
     Kind.RENAMED: ("renamed", _BEFORE),
@@ -245,6 +244,18 @@ def _moved(groups: Sequence[ChangeGroup]) -> str:
     return english.listing([part for part in parts if part])
 
 
+def _configured(groups: Sequence[ChangeGroup]) -> str:
+    """Return of how many the backend config changed, and of how many it only got defaults."""
+    quiet = [group for group in groups if group.sets_defaults]
+    others = [group for group in groups if not group.sets_defaults]
+    of_what = "in the backend_config of" if not others else "in that of"
+    parts = [
+        f"changed backend_config of {wording.counted(_counts(others, _BEFORE))}" if others else "",
+        f"set defaults {of_what} {wording.counted(_counts(quiet, _BEFORE))}" if quiet else "",
+    ]
+    return english.listing([part for part in parts if part])
+
+
 def _shared(groups: Sequence[ChangeGroup]) -> str:
     counts = wording.counted(_counts(groups, _BEFORE))
     return f"redirected operands of {counts} to equal instructions"
@@ -310,6 +321,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ASYNC: _asynchronous,
     Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
+    Kind.CONFIG: _configured,
     Kind.COPIED: _copied,
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,

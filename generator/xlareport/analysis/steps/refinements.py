@@ -4,7 +4,7 @@ What a step adds to computations without live callers, or without live users, ha
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -205,12 +205,70 @@ def with_leftovers(matching: Matching, changes: Iterable[Change]) -> list[Change
     A computation that stayed and lost its callers to a clone was cloned; nothing was added to it.
     """
     live = live_computations(matching.after)
+    result = list(changes)
     if len(live) == len(matching.after.computations):
-        return list(changes)
+        return result
     return [
         _of_clone(matching, change) or _leftover(change) if _is_leftover(change, live) else change
-        for change in changes
+        for change in _with_stayed(matching, result, live)
     ]
+
+
+def _with_stayed(
+    matching: Matching, changes: Sequence[Change], live: Collection[str]
+) -> Iterator[Change]:
+    """Yield the changes; what has stayed in a computation that lost its callers is not added.
+
+    What it became elsewhere is a clone of it.
+    """
+    stayed = {change.after for change in changes if _has_stayed(matching, change, live)}
+    first = {change.before: change for change in changes if _takes_place(change)}
+    stayed &= first.keys()
+    for change in changes:
+        if change.before in stayed and first[change.before] is change:
+            if change.after is not None:
+                yield _clone(change)
+        elif change.after in stayed and change.balance > 0:
+            yield _left(change)
+        else:
+            yield change
+
+
+def _takes_place(change: Change) -> bool:
+    """Return whether a change says that an instruction is elsewhere or gone."""
+    if change.after is None:
+        return change.balance < 0
+    return change.kind in {Kind.CLONED, Kind.MOVED} and not change.balance
+
+
+def _has_stayed(matching: Matching, change: Change, live: Collection[str]) -> bool:
+    """Return whether a leftover is an instruction that the module before has there."""
+    place = change.after
+    if place is None or not _is_leftover(change, live) or change.before not in {None, place}:
+        return False
+    former = matching.before.find(*place)
+    same = former is not None and former.opcode == change.opcodes[1]
+    return same and _of_clone(matching, change) is None
+
+
+def _clone(change: Change) -> Change:
+    kind = Kind.CLONED
+    return replace(change, kind=kind, kinds=(kind,), details=(), numbering=False, balance=1)
+
+
+def _left(change: Change) -> Change:
+    return replace(
+        change,
+        kind=Kind.LEFT,
+        kinds=(Kind.LEFT,),
+        before=change.after,
+        grade=Grade.EXACT,
+        reason="no live computation calls its computation",
+        opcodes=(change.opcodes[1], change.opcodes[1]),
+        details=(),
+        members=(),
+        balance=0,
+    )
 
 
 def with_unused_additions(matching: Matching, changes: Iterable[Change]) -> list[Change]:

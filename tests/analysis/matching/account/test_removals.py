@@ -600,3 +600,33 @@ ENTRY %main (a: f32[8]) -> f32[4] {
     removed = match(read(before), read(after)).pairing_before(Place("fused", "most"))
     assert removed is not None
     assert str(removed.reason) == "%part is the root of its computation instead"
+
+
+def _split_words(kept: int) -> str:
+    """Return a fusion that reads one parameter many times; the last lines are duplicates."""
+    names = [f"b.{number}" for number in range(kept)]
+    lines = [f"  %{name} = u32[] bitcast(%p.one)\n" for name in names]
+    lines += [f"  %n.{name} = u32[] negate(%{name})\n" for name in names]
+    elements = ", ".join(f"%n.b.{min(number, kept - 1)}" for number in range(_MANY))
+    shapes = ", ".join(["u32[]"] * _MANY)
+    return (
+        "%one (p.one: u32[1]) -> (" + shapes + ") {\n  %p.one = u32[1]{0} parameter(0)\n"
+        f"{''.join(lines)}  ROOT %r.one = ({shapes}) tuple({elements})\n}}\n\n"
+        f"ENTRY %main (a: u32[1]) -> ({shapes}) {{\n  %a = u32[1]{{0}} parameter(0)\n"
+        f"  ROOT %f = ({shapes}) fusion(%a), kind=kLoop, calls=%one\n}}\n"
+    )
+
+
+_MANY = 20
+
+
+def test_duplicates_that_read_a_much_read_parameter_of_a_fusion_are_merged(read: Read) -> None:
+    result = match(read(_split_words(_MANY)), read(_split_words(1)))
+    removed = {
+        place.instruction: pairing.relation
+        for pairing in result.pairings
+        for place in pairing.before
+        if place.instruction.startswith(("b.", "n.")) and not place.instruction.endswith(".0")
+    }
+    assert len(removed) == 2 * (_MANY - 1)
+    assert set(removed.values()) == {Relation.MERGED}

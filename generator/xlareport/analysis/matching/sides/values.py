@@ -252,14 +252,8 @@ class Values:
         if self._without_twins.get(node) == inputs:
             return
         opcode = node.instruction.opcode
-        read = [([passed], (UNKNOWN, passed.frame)) for passed in _passed_on(node)]
-        opened = len(node.inputs) > 1 and opened_root(node) is not None
-        operands = node.inputs[:-1] if opened else node.inputs  # what is called is no operand
-        if node.reads_elements:  # readers of an element read what passes it on
-            operands = tuple(
-                [source for source in operands if not source.instruction.shape.elements]
-            )
-        read += [self._equal(this_node, node.frame) for this_node in operands]
+        written = zip(_passed_on(node), self.graph.operands(node), strict=False)
+        read = [self._sources(passed, *item, node.frame) for passed, item in written]
         if not any(self._may_be_read(*item, opcode) for item in read):
             self._without_twins[node] = inputs
             return  # as nearly always
@@ -299,17 +293,21 @@ class Values:
         """Return the number of users of the sources and of the constants equal to them."""
         return sum(map(_use_count, sources)) + self._equal_uses.get(value, 0)
 
-    def _equal(self, operand: Node, frame: Frame) -> tuple[list[Node], _ValueInFrame]:
+    def _sources(
+        self, passed: Node | None, operand: Node, path: tuple[int, ...], frame: Frame
+    ) -> tuple[list[Node], _ValueInFrame]:
         """Return nodes that have the value of an operand and may have kept readers.
 
-        Also return the key of the constants with the same value.
+        Also return the key of the constants with the same value. `passed` only passes it on.
         """
+        through = [] if passed is None else [passed]
+        if path:  # readers of an element read what passes it on
+            return through, (UNKNOWN, frame)
         kept = self._kept_like(operand.token, frame)
         linked = self._linked_with.get(operand.token)
-        if kept is None and (linked is None or linked is operand):  # as a rule
-            return [operand], (operand.token, frame)
-        nodes = [node for node in dict.fromkeys((operand, kept, linked)) if node is not None]
-        return nodes, (operand.token, frame if kept is None else kept.frame)
+        nodes = [node for node in (*through, operand, kept, linked) if node is not None]
+        home = frame if kept is None else kept.frame
+        return [*dict.fromkeys(nodes)], (operand.token, home)
 
     def _note_users_of_equals(self, value: _ValueInFrame, opcode: str) -> None:
         """Index the users of all constants with one value; once for each opcode."""
@@ -348,13 +346,13 @@ def kinds_of(shape: Shape) -> tuple[tuple[str, int], ...]:
     return tuple([(part.element_type, len(part.dimensions)) for part in shape.elements])
 
 
-def _passed_on(node: Node) -> Iterator[Node]:
-    """Yield the operands, by written name, that only pass on another value."""
+def _passed_on(node: Node) -> Iterator[Node | None]:
+    """Yield for each operand, by written name, the node that only passes on another value."""
     lines = node.frame.computation.by_name
     for name in node.instruction.operand_names:
         line = lines.get(name)
-        if line is not None and line.opcode in BOUNDARIES:
-            yield node.frame.node(line)
+        passes_on = line is not None and line.opcode in BOUNDARIES
+        yield node.frame.node(line) if line is not None and passes_on else None
 
 
 def _is_constant(node: Node) -> bool:
