@@ -3,7 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.matching.search.nodes import origin, same_count, same_type, target_of
+from xlareport.analysis.matching.search.nodes import (
+    node_after,
+    origin,
+    same_count,
+    same_type,
+    target_of,
+)
+from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -151,3 +158,18 @@ def are_of_reordered(
     shape = node.instruction.shape
     is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
     return old != new and Counter(old) == Counter(new) and not is_alone
+
+
+_COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "tuple", "xor"})
+"""Opcodes of which the places of operands say little: a pass may swap them."""
+
+
+def are_placed(
+    search: Search, node: Node, read: Sequence[NodeElement], now: Sequence[NodeElement]
+) -> bool:
+    """Return whether the places of operands say which is which: not of a dot that was turned."""
+    turned = _opcode(node) == "dot" and any(
+        path == there and node_after(search, operand) is other
+        for (operand, path), (other, there) in zip(read, reversed(now), strict=False)
+    )
+    return not turned and _opcode(node) not in _COMMUTATIVE
