@@ -353,9 +353,9 @@ ENTRY %main (a: f32[1,4,8], b: f32[4,5]) -> f32[8,5] {
   %a = f32[1,4,8]{2,1,0} parameter(0)
   %b = f32[4,5]{1,0} parameter(1)
   %zero = f32[] constant(0)
-  %exp = f32[4,5]{1,0} exponential(%b)
+  %e = f32[4,5]{1,0} exponential(%b)
   %reduce.1 = f32[4,8]{1,0} reduce(%a, %zero), dimensions={0}, to_apply=%sum
-  ROOT %dot.1 = f32[8,5]{1,0} dot(%reduce.1, %exp), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT %dot.1 = f32[8,5]{1,0} dot(%reduce.1, %e), lhs_contracting_dims={0}, rhs_contracting_dims={0}
 }
 """
     after = """
@@ -364,9 +364,9 @@ HloModule m
 ENTRY %main (a: f32[1,4,8], b: f32[4,5]) -> f32[8,5] {
   %a = f32[1,4,8]{2,1,0} parameter(0)
   %b = f32[4,5]{1,0} parameter(1)
-  %exp = f32[4,5]{1,0} exponential(%b)
+  %e = f32[4,5]{1,0} exponential(%b)
   %reshape.1 = f32[4,8]{1,0} reshape(%a)
-  %dot.2 = f32[5,8]{0,1} dot(%exp, %reshape.1), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  %dot.2 = f32[5,8]{0,1} dot(%e, %reshape.1), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   ROOT %transpose.1 = f32[8,5]{1,0} transpose(%dot.2), dimensions={1,0}
 }
 """

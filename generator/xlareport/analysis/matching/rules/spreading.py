@@ -3,7 +3,10 @@
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator
 
-from xlareport.analysis.matching.rules.movement.moved_copies import is_done_again
+from xlareport.analysis.matching.rules.movement.moved_copies import (
+    is_done_again,
+    is_done_on_turned,
+)
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
     behind_collectives,
@@ -273,7 +276,7 @@ class _Spread:
         """Return whether two nodes have the same shape, or move the same data."""
         like = is_masked_part(node, other) or is_reshaped(node, other) or is_retyped(node, other)
         if like or same_shape(self._search, node, other):
-            return True
+            return not is_done_on_turned(self._search, node, other)
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
         return moves and self._moves_same(node, other)
 

@@ -43,10 +43,20 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return target_of(node) == _BUFFER
     if _opcode(other) == "copy-done":
         return _opcode(node).startswith("copy")
-    if only_gathers(node, other):
+    if only_gathers(node, other) or _is_turned(node, other):
         return False
     fills = _opcode(node) in _FILLS and not other.constant
     return not fills or _opcode(other) in PASSING
+
+
+def _is_turned(node: Node, other: Node) -> bool:
+    """Return whether a transpose of the shape of a reshape has the elements in another order."""
+    old, new = node.instruction.shape.dimensions, other.instruction.shape.dimensions
+    if (_opcode(node), _opcode(other)) != ("reshape", "transpose") or old != new:
+        return False
+    numbers = other.instruction.attributes.get("dimensions", "").strip("{}").split(",")
+    long = [number for number, size in zip(numbers, new, strict=False) if size != 1]
+    return long != sorted(long, key=int)
 
 
 def was_evaluated(node: Node, other: Node) -> bool:
