@@ -319,3 +319,30 @@ ENTRY %main (a: f32[4,8]) -> (f32[4,8], f32[4,8]) {
     assert "`%wide` in `main` was cloned to `%m` in the layout `{0,1}`" in " ".join(
         (change.headline, *change.account)
     )
+
+
+_PRODUCTS = """
+ENTRY %main (a: f32[4,8], b: f32[8,5], c: f32[4,6]) -> f32[5,6] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %b = f32[8,5]{1,0} parameter(1)
+  %c = f32[4,6]{1,0} parameter(2)
+  %inner = f32[4,5]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %turned = f32[5,4]{1,0} transpose(%inner), dimensions={1,0}
+  ROOT %outer = f32[5,6]{1,0} dot(%turned, %c), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+_SWAPPED = """
+ENTRY %main (a: f32[4,8], b: f32[8,5], c: f32[4,6]) -> f32[5,6] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %b = f32[8,5]{1,0} parameter(1)
+  %c = f32[4,6]{1,0} parameter(2)
+  %dot.1 = f32[5,4]{0,1} dot(%b, %a), lhs_contracting_dims={0}, rhs_contracting_dims={1}
+  %dot.2 = f32[6,5]{0,1} dot(%c, %dot.1), lhs_contracting_dims={0}, rhs_contracting_dims={1}
+  ROOT %back = f32[5,6]{1,0} transpose(%dot.2), dimensions={1,0}
+}
+"""
+
+
+def test_a_swapped_product_may_read_the_transpose_of_another(read: Read) -> None:
+    headline = step(read(_PRODUCTS), read(_SWAPPED), "`algsimp`").headline
+    assert "swapped the operands of 2 dots" in headline

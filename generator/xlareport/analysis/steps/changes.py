@@ -15,7 +15,7 @@ from xlareport.analysis.matching.sides.leftovers import is_idle, unread_heavy
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.destinations import departure, destination, detail_of_copy
-from xlareport.analysis.steps.differences import by_weight, compare
+from xlareport.analysis.steps.differences import by_weight
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import same_but_number
@@ -25,6 +25,7 @@ from xlareport.analysis.steps.relations import kind_of, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, operation, target
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.shape_changes import Difference
+from xlareport.analysis.steps.turned import compare_turned
 from xlareport.analysis.steps.unread import left_unread, read_instead
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import PLAIN
@@ -228,7 +229,7 @@ class _Reader:
         if old.opcode != new.opcode:
             yield self._replaced(pairing, (before, old), (after, new), balance)
             return
-        result = compare(old, new, self._matching.computations)
+        result = compare_turned(self._matching, (before, old), (after, new))
         if old.opcode == "parameter" and not self._is_argument(after):
             result.pop(Kind.ATTRIBUTES, None)  # its number only says how many are before it
         home = self._matching.computations.get(before.computation, before.computation)

@@ -13,6 +13,7 @@ from xlareport.analysis.steps.shape_changes import (
     ShapeChange,
     compare_shapes,
 )
+from xlareport.analysis.steps.turned import turned
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
@@ -89,7 +90,8 @@ def detail_of_copy(
     for kind in (Kind.SHAPE, Kind.LAYOUT):
         difference = differences.get(kind)
         if isinstance(difference, ShapeChange):
-            return CopyPlace(where, difference.after, kind is Kind.LAYOUT)
+            shape = turned(matching, before, after) if kind is Kind.LAYOUT else None
+            return CopyPlace(where, (shape or difference).after, kind is Kind.LAYOUT and not shape)
     return where
 
 

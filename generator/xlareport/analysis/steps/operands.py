@@ -82,7 +82,25 @@ def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) 
     """Return whether two operands are read in the other order, behind what only moves them."""
     stays = any(_is_same_value(matching, was, now) for was, now in zip(read, reads, strict=True))
     turned = zip(read, reversed(reads), strict=True)
-    return not stays and all(_is_same_value(matching, was, now) for was, now in turned)
+    return not stays and all(_is_moved_value(matching, was, now) for was, now in turned)
+
+
+def _is_moved_value(matching: Matching, was: Operand, now: Operand) -> bool:
+    """Return whether both represent one value, which a transpose may have moved on either side."""
+    return any(
+        _is_same_value(matching, read, reads)
+        for read in _with_source(matching.before, was)
+        for reads in _with_source(matching.after, now)
+    )
+
+
+def _with_source(module: HloModule, operand: Operand) -> list[Operand]:
+    """Return an operand, and what it is a transpose of."""
+    last = _chain(module, operand)[-1]
+    line = None if last.element else module.find(*last.place)
+    if line is None or line.opcode != "transpose":
+        return [operand]
+    return [operand, _operand(last.place, line.operands[0])]
 
 
 def _taken_in(matching: Matching, holder: Instruction, read: list[Operand]) -> list[Operand]:

@@ -337,3 +337,39 @@ ENTRY %main (a: f32[8]) -> f32[10] {
     assert matching.partner_after(Place("main", "zero")) == Place("main", "c.1")
     other = match(read(before), read(after.replace("constant(0)", "constant(1)")))
     assert other.partner_after(Place("main", "zero")) is None
+
+
+def test_what_a_swapped_product_reads_now_continues_what_it_read(read: Read) -> None:
+    before = """
+HloModule m
+
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[1,4,8], b: f32[4,5]) -> f32[8,5] {
+  %a = f32[1,4,8]{2,1,0} parameter(0)
+  %b = f32[4,5]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %e = f32[4,5]{1,0} exponential(%b)
+  %reduce.1 = f32[4,8]{1,0} reduce(%a, %zero), dimensions={0}, to_apply=%sum
+  ROOT %dot.1 = f32[8,5]{1,0} dot(%reduce.1, %e), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+}
+"""
+    after = """
+HloModule m
+
+ENTRY %main (a: f32[1,4,8], b: f32[4,5]) -> f32[8,5] {
+  %a = f32[1,4,8]{2,1,0} parameter(0)
+  %b = f32[4,5]{1,0} parameter(1)
+  %e = f32[4,5]{1,0} exponential(%b)
+  %reshape.1 = f32[4,8]{1,0} reshape(%a)
+  %dot.2 = f32[5,8]{0,1} dot(%e, %reshape.1), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT %transpose.1 = f32[8,5]{1,0} transpose(%dot.2), dimensions={1,0}
+}
+"""
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main", "dot.2")
+    assert matching.partner_after(Place("main", "reduce.1")) == Place("main", "reshape.1")

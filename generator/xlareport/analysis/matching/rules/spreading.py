@@ -3,7 +3,10 @@
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator
 
-from xlareport.analysis.matching.rules.movement.moved_copies import is_done_again
+from xlareport.analysis.matching.rules.movement.moved_copies import (
+    is_done_again,
+    is_done_on_turned,
+)
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
     behind_collectives,
@@ -17,6 +20,7 @@ from xlareport.analysis.matching.rules.sources import (
 from xlareport.analysis.matching.rules.stand_ins import (
     PASSING,
     are_of_reordered,
+    are_placed,
     became_needless,
     could_do_its_work,
     is_masked_part,
@@ -272,7 +276,7 @@ class _Spread:
         """Return whether two nodes have the same shape, or move the same data."""
         like = is_masked_part(node, other) or is_reshaped(node, other) or is_retyped(node, other)
         if like or same_shape(self._search, node, other):
-            return True
+            return not is_done_on_turned(self._search, node, other)
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
         return moves and self._moves_same(node, other)
 
@@ -351,16 +355,12 @@ class _Spread:
         open_theirs = [number for number, (node, _) in enumerate(theirs) if is_free(node)]
         if not len(open_ours) == len(open_theirs) == 1:
             return
-        placed = len(ours) == len(theirs) and _opcode(before) not in _COMMUTATIVE
+        placed = len(ours) == len(theirs) and are_placed(self._search, before, ours, theirs)
         node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
         if other.constant and not node.constant and _opcode(before) != _opcode(after):
             return  # the new opcode needs a constant more: x * mask as select(mask, x, 0)
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
             yield node, other
-
-
-_COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "tuple", "xor"})
-"""Opcodes of which the places of operands say little: a pass may swap them."""
 
 
 def _are_reordered(node: Node, other: Node) -> bool:

@@ -3,7 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.matching.search.nodes import origin, same_count, same_type, target_of
+from xlareport.analysis.matching.search.nodes import (
+    node_after,
+    origin,
+    same_count,
+    same_type,
+    target_of,
+)
+from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -36,10 +43,20 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return target_of(node) == _BUFFER
     if _opcode(other) == "copy-done":
         return _opcode(node).startswith("copy")
-    if only_gathers(node, other):
+    if only_gathers(node, other) or _is_turned(node, other):
         return False
     fills = _opcode(node) in _FILLS and not other.constant
     return not fills or _opcode(other) in PASSING
+
+
+def _is_turned(node: Node, other: Node) -> bool:
+    """Return whether a transpose of the shape of a reshape has the elements in another order."""
+    old, new = node.instruction.shape.dimensions, other.instruction.shape.dimensions
+    if (_opcode(node), _opcode(other)) != ("reshape", "transpose") or old != new:
+        return False
+    numbers = other.instruction.attributes.get("dimensions", "").strip("{}").split(",")
+    long = [number for number, size in zip(numbers, new, strict=False) if size != 1]
+    return long != sorted(long, key=int)
 
 
 def was_evaluated(node: Node, other: Node) -> bool:
@@ -151,3 +168,18 @@ def are_of_reordered(
     shape = node.instruction.shape
     is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
     return old != new and Counter(old) == Counter(new) and not is_alone
+
+
+_COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "tuple", "xor"})
+"""Opcodes of which the places of operands say little: a pass may swap them."""
+
+
+def are_placed(
+    search: Search, node: Node, read: Sequence[NodeElement], now: Sequence[NodeElement]
+) -> bool:
+    """Return whether the places of operands say which is which: not of a dot that was turned."""
+    turned = _opcode(node) == "dot" and any(
+        path == there and node_after(search, operand) is other
+        for (operand, path), (other, there) in zip(read, reversed(now), strict=False)
+    )
+    return not turned and _opcode(node) not in _COMMUTATIVE

@@ -395,3 +395,49 @@ def test_a_reshape_of_indices_is_not_the_reshape_of_a_result(read: Read) -> None
     matching = match(read(before), read(after))
     assert matching.partner_after(_at("gather.1")) == _at("gather.7")
     assert matching.partner_after(_at("reshape.1")) is None
+
+
+_EQUALLY_LONG = """
+HloModule m
+
+ENTRY %main (a: f32[2,4,4,4], b: f32[2,4,4]) -> f32[2,4,4,4] {
+  %a = f32[2,4,4,4]{3,2,1,0} parameter(0)
+  %b = f32[2,4,4]{2,1,0} parameter(1)
+  %row.1 = f32[2,4,4,1]{3,2,1,0} reshape(%b)
+  %row.2 = f32[2,4,4]{2,1,0} reshape(%row.1)
+  %wide.1 = f32[2,4,4,4]{3,2,1,0} broadcast(%row.2), dimensions={0,1,2}
+  %sum.1 = f32[2,4,4,4]{3,2,1,0} add(%wide.1, %a)
+  %exp.1 = f32[2,4,4,4]{3,2,1,0} exponential(%sum.1)
+  %transpose.1 = f32[2,4,4,4]{1,2,3,0} transpose(%exp.1), dimensions={0,3,2,1}
+  ROOT %sine.1 = f32[2,4,4,4]{3,2,1,0} sine(%transpose.1)
+}
+"""
+_EQUALLY_LONG_MOVED = """
+HloModule m
+
+ENTRY %main (a: f32[2,4,4,4], b: f32[2,4,4]) -> f32[2,4,4,4] {
+  %a = f32[2,4,4,4]{3,2,1,0} parameter(0)
+  %b = f32[2,4,4]{2,1,0} parameter(1)
+  %transpose.2 = f32[2,4,4]{1,2,0} transpose(%b), dimensions={0,2,1}
+  %transpose.3 = f32[2,4,4,4]{1,2,3,0} transpose(%a), dimensions={0,3,2,1}
+  %wide.2 = f32[2,4,4,4]{1,2,3,0} broadcast(%transpose.2), dimensions={0,2,3}
+  %sum.2 = f32[2,4,4,4]{1,2,3,0} add(%wide.2, %transpose.3)
+  %exp.2 = f32[2,4,4,4]{1,2,3,0} exponential(%sum.2)
+  ROOT %sine.1 = f32[2,4,4,4]{3,2,1,0} sine(%exp.2)
+}
+"""
+
+
+def test_a_transpose_of_equally_long_dimensions_is_moved_as_another_is(read: Read) -> None:
+    matching = match(read(_EQUALLY_LONG), read(_EQUALLY_LONG_MOVED))
+    for name in ("wide", "sum", "exp"):
+        assert matching.partner_after(_at(f"{name}.1")) == _at(f"{name}.2")
+    pairing = matching.pairing_before(_at("transpose.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.SWAPPED
+    assert pairing.after == (_at("transpose.3"), _at("transpose.2"))
+
+
+def test_a_reshape_does_not_become_the_transpose_that_was_moved(read: Read) -> None:
+    matching = match(read(_EQUALLY_LONG), read(_EQUALLY_LONG_MOVED))
+    assert matching.partner_after(_at("row.2")) is None

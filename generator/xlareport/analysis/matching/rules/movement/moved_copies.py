@@ -6,7 +6,13 @@ Before, a reader has a move of a result; after, it reads the same work done on m
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.rules.movement.swaps import pass_chains
-from xlareport.analysis.matching.search.nodes import is_free, node_after, operand_pairs, origin
+from xlareport.analysis.matching.search.nodes import (
+    is_free,
+    node_after,
+    operand_pairs,
+    origin,
+    same_count,
+)
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.search import Search
@@ -111,11 +117,26 @@ def is_done_again(before: Side, move: Node, other: Node) -> bool:
     )
 
 
+def is_done_on_turned(search: Search, move: Node, other: Node) -> bool:
+    """Return whether `other` does the work that a transpose moved, on operands transposed before.
+
+    Of dimensions that are equally long, both have the shape of the transpose.
+    """
+    if move.instruction.opcode != "transpose" or _is_move(other):
+        return False
+    for source in _sources(search.before, move):
+        if _does_the_same(source, other):
+            copied = _copied(search, source, other) or ()
+            return any(copy.instruction.opcode == "transpose" for _, copy in copied)
+    return False
+
+
 def _follow(search: Search, source: Node, other: Node, move: Node) -> None:
     """Pair work with the same work on moved data, or note a copy, with all that it reads."""
     copied = _copied(search, source, other) or []
     read_as_data = _read_as_data(search.after, [copy for _, copy in copied])
-    for node, copy in copied:
+    smaller = [pair for pair in copied if _is_move(pair[1]) and not same_count(move, pair[1])]
+    for node, copy in (*(pair for pair in copied if pair not in smaller), *smaller):
         if not is_free(copy) or copy in search.copies:
             continue
         if _is_move(copy) and copy in read_as_data:
