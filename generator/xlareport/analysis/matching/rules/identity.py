@@ -5,6 +5,7 @@ Each rule looks at the nodes that are still unpaired.
 
 from collections.abc import Callable, Collection, Hashable
 
+from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     Names,
     are_other_fills,
@@ -285,7 +286,7 @@ def same_operation(search: Search) -> None:
         if len(ours) > 1 and family_of(ours[0].instruction) is not None:
             continue
         grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
-        for node, other in zip(ours, theirs, strict=True):
+        for node, other in pairs_in_order(search, ours, theirs):
             if len(ours) > 1 and node.constant and node.frame.number != other.frame.number:
                 continue  # fusions have constant values of their own, in any order
             same_state = search.before.is_called(node) == search.after.is_called(other)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from xlareport.analysis.matching.rules.frames import elements_read_now
 from xlareport.analysis.matching.rules.identity import grouped, is_leaf, is_other_move, value_of
+from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     are_other_fills,
     is_free,
@@ -32,7 +33,7 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
     search.evaluate()
     new = grouped(search.after, value_of)
     for value, ours in grouped(search.before, value_of).items():
-        for node, other in _in_order(ours, new.get(value, ())):
+        for node, other in _in_order(search, ours, new.get(value, ())):
             if search.divided and node.constant and not is_leaf(node):
                 continue
             if is_other_move(node, other) or parted(node, other):
@@ -112,7 +113,9 @@ def _is_folded(search: Search, node: Node, other: Node) -> bool:
     return False
 
 
-def _in_order(ours: Sequence[Node], theirs: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
+def _in_order(
+    search: Search, ours: Sequence[Node], theirs: Sequence[Node]
+) -> Iterator[tuple[Node, Node]]:
     """Yield equal values in order; elements of a tuple first with what their users read now."""
     left, rest = [*theirs], []
     for node in ours:
@@ -122,7 +125,7 @@ def _in_order(ours: Sequence[Node], theirs: Sequence[Node]) -> Iterator[tuple[No
         else:
             left.remove(other)
             yield node, other
-    yield from zip(rest, left, strict=False)
+    yield from pairs_in_order(search, rest, left)
 
 
 def _read_instead(node: Node, others: Sequence[Node]) -> Node | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 
+from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import origin
 from xlareport.analysis.matching.search.provenance import labels_of
 from xlareport.analysis.matching.search.search import Search
@@ -49,7 +50,7 @@ def _pair_groups(search: Search, count: int | None, grade: Grade, reason: str) -
         others = theirs.get(key, ())
         if key is None or len(nodes) != len(others) or len(nodes) != (count or len(nodes)):
             continue
-        for node, other in zip(nodes, others, strict=True):
+        for node, other in pairs_in_order(search, nodes, others):
             search.link(node, other, grade, reason)
 
 

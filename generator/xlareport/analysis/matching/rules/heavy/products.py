@@ -6,6 +6,7 @@ convolution, or split it; it still multiplies the same values, moved differently
 
 from collections.abc import Hashable, Iterator
 
+from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import is_free, read_at, same_shape
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
@@ -66,7 +67,7 @@ def _link_alone(search: Search, old: _Work, new: _Work) -> None:
 def _link_all(search: Search, ours: list[Node], theirs: list[Node]) -> None:
     alone = len(ours) == 1
     reason = "the same work over the same values" if alone else "of several alike, in order"
-    for node, other in zip(ours, theirs, strict=True):
+    for node, other in pairs_in_order(search, ours, theirs):
         if is_free(node) and is_free(other):
             search.link(node, other, Grade.MATCHED if alone else Grade.GUESSED, reason)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xlareport.analysis.matching.rules.frames import called
 from xlareport.analysis.matching.rules.heavy.collectives import link_wrapped
 from xlareport.analysis.matching.rules.heavy.likeness import Likeness
+from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import is_free, origin
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.families import family_of
@@ -172,7 +173,7 @@ class _Structure:
     def _link_group(self, nodes: Sequence[Node], best: _Best) -> None:
         alone = len(nodes) == 1
         reason = "the most alike surroundings" if alone else "equal surroundings, in order"
-        for node, other in zip(nodes, best.nodes, strict=True):
+        for node, other in pairs_in_order(self._search, nodes, best.nodes):
             self._link(node, other, Grade.GUESSED, reason)
 
     def _link(self, node: Node, other: Node, grade: Grade, reason: str) -> None:

@@ -1,0 +1,63 @@
+"""Of several instructions that a rule takes for alike, those of equal attributes are paired."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_REGION = """
+%REGION (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %both = f32[] OPCODE(%x, %y)
+}
+"""
+_SUMMED = ("dimensions={0}, to_apply=%sum", "dimensions={1}, to_apply=%sum")
+_COMBINED = ("dimensions={0}, to_apply=%sum", "dimensions={0}, to_apply=%most")
+
+
+def _module(reduces: dict[str, str], shape: str) -> str:
+    regions = [
+        _REGION.replace("REGION", name).replace("OPCODE", opcode)
+        for name, opcode in (("sum", "add"), ("most", "maximum"))
+    ]
+    lines = [
+        f"  %{name} = {shape} reduce(%read, %zero), {attributes},"
+        f' metadata={{op_name="jit(step)/reduce"}}\n  %sine.{name} = {shape} sine(%{name})\n'
+        for name, attributes in reduces.items()
+    ]
+    whole = shape.replace("[4]", "[4,4]")
+    results = ", ".join(f"%sine.{name}" for name in reduces)
+    return f"""HloModule m
+{"".join(regions)}
+ENTRY %main (a: f32[4,4]) -> ({", ".join([shape] * len(reduces))}) {{
+  %a = f32[4,4] parameter(0)
+  %zero = f32[] constant(0)
+  %read = {whole} convert(%a)
+{"".join(lines)}  ROOT %out = ({", ".join([shape] * len(reduces))}) tuple({results})
+}}
+"""
+
+
+@pytest.mark.parametrize("attributes", [_SUMMED, _COMBINED], ids=["dimensions", "to_apply"])
+def test_attributes_tell_alike_reduces_apart(read: Read, attributes: tuple[str, str]) -> None:
+    first, second = attributes
+    before = read(_module({"r.1": first, "r.2": second}, "f32[4]"))
+    after = read(_module({"s.4": second, "s.5": first}, "bf16[4]"))
+    matching = match(before, after)
+    assert matching.partner_after(Place("main", "r.1")) == Place("main", "s.5")
+    assert matching.partner_after(Place("main", "r.2")) == Place("main", "s.4")
+
+
+def test_of_equal_attributes_those_of_one_shape_come_first(read: Read) -> None:
+    """Two pairs of reduces are alike but for their shapes."""
+    before = _module({"r.1": _SUMMED[0], "r.2": _SUMMED[0]}, "f32[4]")
+    after = _module({"s.4": _SUMMED[0], "s.5": _SUMMED[0]}, "bf16[4]")
+    after = after.replace("%s.5 = bf16[4]", "%s.5 = f32[4]")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "r.1")) == Place("main", "s.5")
