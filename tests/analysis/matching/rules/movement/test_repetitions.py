@@ -53,3 +53,7 @@ def test_work_on_other_data_is_no_copy(read: Read) -> None:
     other = _LEFT.replace("subtract(%a, %b)", "subtract(%a, %flat.two)")
     matching = match(read(_BEFORE), read(other))
     assert {Place("main", "n.1"), Place("main", "n.2")} <= set(matching.added)
+
+
+def test_a_broadcast_that_lost_its_operand_repeats_nothing(read: Read) -> None:
+    match(read(_BEFORE.replace("broadcast(%a)", "broadcast()")), read(_REMOVED))

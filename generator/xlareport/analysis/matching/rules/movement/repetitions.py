@@ -54,12 +54,12 @@ def _same_work(search: Search, read: Node, now: Node) -> _Pairs:
         if _is_source(search, node, other):
             continue
         work = _behind_moves(search, other)
-        if not _does_the_same(node, work) or len(waiting) > _MOST_PAIRS:
+        both = _operands(search, 0, node), _operands(search, 1, work)
+        alike = _does_the_same(node, work) and len(both[0]) == len(both[1])
+        if not alike or len(waiting) > _MOST_PAIRS:
             return []
         pairs[node, work] = None
-        for mine, theirs in zip(
-            _operands(search, 0, node), _operands(search, 1, work), strict=True
-        ):
+        for mine, theirs in zip(*both, strict=True):
             following = mine[0], theirs[0]
             if mine[1] or theirs[1]:
                 return []
@@ -84,9 +84,10 @@ def _behind_moves(search: Search, node: Node) -> Node:
 
 def _is_source(search: Search, node: Node, other: Node) -> bool:
     """Return whether an old node broadcasts the value of a new node, or of what that moves."""
-    if not _repeats(node):
+    given = search.before.graph.operands(node) if _repeats(node) else ()
+    if not given:
         return False
-    repeated = _value(search.before, search.before.graph.operands(node)[0])
+    repeated = _value(search.before, given[0])
     for _ in range(_MOST_MOVES):
         if search.after.values.value_of(other) == repeated:
             return True
