@@ -1,0 +1,50 @@
+"""A reduce of a reduce that became one reduce."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_HEAD = """
+HloModule m
+%sum.N (x.N: f32[], y.N: f32[]) -> f32[] {
+  %x.N = f32[] parameter(0)
+  %y.N = f32[] parameter(1)
+  ROOT %s.N = f32[] add(%x.N, %y.N)
+}
+"""
+_HEADS = _HEAD.replace("N", "1") + _HEAD.replace("N", "2").replace("HloModule m\n", "")
+_ENTRY = """
+ENTRY %main (a: f32[8,4]) -> f32[] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %zero = f32[] constant(0)
+"""
+_BEFORE = f"""{_HEADS}{_ENTRY}
+  %rows = f32[8]{{0}} reduce(%a, %zero), dimensions={{1}}, to_apply=%sum.1
+  %all = f32[] reduce(%rows, %zero), dimensions={{0}}, to_apply=%sum.2
+  ROOT %out = f32[] negate(%all)
+}}
+"""
+_AFTER = f"""{_HEADS}{_ENTRY}
+  %all = f32[] reduce(%a, %zero), dimensions={{0,1}}, to_apply=%sum.2
+  ROOT %out = f32[] negate(%all)
+}}
+"""
+
+
+def test_both_became_one_over_the_dimensions_of_both(read: Read) -> None:
+    pairing = match(read(_BEFORE), read(_AFTER)).pairing_after(Place("main", "all"))
+    assert pairing is not None
+    assert pairing.relation is Relation.COMBINED
+    assert {place.instruction for place in pairing.before} == {"rows", "all"}
+
+
+def test_a_reduce_that_another_instruction_reads_is_not_merged(read: Read) -> None:
+    read_twice = _BEFORE.replace("negate(%all)", 'custom-call(%all, %rows), target="f"').replace(
+        "target=", "custom_call_target="
+    )
+    pairing = match(read(read_twice), read(_AFTER)).pairing_after(Place("main", "all"))
+    assert pairing is None or pairing.relation is not Relation.COMBINED
