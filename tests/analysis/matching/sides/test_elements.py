@@ -295,6 +295,34 @@ def test_a_repeated_element_is_dropped_where_the_former_start_values_stay(read: 
         assert matching.partner_after(Place("body.1", f"{name}.1")) == Place("body.2", f"{name}.2")
 
 
+def test_elements_whose_start_values_a_pass_copies_are_told_apart_by_what_is_copied(
+    read: Read,
+) -> None:
+    """All elements have one shape, so that places would mean others."""
+    entry = (
+        "ENTRY %main (a: f32[8], b: f32[8], c: f32[8], d: f32[8]) -> f32[8] {\n"
+        + "".join(f"  %{name} = f32[8] parameter({n})\n" for n, name in enumerate("abcd"))
+        + "  %zero = s32[] constant(0)\n"
+    )
+    copies = "".join(f"  %{name}.copy = f32[8] copy(%{name})\n" for name in "abc")
+    before = {"i": 0, "z": 1, "x": 2, "y": 3, "acc": 4}
+    after = {"i": 0, "x": 1, "y": 2, "z": 3, "acc": 4}
+    matching = match(
+        read(
+            _loop_of_constants("1", before, "%zero, %a, %b, %c, %d").replace("ENTRY\n", entry)
+            + "}\n"
+        ),
+        read(
+            _loop_of_constants("2", after, "%zero, %b.copy, %c.copy, %a.copy, %d").replace(
+                "ENTRY\n", entry + copies
+            )
+            + "}\n"
+        ),
+    )
+    for name in before:
+        assert matching.partner_after(Place("body.1", f"{name}.1")) == Place("body.2", f"{name}.2")
+
+
 _STACKED = """
 %bodyMARK (p: TYPES) -> TYPES {
   %p = TYPES parameter(0)

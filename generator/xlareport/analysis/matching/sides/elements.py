@@ -1,11 +1,11 @@
 """Pairs the elements of a loop's carried tuple when a pass added, dropped or reordered some."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.sides.graph import Node, element_taken
+from xlareport.analysis.matching.sides.graph import Node, NodeElement, element_taken
 from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction
@@ -13,6 +13,9 @@ from xlareport.hlo.model import Computation, Instruction
 if TYPE_CHECKING:
     from xlareport.analysis.matching.search.search import Search
     from xlareport.analysis.matching.sides.side import Side
+
+_MOST_COPIES = 4
+"""Copies of copies that are looked behind."""
 
 
 class KeptElements(Struct, frozen=True):
@@ -28,15 +31,26 @@ def kept_elements(search: "Search", before: Node, after: Node) -> KeptElements:
     """Return which elements a tuple kept, and which of them a pass merged.
 
     Elements with equal shape, initial value and result are paired in order if as many remain, or
-    as many as are left without duplicates.
+    as many as are left without duplicates. Where a pass copies initial values, what it copies is
+    compared.
     """
     loop, other = _loop(search.before, before), _loop(search.after, after)
     if loop is None or other is None:
         return KeptElements()
-    old = group_by_key(_keyed(search, search.before, loop))
-    new = group_by_key(_keyed(search, search.after, other))
-    origins: dict[int, int] = {}
-    merged: dict[int, int] = {}
+    kept = _with_alike(search, loop, other, KeptElements())
+    if len(kept.origins) == len(other.instruction.shape.elements):
+        return kept
+    return _with_alike(search, loop, other, kept, behind_copies=True)
+
+
+def _with_alike(
+    search: "Search", loop: Node, other: Node, kept: KeptElements, *, behind_copies: bool = False
+) -> KeptElements:
+    """Return what is known of the elements, and of those of the others that are alike."""
+    known_before = {*kept.origins.values(), *kept.merged}
+    old = _keyed(search, search.before, loop, known_before, behind_copies=behind_copies)
+    new = _keyed(search, search.after, other, kept.origins, behind_copies=behind_copies)
+    origins, merged = dict(kept.origins), dict(kept.merged)
     for key, numbers in new.items():
         known = old.get(key, [])
         if len(numbers) != len(known):
@@ -103,26 +117,49 @@ def _caller(side: "Side", computation: str) -> Node | None:
     return None if home is None else home.node(sites[0][1].instruction)
 
 
-def _keyed(search: "Search", side: "Side", loop: Node) -> Iterator[tuple[Hashable, int]]:
-    """Yield the index of each loop-carried element, with a key of shape, start value and result."""
-    starts = _starts(side, loop)
+def _keyed(
+    search: "Search", side: "Side", loop: Node, known: Container[int], *, behind_copies: bool
+) -> dict[Hashable, list[int]]:
+    """Return the indices of the other loop-carried elements by shape, start value and result."""
+    starts = _starts(side, loop, behind_copies=behind_copies)
     makers = _makers(side, loop)
     shapes = [search.forms.shape(shape) for shape in loop.instruction.shape.elements]
-    for number, shape in enumerate(shapes):
-        start = starts[number] if number < len(starts) else UNKNOWN
-        yield (shape, start, makers.get(number, "")), number
+    return group_by_key(
+        (
+            (
+                shape,
+                starts[number] if number < len(starts) else UNKNOWN,
+                makers.get(number, ""),
+            ),
+            number,
+        )
+        for number, shape in enumerate(shapes)
+        if number not in known
+    )
 
 
-def _starts(side: "Side", loop: Node) -> list[int]:
-    """Return the value numbers of a loop's initial values."""
+def _starts(side: "Side", loop: Node, *, behind_copies: bool) -> list[int]:
+    """Return the value numbers of a loop's initial values, or of what they are copies of."""
     operands = side.graph.operands(loop)
     single = operands[0][0] if len(operands) == 1 else None
     if single is None or single.instruction.opcode != "tuple":
         return []
-    values = side.values
-    for operand, _ in side.graph.operands(single):
-        values.value_of(operand)  # kept lines that only a kept tuple reads have no value yet
-    return values.read(single)
+    values, starts = side.values, []
+    for node, path in side.graph.operands(single):
+        start = _copied(side, (node, path)) if behind_copies else (node, path)
+        values.value_of(start[0])  # kept lines that only a kept tuple reads have no value yet
+        starts.append(values.element(*start))
+    return starts
+
+
+def _copied(side: "Side", element: NodeElement) -> NodeElement:
+    """Return the value that a copy has, itself no copy; anything else as it is."""
+    for _ in range(_MOST_COPIES):
+        operands = side.graph.operands(element[0])
+        if element[1] or element[0].instruction.opcode != "copy" or len(operands) != 1:
+            break
+        element = operands[0]
+    return element
 
 
 def _alike(side: "Side", loop: Node, numbers: Sequence[int]) -> list[list[int]]:
