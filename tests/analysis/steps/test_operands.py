@@ -346,3 +346,22 @@ ENTRY %main (a: f32[4,8], b: f32[8,5], c: f32[4,6]) -> f32[5,6] {
 def test_a_swapped_product_may_read_the_transpose_of_another(read: Read) -> None:
     headline = step(read(_PRODUCTS), read(_SWAPPED), "`algsimp`").headline
     assert "swapped the operands of 2 dots" in headline
+
+
+def test_a_product_of_a_value_with_itself_is_not_swapped(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[4,4]) -> f32[4,4] {
+  %a = f32[4,4]{1,0} parameter(0)
+  ROOT %dot.1 = f32[4,4]{1,0} dot(%a, %a), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+}
+"""
+    after = """
+ENTRY %main (a: f32[4,4]) -> f32[4,4] {
+  %a = f32[4,4]{1,0} parameter(0)
+  %b = f32[4,4]{0,1} transpose(%a), dimensions={1,0}
+  %c = f32[4,4]{0,1} transpose(%a), dimensions={1,0}
+  ROOT %dot.2 = f32[4,4]{1,0} dot(%b, %c), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+}
+"""
+    words = step(read(before), read(after), "`dot_decomposer`")
+    assert "swapped" not in " ".join((words.headline, *words.account))

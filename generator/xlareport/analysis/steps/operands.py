@@ -80,7 +80,7 @@ def _turned(old: str, new: str) -> Difference:
 
 def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:
     """Return whether two operands are read in the other order, behind what only moves them."""
-    stays = any(_is_same_value(matching, was, now) for was, now in zip(read, reads, strict=True))
+    stays = any(_is_moved_value(matching, was, now) for was, now in zip(read, reads, strict=True))
     turned = zip(read, reversed(reads), strict=True)
     return not stays and all(_is_moved_value(matching, was, now) for was, now in turned)
 
