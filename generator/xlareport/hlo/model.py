@@ -72,6 +72,11 @@ class Instruction(Struct, eq=False):
         return (self.attribute_list or self._listed()).called
 
     @property
+    def call_target(self) -> str:
+        """The `custom_call_target` without quotes; empty where there is none."""
+        return self.attributes.get("custom_call_target", "").strip('"')
+
+    @property
     def metadata(self) -> Metadata:
         """The framework's metadata of the instruction; empty if there is none."""
         return (self.attribute_list or self._listed()).metadata

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.links import CodeOrigin, KernelIndex
 from xlareport.analysis.code.units import ModuleCode, join_code
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.dump.filename import DumpName
 from xlareport.dump.llo import WHOLE_PROGRAMS, llo_program
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -92,7 +91,7 @@ def find_mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]
         (computation, instruction)
         for computation in module.computations
         for instruction in computation.instructions
-        if instruction.opcode == "custom-call" and name_target(instruction) == _TARGET
+        if instruction.opcode == "custom-call" and instruction.call_target == _TARGET
     ]
 
 

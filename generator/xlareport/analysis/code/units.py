@@ -15,7 +15,6 @@ from xlareport.analysis.code.links import (
     KernelIndex,
     noted_kernels,
 )
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.graph import find_fused_computations
@@ -173,7 +172,7 @@ def launching_places(module: HloModule) -> Iterator[InstructionKey]:
 
 def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
     """Return why an instruction has no code file, by what it calls and the thunks that run it."""
-    target = name_target(instruction) if instruction and instruction.opcode == "custom-call" else ""
+    target = instruction.call_target if instruction and instruction.opcode == "custom-call" else ""
     if not thunks and target.startswith(_LIBRARIES):
         return f"It calls a library ({target[:60]}), whose code is in no dump."
     if not thunks and instruction and _YNNPACK in instruction.attributes_text:

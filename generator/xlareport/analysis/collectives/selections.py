@@ -6,7 +6,6 @@ gathers the results, and reduces these (SpmdPartitioningVisitor::HandleReduce).
 """
 
 from xlareport.analysis.collectives.partitioning import chain_back, consumer_of
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.hlo.model import Computation, Instruction
 
@@ -32,7 +31,7 @@ def find_selection(home: Computation, gather: Instruction) -> Instruction | None
 
 def _is_selection(line: Instruction) -> bool:
     if line.opcode == "custom-call":
-        return name_target(line) in ("TopK", "__gpu$TopK")
+        return line.call_target in ("TopK", "__gpu$TopK")
     return line.opcode == "topk"
 
 

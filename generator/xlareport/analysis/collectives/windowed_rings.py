@@ -136,22 +136,22 @@ class _Chain:
         self.first = _way_back(home, given) if given else None
         """The way of the initial value."""
         self.trips = Loops(module).trip_count(home, loop).count
-        self.each = _hops_of_trip(body, element)
+        self.hops_in_trip = _hops_of_trip(body, element)
         """Hops in one iteration."""
 
     @property
     def in_loop(self) -> int | None:
         """Return the hops up to the end of the loop."""
-        if self.first is None or self.trips is None or self.each is None:
+        if self.first is None or self.trips is None or self.hops_in_trip is None:
             return None
-        return self.first.hops + self.trips * self.each
+        return self.first.hops + self.trips * self.hops_in_trip
 
     def numbers(self, own: int) -> tuple[int, ...]:
         """Return the hop numbers of the `own`-th permute of each iteration, one per trip."""
-        if self.first is None or self.trips is None or self.each is None:
+        if self.first is None or self.trips is None or self.hops_in_trip is None:
             return ()
         begin = self.first.hops + own
-        return tuple(begin + self.each * trip for trip in range(min(self.trips, _FARTHEST)))
+        return tuple(begin + self.hops_in_trip * trip for trip in range(min(self.trips, _FARTHEST)))
 
     def ring(self, body: Instruction, hops: tuple[int, ...], *, is_after: bool = False) -> Ring:
         """Return the ring of a permute that makes these hops."""

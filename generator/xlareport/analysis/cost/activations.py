@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.lifetimes import Lifetime
 from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.analysis.cost.phases import is_forward, is_gradient, key_by_layer
@@ -122,7 +121,7 @@ def _readers(home: Computation, last: Instruction, module: HloModule) -> Iterato
 
 def _passes_on(instruction: Instruction) -> bool:
     if instruction.opcode == "custom-call":
-        return name_target(instruction) == _JOINS
+        return instruction.call_target == _JOINS
     return instruction.opcode in _PASSES_ON
 
 

@@ -19,7 +19,6 @@ from xlareport.analysis.cost.sizes import (
 from xlareport.analysis.cost.traffic import NO_TRAFFIC, Traffic
 from xlareport.analysis.cost.windows import FMA_FLOPS, count_convolution_flops
 from xlareport.hlo.backend_config import read_backend_config
-from xlareport.hlo.model import Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.custom_calls import CustomCall, find
 
@@ -37,7 +36,7 @@ class CustomCost(Struct, frozen=True):
 
 def estimate_custom_cost(site: Site) -> CustomCost:
     """Count a custom call by its target, its shapes and its backend_config."""
-    target = name_target(site.instruction)
+    target = site.instruction.call_target
     call = find(target)
     try:
         return _METHODS[call.work if call and call.work else "estimate"](site)
@@ -45,14 +44,9 @@ def estimate_custom_cost(site: Site) -> CustomCost:
         return CustomCost(None, None, "guessed", f"custom call {target[:80]}: {error}")
 
 
-def name_target(instruction: Instruction) -> str:
-    """Return the `custom_call_target` without quotes; empty where there is none."""
-    return instruction.attributes.get("custom_call_target", "").strip('"')
-
-
 def count_dependent_steps(site: Site) -> float:
     """Return the sequential steps of a factorization; 0 if there are none."""
-    call = find(name_target(site.instruction))
+    call = find(site.instruction.call_target)
     if call is None or not call.steps:
         return 0.0
     try:
@@ -299,7 +293,7 @@ def _counted(site: Site, flops: int, note: str, grade: str = "matched") -> Custo
 
 
 def _known(site: Site) -> CustomCall:
-    call = find(name_target(site.instruction))
+    call = find(site.instruction.call_target)
     if call is None:
         raise UncountableError("what it computes is not known")
     return call
@@ -315,7 +309,7 @@ def _everything(site: Site) -> Traffic:
     written = measure_data(site.shape)
     last = site.shape.elements[-1] if len(site.shape.elements) > 1 else None
     is_workspace = last is not None and last.element_type in ("u8", "s8")
-    if is_workspace and last is not None and name_target(site.instruction).startswith("__cu"):
+    if is_workspace and last is not None and site.instruction.call_target.startswith("__cu"):
         written -= measure_data(last)
     return Traffic(sum(map(measure_data, site.operands)), written)
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -83,7 +82,7 @@ def _moved(instruction: Instruction, operands: Sequence[Shape]) -> tuple[str, in
     if not operands or result is None:
         return None
     if instruction.opcode == "custom-call":
-        direction = _CALLS.get(name_target(instruction))
+        direction = _CALLS.get(instruction.call_target)
         return (direction, _size(operands[:1])) if direction else None
     if instruction.opcode not in _MOVES:
         return None

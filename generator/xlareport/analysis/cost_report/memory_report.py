@@ -210,7 +210,7 @@ class _ReportBuilder:
 
     def __init__(self, files: MemoryFiles, module: HloModule) -> None:
         self._files, self._module = files, module
-        self._made = {instruction.name: instruction for instruction in module.instructions}
+        self._by_name = {instruction.name: instruction for instruction in module.instructions}
         self._arguments = name_arguments(module)
         parameters = module.entry.parameters if module.entry else ()
         self._parameters = frozenset(parameter.name for parameter in parameters)
@@ -231,7 +231,7 @@ class _ReportBuilder:
         return {
             key: writer
             for keys in self._shared
-            if (writer := find_writer(keys, self._made, self._lifetimes))
+            if (writer := find_writer(keys, self._by_name, self._lifetimes))
             for key in keys
         }
 
@@ -287,7 +287,7 @@ class _ReportBuilder:
         living = occupancy.living(position)
         temporaries = ((slot.key, slot.size) for slot in living if not slot.is_held)
         peak = find_peak_buffers(living, self._origin)
-        saving = find_savings(occupancy, _TO_SAVE, self._made) if occupancy.peak else None
+        saving = find_savings(occupancy, _TO_SAVE, self._by_name) if occupancy.peak else None
         at = schedule[position] if position < len(schedule) else ""
         roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
         free = [(key, size) for key, size in temporaries if not roles.is_working(key)]
@@ -372,7 +372,7 @@ class _ReportBuilder:
         return self._row((instruction, index), size, "", self._held.get((instruction, index)))
 
     def _row(self, key: BufferKey, size: int, shape: str, held: Allocation | None) -> ValueRow:
-        instruction, origin = self._made.get(key[0]), self._origin(key)
+        instruction, origin = self._by_name.get(key[0]), self._origin(key)
         return ValueRow(
             instruction=key[0],
             index=key[1],

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.precision import PRODUCTS, Precision, find_precision, name_product
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
@@ -79,13 +78,13 @@ def is_product(instruction: Instruction) -> bool:
     """
     if instruction.opcode != "custom-call":
         return instruction.opcode in PRODUCTS
-    call = find(name_target(instruction))
+    call = find(instruction.call_target)
     return call is not None and call.work in PRODUCT_WORK | _ATTENTION
 
 
 def _unit_of(instruction: Instruction, device: Device, kind: str) -> str:
     """Return how the device computes a product; a dump does not show what cuDNN does with f32."""
-    is_convolution = name_target(instruction).startswith(_CONVOLUTION)
+    is_convolution = instruction.call_target.startswith(_CONVOLUTION)
     is_open = is_convolution and device.passes(kind)[0] == "tf32"
     return _CHOSEN if is_open else device.product_words(kind)
 

@@ -96,7 +96,7 @@ def _parts(module: HloModule, instruction: Instruction) -> _Parts:
     if instruction.opcode == "fusion":
         for name in called_computations(module, (instruction,)):
             lines += module.by_name[name].instructions
-    target = instruction.attributes.get("custom_call_target", "").lower()
+    target = instruction.call_target.lower()
     return _Parts(
         any(line.opcode == "dot" for line in lines) or any(word in target for word in _LIBRARY),
         any(line.opcode == "exponential" for line in lines),

@@ -181,7 +181,7 @@ def _uses(
     module: HloModule, home: Computation, consumer: Instruction, given: Sequence[str | None]
 ) -> Iterator[str]:
     """Yield the opcodes that read a value in its consumer; of a library call what it computes."""
-    target = consumer.attributes.get("custom_call_target", "").lower()
+    target = consumer.call_target.lower()
     yield from (kind for kind, words in _CALLS if any(word in target for word in words))
     inside = module.by_name.get(consumer.called[0][1]) if consumer.called else None
     if consumer.opcode != "fusion" or inside is None:

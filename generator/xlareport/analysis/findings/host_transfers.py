@@ -7,7 +7,6 @@ prints are the usual reason.
 from collections.abc import Iterator
 from functools import partial
 
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Instruction
@@ -89,4 +88,4 @@ def _talks_to_host(instruction: Instruction) -> bool:
         return True
     if instruction.opcode in _MAYBE:
         return instruction.attributes.get("is_host_transfer") == "true"
-    return instruction.opcode == "custom-call" and name_target(instruction) in _CALLS
+    return instruction.opcode == "custom-call" and instruction.call_target in _CALLS

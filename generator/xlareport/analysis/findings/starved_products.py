@@ -6,7 +6,6 @@ peak FLOP/s.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.expanded import name_expanded
@@ -77,5 +76,5 @@ def _is_solve(instruction: Instruction) -> bool:
     """Return whether a library call is none that multiplies: nothing can be batched into it."""
     if instruction.opcode != "custom-call":
         return instruction.opcode in ("triangular-solve", "cholesky")
-    call = find(name_target(instruction))
+    call = find(instruction.call_target)
     return call is None or call.work not in PRODUCT_WORK | {"estimate"}

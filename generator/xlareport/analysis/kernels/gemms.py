@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.findings.split_products import count_parts
@@ -122,7 +121,7 @@ def _gemm(
 
 
 def _library(computation: Computation, call: Instruction) -> GemmRecord | None:
-    target = name_target(call)
+    target = call.call_target
     config = _part(read_backend_config(call), "gemm_backend_config")
     if not target.startswith(_LIBRARIES) or not config:
         return None

@@ -7,7 +7,6 @@ from heapq import nlargest
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -115,7 +114,7 @@ _SHARDINGS = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShap
 
 
 def _does_something(instruction: Instruction) -> bool:
-    target = name_target(instruction)
+    target = instruction.call_target
     is_sharding = target in _SHARDINGS or target.startswith("xla.sdy.")
     return instruction.opcode not in _PLUMBING and not is_sharding
 

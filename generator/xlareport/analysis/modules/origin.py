@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge import passes
@@ -80,7 +79,7 @@ def _backend_by_calls(snapshots: tuple[HloModule, ...]) -> tuple[str | None, str
     """Return the backend whose calls occur in the first or last snapshot, and why it is a guess."""
     ends = {id(module): module for module in (*snapshots[:1], *snapshots[-1:])}.values()
     targets = {
-        name_target(instruction)
+        instruction.call_target
         for module in ends
         for instruction in module.instructions
         if instruction.opcode == "custom-call"

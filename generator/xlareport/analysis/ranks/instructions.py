@@ -264,7 +264,7 @@ def _kind_of_rest(base: Computation, other: Computation) -> DifferenceKind:
 def _kind_of_config(ours: Instruction, value: str, other_value: str) -> DifferenceKind:
     """Return the kind of difference of a backend config; the id of a callback is harmless."""
     if ours.opcode == "custom-call":
-        target = ours.attributes.get("custom_call_target", "")
+        target = ours.call_target
         only_numbers = _NUMBERS.sub("0", value) == _NUMBERS.sub("0", other_value)
         bare = only_numbers and _NUMBERS.sub("", value).strip('"{}[]') == ""
         if only_numbers and (_CALLBACK.search(target) or bare):
@@ -280,7 +280,6 @@ def _feeds_callbacks(computation: Computation, constant: Instruction) -> bool:
     """Return whether a constant goes into callbacks alone: it is where one is in this process."""
     users = computation.users.get(constant.name, ())
     return bool(users) and all(
-        user.opcode == "custom-call"
-        and _CALLBACK.search(user.attributes.get("custom_call_target", "")) is not None
+        user.opcode == "custom-call" and _CALLBACK.search(user.call_target) is not None
         for user in users
     )

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.breakdown import OpKey
-from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.phases import FORWARD, key_by_phase
 from xlareport.analysis.cost.roofline import estimate_time, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
@@ -352,7 +351,7 @@ def _thread(instruction: Instruction) -> str:
 
 
 def _called_name(instruction: Instruction) -> str:
-    target = name_target(instruction)
+    target = instruction.call_target
     return target or instruction.opcode
 
 

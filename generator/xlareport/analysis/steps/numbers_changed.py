@@ -295,7 +295,7 @@ def takes_in(
 
     Scalars are left out, as they scale. None where there is nothing. `homes` are the computations.
     """
-    target = new.attributes.get("custom_call_target", "").strip('"')
+    target = new.call_target
     if old.opcode not in _PRODUCTS or new.opcode != "custom-call" or not _CALLS.match(target):
         return None
     was, now = (_operands(line, home) for line, home in zip((old, new), homes, strict=True))

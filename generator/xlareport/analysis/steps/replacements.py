@@ -47,4 +47,4 @@ def target(line: Instruction | None) -> str:
     """Return the target of a custom call; '' for other opcodes or without a target."""
     if line is None or line.opcode != "custom-call":
         return ""
-    return line.attributes.get("custom_call_target", "").strip('"')
+    return line.call_target

@@ -58,7 +58,7 @@ class _Account:
         self._partner_of: dict[Place, Pairing] = {}
         """The same by the place after; duplicates join them."""
         self._accounted: set[Place] = set()
-        self._told_after: set[Place] = set()
+        self._placed_after: set[Place] = set()
 
     def pairings(self) -> list[Pairing]:
         """Return all pairings collected so far."""
@@ -99,7 +99,7 @@ class _Account:
         self._partner[before] = pairing
         self._partner_of.update(dict.fromkeys(places, pairing))
         self._accounted.add(before)
-        self._told_after.update(places)
+        self._placed_after.update(places)
 
     def _combine(self, before: Place, after: Place, link: NodePair) -> None:
         """Record that `before` was merged with others into `after`; called in operand order.
@@ -118,15 +118,15 @@ class _Account:
         else:
             return
         for itself in self._search.same_place_after(before) if self._unchanged(before) else ():
-            if itself not in self._told_after:
-                self._told_after.add(itself)
+            if itself not in self._placed_after:
+                self._placed_after.add(itself)
                 pairing.after = (*pairing.after, itself)
 
     def _copy(self, before: Place, after: Place, grade: Grade, reason: Reason) -> None:
         """Record `after` as a further copy of `before`, which may have a partner already."""
-        if after in self._told_after or self._unchanged(after):
+        if after in self._placed_after or self._unchanged(after):
             return
-        self._told_after.add(after)
+        self._placed_after.add(after)
         pairing = self._partner.get(before)
         if pairing is None:
             itself = self._search.same_place_after(before)
@@ -171,7 +171,7 @@ class _Account:
         """Add to a pairing with copies that its instruction was merged into `after`."""
         if after not in copied.after:
             copied.after = (*copied.after, after)
-        self._told_after.add(after)
+        self._placed_after.add(after)
         self._partner_of.setdefault(after, copied)
 
     def groups(self) -> None:
@@ -183,7 +183,7 @@ class _Account:
             places = self._holders.sources(frame, self._additions.source)
             if places:
                 place, relation = place_of(holder), _HOLDING[holder.instruction.opcode]
-                self._told_after.add(place)
+                self._placed_after.add(place)
                 reason = "its computation holds them"  # until all of it has been told
                 self._new_holders.append(Pairing(places, (place,), Grade.MATCHED, reason, relation))
         for frame in self._search.before.graph.frames:
@@ -255,7 +255,7 @@ class _Account:
         after = self._search.after.graph.module.by_name
         for new, old, grade in list_copies(self._search):
             root = after[new].root
-            elsewhere = root is not None and Place(new, root.name) in self._told_after
+            elsewhere = root is not None and Place(new, root.name) in self._placed_after
             if not (elsewhere and grade is Grade.GUESSED):
                 self._account_for_copy(old, new, grade)
         for old, new, grade in copies_merged(self._search):
@@ -263,7 +263,7 @@ class _Account:
             for name, other in pair_lines(before[old], after[new]).items():
                 self._duplicate(Place(old, name), Place(new, other.name), grade, reason)
         for line in changed_copies(self._search):
-            if line.after not in self._told_after:
+            if line.after not in self._placed_after:
                 reason = f"%{line.after.computation} is made of %{line.before.computation}"
                 self._copy(line.before, line.after, line.grade, reason)
 
@@ -302,7 +302,7 @@ class _Account:
                 self._account_for_gone(node, place)
         for node in self._search.after.open():
             place = place_of(node)
-            if place not in self._told_after and not self._unchanged(place):
+            if place not in self._placed_after and not self._unchanged(place):
                 self._account_for_new(node, place)
         self._pairings = with_expansions(self._search, self._pairings, self._partner)
 
@@ -353,7 +353,7 @@ class _Account:
         if verdict.twin is not None:
             self._copy(place_of(verdict.twin), place, verdict.grade, verdict.reason)
             return
-        self._told_after.add(place)
+        self._placed_after.add(place)
         relation = Relation.ADDED
         pairing = Pairing((), (place,), verdict.grade, verdict.reason, relation, verdict.cause)
         self._pairings.append(pairing)

@@ -59,7 +59,7 @@ def _is_removable(before: HloModule, pairing: Pairing) -> bool:
 
 def _annotates(line: Instruction) -> bool:
     """Return whether a custom call only states how an array is sharded."""
-    target = line.attributes.get("custom_call_target", "").strip('"')
+    target = line.call_target
     return line.opcode == "custom-call" and target.startswith(_ANNOTATIONS)
 
 

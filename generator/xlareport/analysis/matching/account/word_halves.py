@@ -150,7 +150,7 @@ class _Known:
         if place is None or place >= len(operands):
             return None
         read, path = operands[place]
-        if read.instruction.attributes.get("custom_call_target", "").strip('"') == _COMBINES:
+        if read.instruction.call_target == _COMBINES:
             read, path = self._search.after.graph.operands(read)[0]
         return read, path
 
@@ -296,7 +296,7 @@ def _computes_low(node: Node, low: Node) -> bool:
     opcode, source = node.instruction.opcode, low.instruction
     if opcode in _SHIFTS or (opcode in _MIXED and is_complex(node)):
         return False
-    target = source.attributes.get("custom_call_target", "").strip('"')
+    target = source.call_target
     return source.opcode in {opcode, _BECOMES.get(opcode)} or _TARGETS.get(target) == opcode
 
 

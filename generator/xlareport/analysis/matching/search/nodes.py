@@ -199,7 +199,7 @@ def target_of(node: Node) -> str:
     line = node.instruction
     if line.opcode != "custom-call":
         return ""
-    return line.attributes.get("custom_call_target", "").strip('"')
+    return line.call_target
 
 
 def sharding(node: Node) -> str:

@@ -74,7 +74,7 @@ def family_of(instruction: Instruction) -> str | None:
     """Return the family of a heavy instruction; None for any other, `-done` halves among them."""
     opcode = instruction.opcode
     if opcode == "custom-call":
-        return _family_of_target(instruction.attributes.get("custom_call_target", ""))
+        return _family_of_target(instruction.call_target)
     return _FAMILIES.get(opcode.removesuffix("-start"))
 
 
@@ -82,14 +82,14 @@ def is_bundle(instruction: Instruction) -> bool:
     """Whether the elements of a result are the operands, marked or each sent by itself."""
     if instruction.opcode == "tuple":
         return True
-    target = instruction.attributes.get("custom_call_target", "")
+    target = instruction.call_target
     is_list = instruction.opcode in _OF_EACH or (target and _MARKS.search(target))
     return bool(is_list) and len(instruction.operands) == len(instruction.shape.elements)
 
 
 def is_mark(instruction: Instruction) -> bool:
     """Return whether an instruction is a custom call that only marks its operand."""
-    target = instruction.attributes.get("custom_call_target", "")
+    target = instruction.call_target
     return instruction.opcode == "custom-call" and bool(_MARKS.search(target))
 
 

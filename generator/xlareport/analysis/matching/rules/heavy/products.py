@@ -88,7 +88,7 @@ def _kind(node: Node) -> str | None:
     if opcode in _HEAVY:
         return opcode
     if opcode == "custom-call":
-        target = node.instruction.attributes.get("custom_call_target", "").strip('"')
+        target = node.instruction.call_target
         return "product" if target.startswith(_LIBRARIES) else None
     return "product" if opcode in _PRODUCTS else None
 

@@ -65,7 +65,7 @@ class _Iteration:
         self._search = search
         self._loop = loop
         self._body = body
-        self._made: dict[Node, Node] = {}
+        self._copies: dict[Node, Node] = {}
         self._taken: set[Node] = set()
 
     def note(self, free: Mapping[Hashable, list[Node]]) -> None:
@@ -78,10 +78,10 @@ class _Iteration:
                 key = self._search.forms.of(line), *operands
                 copy = next((other for other in free.get(key, ()) if self._is_new(other)), None)
                 if copy is not None:
-                    self._made[node] = copy
+                    self._copies[node] = copy
                     self._taken.add(copy)
-        if _LEAST_SHARE * len(self._made) >= len(lines):
-            for node, copy in self._made.items():
+        if _LEAST_SHARE * len(self._copies) >= len(lines):
+            for node, copy in self._copies.items():
                 self._note(node, copy)
 
     def _is_new(self, other: Node) -> bool:
@@ -95,8 +95,8 @@ class _Iteration:
         node, path = operand
         if node.instruction.opcode == "constant":
             return literal_of(node.instruction)
-        if node in self._made:
-            return self._made[node], path
+        if node in self._copies:
+            return self._copies[node], path
         return self._start(path) if node.instruction.opcode == "parameter" else None
 
     def _start(self, path: tuple[int, ...]) -> Hashable:
