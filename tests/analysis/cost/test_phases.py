@@ -111,6 +111,20 @@ def test_an_op_of_the_optimizer_that_uses_no_gradient_has_its_phase(
     assert phases(module_of(STEP))["scaled"] == "other"
 
 
+def test_what_only_the_update_reads_is_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """`0.9 * m` of Adam uses no gradient, in the kernel of the update or in one of its own."""
+    decay = 'd = f32[4] add(p, p), metadata={op_name="jit(step)/mul"}\n  ROOT u'
+    own = 'k = f32[4] multiply(x, x), metadata={op_name="jit(step)/mul"}\n  c = f32[4] copy(g)'
+    text = STEP.replace("ROOT u", decay).replace("subtract(p, q)", "subtract(d, q)")
+    text = text.replace("c = f32[4] copy(g)", own).replace("fusion(x, c)", "fusion(k, c)")
+    known = phases(module_of(text))
+    assert (known["d"], known["k"], known["scaled"]) == ("optimizer", "optimizer", "other")
+    used = phases(module_of(text.replace("tanh(scaled)", "multiply(scaled, k)")))
+    assert (used["d"], used["k"]) == ("optimizer", "other")
+
+
 def test_a_mask_in_a_scope_of_the_forward_pass_is_no_optimizer(
     module_of: Callable[[str], HloModule],
 ) -> None:

@@ -3,10 +3,11 @@
 JAX writes `jvp(...)` around what is differentiated and `transpose(jvp(...))` around its gradient;
 TensorFlow writes `gradient_tape/` before the gradient, and nothing before what is differentiated.
 What uses a gradient, and is none, updates, and so does what is in the named scope of such an
-instruction; but not what evaluates scopes of the forward pass again, behind the update. Older JAX
-marks only ops inside a scope or a traced function: where no matmul has a mark, the phase of an op
-without one is not known. Collectives outside forward and backward, such as those that reduce
-gradients, are a phase of their own.
+instruction, and in JAX what only such instructions read, like `0.9 * m` of Adam; but not what
+evaluates scopes of the forward pass again, behind the update. Older JAX marks only ops inside a
+scope or a traced function: where no matmul has a mark, the phase of an op without one is not known.
+Collectives outside forward and backward, such as those that reduce gradients, are a phase of their
+own.
 """
 
 import re
@@ -18,6 +19,7 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from xlareport.analysis.cost.breakdown import OpKey
+from xlareport.analysis.cost.only_uses import find_only_for
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import (
     CONTROL_FLOW,
@@ -137,6 +139,18 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
     evaluations = _evaluations(names)
+
+    def may_update(_: Computation, instruction: Instruction, op_name: str) -> bool:
+        is_marked = _is_backward(op_name) or _FORWARD.search(op_name)
+        is_around = instruction.opcode in RUNNERS and _calls(instruction, gradients)
+        is_collected = marked and is_collective(instruction.opcode)
+        return not (is_marked or is_around or is_collected or evaluations.holds(op_name))
+
+    def updates_itself(computation: Computation, instruction: Instruction, op_name: str) -> bool:
+        is_update = instruction.name in later[computation.name] or _named_scope(op_name) in updates
+        return is_update and "/" in op_name and may_update(computation, instruction, op_name)
+
+    only_for_update = find_only_for(order, module, updates_itself, may_update) if marked else {}
     recomputing = _fused_with_gradients(module, gradients)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
@@ -150,10 +164,10 @@ def key_by_phase(module: HloModule) -> OpKey | None:
             return UNMARKED
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
-        is_update = instruction.name in later[computation.name] or _named_scope(op_name) in updates
-        is_around = instruction.opcode in RUNNERS and _calls(instruction, gradients)
-        is_other = is_around or evaluations.holds(op_name)
-        return UPDATE if is_update and not is_other else unmarked
+        is_for_update = instruction.name in only_for_update.get(computation.name, ())
+        is_used = is_for_update and may_update(computation, instruction, op_name)
+        is_update = is_used or updates_itself(computation, instruction, op_name)
+        return UPDATE if is_update else unmarked
 
     return key
 

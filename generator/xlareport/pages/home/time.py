@@ -129,8 +129,9 @@ _UNMARKED = (
 )
 _PHASES = (
     " Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
-    "are backward. Other instructions that use gradients are the optimizer, except collectives "
-    "and scopes that repeat those of the forward pass. An instruction without op_name counts for "
-    "the op whose value it passes on, or else for the op that reads it, also in a loop; a combined "
-    "collective counts for the ops of its members, by bytes."
+    "are backward. Other instructions that use gradients, and what only these read, are the "
+    "optimizer, except collectives and scopes that repeat those of the forward pass. An "
+    "instruction without op_name counts for the op whose value it passes on, or else for the op "
+    "that reads it, also in a loop; a combined collective counts for the ops of its members, by "
+    "bytes."
 )
