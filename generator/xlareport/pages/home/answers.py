@@ -106,7 +106,9 @@ def _answers(
         names = dict(_histories(record, _held_values(record)))
         names |= {finding.title: costs.get("cost", "") for finding in record.findings}
         advice = _memory_advice(module.cost, names)
-        yield Answer("Memory", prose(memory + advice, names), "All memory", costs.get("memory", ""))
+        lines = [prose(line, names) for line in (*memory, advice) if line]
+        words_of_memory = Markup("<br>\n").join(lines)
+        yield Answer("Memory", words_of_memory, "All memory", costs.get("memory", ""))
     yield _modules(report)
 
 
@@ -222,8 +224,8 @@ def _uncounted(cost: CostReport) -> str:
     return f" {units.plural(number, 'instruction')} cannot be counted{of_them}.{once}"
 
 
-def _memory(module: ModuleRecord, cost: CostReport | None) -> str:
-    """Return the peak, the largest buffer, and the line that `memory_analysis()` prints."""
+def _memory(module: ModuleRecord, cost: CostReport | None) -> list[str]:
+    """Return a line on the peak, and what is allocated with what `memory_analysis()` prints."""
     memory = module.expense.memory if module.expense else None
     peak, reserved = module.final.occupied_peak_bytes, module.final.allocated_bytes
     message = ""
@@ -234,17 +236,16 @@ def _memory(module: ModuleRecord, cost: CostReport | None) -> str:
         message = f"Peak memory about {about}, guessed from the schedule."
     padding = padding_words(cost.memory) if cost is not None else ""
     message += _largest(memory, peak, padding) if memory is not None and message else ""
-    if reserved is not None:
-        message += f" Allocated: {units.byte_size(reserved)}."
+    allocated = "" if reserved is None else f"Allocated: {units.byte_size(reserved)}. "
     line = analysis_line(cost.memory, module.backend) if cost is not None else ""
     held = line if module.frontend == "jax" else _held(memory)
-    return f"{message} {held}".strip()
+    return [line for line in (message, f"{allocated}{held}".strip()) if line]
 
 
 def _memory_advice(cost: CostReport | None, titles: Container[str]) -> str:
-    """Return the suggestion that saves the most memory, with a space before it; empty for none."""
+    """Return the suggestion that saves the most memory; empty for none."""
     actions = list_actions(cost.memory, titles) if cost is not None else []
-    return f" To lower it: {actions[0]}" if actions else ""
+    return f"To lower it: {actions[0]}" if actions else ""
 
 
 def _held(memory: MemoryRecord | None) -> str:
