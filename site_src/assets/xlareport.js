@@ -6696,6 +6696,21 @@ var xlareport = (() => {
     ...matches2.filter((match) => !match.gone),
     ...matches2.filter((match) => match.gone)
   ];
+  var OF_MODEL = /* @__PURE__ */ new Set(["params", "param", "parameters", "weights", "model", "batch_stats"]);
+  var OF_OPTIMIZER = new Set(
+    "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
+      " "
+    )
+  );
+  function isOptimizers(name) {
+    if (name.includes("/")) return false;
+    const word2 = name.split(/\W+/).find((part2) => OF_MODEL.has(part2) || OF_OPTIMIZER.has(part2));
+    return word2 !== void 0 && OF_OPTIMIZER.has(word2);
+  }
+  var modelFirst = (matches2) => [
+    ...matches2.filter((match) => !match.optimizers),
+    ...matches2.filter((match) => match.optimizers)
+  ];
   var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
   var OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
   var backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : void 0);
@@ -6817,7 +6832,10 @@ var xlareport = (() => {
         const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
         const gone = merged || NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
         const size = lower[place].length;
-        if (score >= 0) yield { rank: merged ? RANKS - 1 : score, gone, size, hit: () => this.hit(kind, place) };
+        const optimizers = kind === "op_name" && isOptimizers(lower[place]);
+        if (score >= 0) {
+          yield { rank: merged ? RANKS - 1 : score, gone, optimizers, size, hit: () => this.hit(kind, place) };
+        }
       }
     }
     /** @returns {string[][]} the forms of op_names without transformations, in lower case */
@@ -6965,6 +6983,7 @@ var xlareport = (() => {
   // src/search/precedence.js
   var OWN = /* @__PURE__ */ new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
   var EXACT = /* @__PURE__ */ new Set(["module", "instruction", "opcode", "op_name"]);
+  var GONE = 2.5;
   var LOOKED_AT = 50;
   var hasName = ({ kind, matches: matches2 }, query) => OWN.has(kind) && matches2.slice(0, LOOKED_AT).some((match) => {
     const name = match.hit().text.toLowerCase().replace(/^%/, "");
@@ -6973,6 +6992,11 @@ var xlareport = (() => {
   });
   var namesIt = ({ kind, matches: matches2 }) => (kind === "module" || kind === "instruction") && matches2.some(({ rank: rank2, gone }) => rank2 === 0 && !gone);
   function putFirst(groups, query) {
+    for (const group of groups) {
+      if (group.best > 0 && group.matches.length && group.matches.every(({ gone }) => gone)) {
+        group.best = Math.max(group.best, GONE);
+      }
+    }
     const of = (kind) => groups.find((group) => group.kind === kind);
     const [touched, topic, scope, word2] = ["touched", "topic", "scope", "word"].map(of);
     if (touched) touched.best = 0;
@@ -7168,19 +7192,26 @@ var xlareport = (() => {
     /** @param {string} query @returns {Group[]} those in which something is found, the best first */
     groups(query) {
       const ranked = ranker(query);
-      const matches2 = GROUPS.map(([kind, title2]) => this.group(kind, title2, this.matches(kind, query, ranked)));
+      const inOrder = isOptimizers(query) ? shortFirst : (found) => modelFirst(shortFirst(found));
+      const matches2 = GROUPS.map(([kind, title2]) => this.group(kind, title2, this.matches(kind, query, ranked), inOrder));
       putFirst(matches2, query);
       return matches2.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
     }
-    /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
-    group(kind, title2, matches2) {
+    /**
+     * @param {string} kind
+     * @param {string} title
+     * @param {Iterable<Found>} matches
+     * @param {(found: Found[]) => Found[]} inOrder puts those of one rank in order
+     * @returns {Group}
+     */
+    group(kind, title2, matches2, inOrder) {
       const ranks2 = (
         /** @type {Found[][]} */
         Array.from({ length: RANKS }, () => [])
       );
       for (const match of matches2) ranks2[match.rank].push(match);
       const best = ranks2.findIndex((rank2) => rank2.length);
-      const [same, ...like] = ranks2.map(shortFirst);
+      const [same, ...like] = ranks2.map(inOrder);
       const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
       const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
       return { kind, title: title2, matches: all, count: all.length, best };

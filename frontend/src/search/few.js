@@ -57,6 +57,30 @@ export const lastFirst = (matches) => [
   ...matches.filter((match) => match.gone),
 ];
 
+/** Words of the paths of arguments: what holds a model's, and what holds an optimizer's. */
+const OF_MODEL = new Set(["params", "param", "parameters", "weights", "model", "batch_stats"]);
+const OF_OPTIMIZER = new Set(
+  "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
+    " ",
+  ),
+);
+
+/**
+ * @param {string} name in lower case: of an argument, as `state['mu']['w']`, or what was typed
+ * @returns {boolean} whether it is an optimizer's, by its outermost word that says so
+ */
+export function isOptimizers(name) {
+  if (name.includes("/")) return false;
+  const word = name.split(/\W+/).find((part) => OF_MODEL.has(part) || OF_OPTIMIZER.has(part));
+  return word !== undefined && OF_OPTIMIZER.has(word);
+}
+
+/** @param {Found[]} matches @returns {Found[]} the same, the state of an optimizer at the end */
+export const modelFirst = (matches) => [
+  ...matches.filter((match) => !match.optimizers),
+  ...matches.filter((match) => match.optimizers),
+];
+
 const OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
 /** Flags of the TPU compiler with another beginning: of its oldest part, generations, SparseCore, Mosaic, fast memory. */
 const OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;

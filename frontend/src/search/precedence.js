@@ -6,6 +6,8 @@
 /** Kinds of names in the last snapshot, and of their op_names. */
 const OWN = new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
 const EXACT = new Set(["module", "instruction", "opcode", "op_name"]);
+/** After what an op_name has as a word, before what has the query inside of one. */
+const GONE = 2.5;
 /** Results of a group in which the same name with a number is looked for. */
 const LOOKED_AT = 50;
 
@@ -28,11 +30,17 @@ const namesIt = ({ kind, matches }) =>
 
 /**
  * Sets the ranks of groups: a section of the report and a scope that were typed come first, an entry
- * of the glossary after names of the program.
+ * of the glossary after names of the program, names that only earlier snapshots have after those of
+ * the last.
  * @param {Group[]} groups
  * @param {string} query in lower case
  */
 export function putFirst(groups, query) {
+  for (const group of groups) {
+    if (group.best > 0 && group.matches.length && group.matches.every(({ gone }) => gone)) {
+      group.best = Math.max(group.best, GONE);
+    }
+  }
   const of = (/** @type {string} */ kind) => groups.find((group) => group.kind === kind);
   const [touched, topic, scope, word] = ["touched", "topic", "scope", "word"].map(of);
   if (touched) touched.best = 0;

@@ -11,7 +11,7 @@ import { load } from "../core/payloads.js";
 import { PagedRows } from "../tables/pages.js";
 import { cellText } from "../tables/rows.js";
 import { bindKey } from "../keys.js";
-import { distinct, explained, lastFirst, ofBackends, shortFirst, topics } from "./few.js";
+import { distinct, explained, isOptimizers, lastFirst, modelFirst, ofBackends, shortFirst, topics } from "./few.js";
 import { RANKS, loadModuleIndex, ranker } from "./index.js";
 import { loadPages } from "./pages.js";
 import { putFirst } from "./precedence.js";
@@ -214,17 +214,24 @@ class Search {
   /** @param {string} query @returns {Group[]} those in which something is found, the best first */
   groups(query) {
     const ranked = ranker(query);
-    const matches = GROUPS.map(([kind, title]) => this.group(kind, title, this.matches(kind, query, ranked)));
+    const inOrder = isOptimizers(query) ? shortFirst : (/** @type {Found[]} */ found) => modelFirst(shortFirst(found));
+    const matches = GROUPS.map(([kind, title]) => this.group(kind, title, this.matches(kind, query, ranked), inOrder));
     putFirst(matches, query);
     return matches.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
   }
 
-  /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
-  group(kind, title, matches) {
+  /**
+   * @param {string} kind
+   * @param {string} title
+   * @param {Iterable<Found>} matches
+   * @param {(found: Found[]) => Found[]} inOrder puts those of one rank in order
+   * @returns {Group}
+   */
+  group(kind, title, matches, inOrder) {
     const ranks = /** @type {Found[][]} */ (Array.from({ length: RANKS }, () => []));
     for (const match of matches) ranks[match.rank].push(match);
     const best = ranks.findIndex((rank) => rank.length);
-    const [same, ...like] = ranks.map(shortFirst);
+    const [same, ...like] = ranks.map(inOrder);
     const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
     const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
     return { kind, title, matches: all, count: all.length, best };

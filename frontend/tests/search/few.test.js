@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WORDS } from "../samples.js";
-import { distinct, explained, ofBackends, topics } from "../../src/search/few.js";
+import { distinct, explained, isOptimizers, ofBackends, topics } from "../../src/search/few.js";
 
 test("entries of the glossary are found by name and by synonym", () => {
   const all = new Map(explained(WORDS));
@@ -45,3 +45,15 @@ test("flags of other backends are found only by their names", () => {
   assert.deepEqual(names(["gpu"], "xla_sc_a"), ["xla_tpu_a", "xla_sc_a", "xla_gpu_a", "xla_a"]);
   assert.deepEqual(names([], "a").length, 4);
 });
+
+for (const [name, is] of [
+  ["state['mean']['blocks']['qkv']", true],
+  ["opt['mu']['params']['w']", true],
+  ["opt_state.nu", true],
+  ["state['params']['attention']['v']", false],
+  ["params['norm']['mean']", false],
+  ["x['w']", false],
+  ["jit(f)/opt/mul", false],
+]) {
+  test(`${name} is ${is ? "" : "not "}the state of an optimizer`, () => assert.equal(isOptimizers(name), is));
+}
