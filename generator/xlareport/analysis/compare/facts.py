@@ -10,6 +10,7 @@ from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops
 from xlareport.analysis.compare.memory_spaces import ComparedSpace, list_spaces
 from xlareport.analysis.compare.operations import Operation, count_kernels, list_operations
+from xlareport.analysis.compare.placed_collectives import PlacedCollective, list_collectives
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.fusion_shares import share_fusions
@@ -75,6 +76,8 @@ class Facts(Struct, frozen=True):
     """Of the final module."""
     spaces: tuple[ComparedSpace, ...] = ()
     """The memory spaces by number; empty if the dump has no figures of them."""
+    collectives: tuple[PlacedCollective, ...] = ()
+    """Of the final module."""
 
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
@@ -104,6 +107,7 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         collective_types=count_collective_types(module.final.hlo),
         typed_products=list_typed_products(module.final.hlo),
         spaces=tuple(list_spaces(module, backend)),
+        collectives=list_collectives(module.final.hlo, shares.seconds),
     )
 
 
