@@ -22,7 +22,8 @@ from xlareport.analysis.compare.memory_spaces import (
     compare_spaces,
     name_device_memory,
 )
-from xlareport.analysis.compare.operations import OperationChange, align_operations
+from xlareport.analysis.compare.moved_work import align_facts
+from xlareport.analysis.compare.operations import OperationChange
 from xlareport.analysis.compare.parting import parting
 from xlareport.analysis.compare.placed_collectives import CollectiveChange, compare_collectives
 from xlareport.analysis.compare.time_changes import ComparedTimes
@@ -269,7 +270,7 @@ def _operations(comparison: Comparison) -> Iterator[OperationChange]:
     """Yield the first of the operations that differ."""
     if comparison.base is None or comparison.head is None or comparison.same:
         return
-    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
+    changes = align_facts(comparison.base.facts, comparison.head.facts)
     different = (
         change for change in changes if change.seconds or change.bytes or not change.in_both
     )
