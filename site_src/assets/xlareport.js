@@ -6696,6 +6696,15 @@ var xlareport = (() => {
     ...matches2.filter((match) => !match.gone),
     ...matches2.filter((match) => match.gone)
   ];
+  function filesFirst(matches2, query, key, listed3) {
+    if (matches2.length < 2 || matches2[0].rank === 0) return matches2;
+    const isHere2 = ({ hit }) => key !== "" && hit().text.startsWith(`${key}.`);
+    const here = matches2.filter(isHere2);
+    const others = matches2.filter((match) => !isHere2(match));
+    const all = { text: query, note: `all ${matches2.length} files with it`, href: listed3(query) };
+    const list2 = { rank: matches2[0].rank, hit: () => all };
+    return here.length === 1 ? [...here, list2, ...others] : [list2, ...here, ...others];
+  }
   var OF_MODEL = /* @__PURE__ */ new Set(["params", "param", "parameters", "weights", "model", "batch_stats"]);
   var OF_OPTIMIZER = new Set(
     "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
@@ -6932,6 +6941,7 @@ var xlareport = (() => {
     for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
     return false;
   }
+  var isHere = ({ slug }) => `${location.pathname}.`.includes(`/m/${encodeURIComponent(slug)}.`);
   var loadModuleIndex = async (module, several) => new ModuleIndex(
     module,
     await /** @type {Promise<Payload<"m/x/search">>} */
@@ -6981,6 +6991,26 @@ var xlareport = (() => {
   }
 
   // src/search/precedence.js
+  var GROUPS = (
+    /** @type {[string, string][]} */
+    [
+      ["module", "Modules"],
+      ["instruction", "Instructions"],
+      ["computation", "Computations"],
+      ["topic", "In this report"],
+      ["opcode", "Opcodes"],
+      ["touched", "Steps that changed it"],
+      ["stages", "Passes, pipelines and steps"],
+      ["op_name", "op_names"],
+      ["scope", "Scopes"],
+      ["source", "Source lines"],
+      ["shape", "Shapes"],
+      ["finding", "Findings"],
+      ["file", "Files"],
+      ["word", "Reference"],
+      ["page", "Pages and guide"]
+    ]
+  );
   var OWN = /* @__PURE__ */ new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
   var EXACT = /* @__PURE__ */ new Set(["module", "instruction", "opcode", "op_name"]);
   var GONE = 2.5;
@@ -7027,26 +7057,6 @@ var xlareport = (() => {
   var BELOW = 20;
   var AT_FIRST = 40;
   var FILES = 2e4;
-  var GROUPS = (
-    /** @type {[string, string][]} */
-    [
-      ["module", "Modules"],
-      ["instruction", "Instructions"],
-      ["computation", "Computations"],
-      ["topic", "In this report"],
-      ["opcode", "Opcodes"],
-      ["touched", "Steps that changed it"],
-      ["stages", "Passes, pipelines and steps"],
-      ["op_name", "op_names"],
-      ["scope", "Scopes"],
-      ["source", "Source lines"],
-      ["shape", "Shapes"],
-      ["finding", "Findings"],
-      ["file", "Files"],
-      ["word", "Reference"],
-      ["page", "Pages and guide"]
-    ]
-  );
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
   var Search = class {
     constructor() {
@@ -7120,11 +7130,10 @@ var xlareport = (() => {
         read: read2 === 1,
         changed: changed === 1
       }));
-      const here = (module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
       const read = added.filter((module) => module.read);
       this.modules.push(...added);
-      this.waiting = [...read.filter(here), ...this.waiting, ...read.filter((module) => !here(module))];
-      return read.some(here);
+      this.waiting = [...read.filter(isHere), ...this.waiting, ...read.filter((module) => !isHere(module))];
+      return read.some(isHere);
     }
     /**
      * Loads the names of the modules beyond the first ones, page by page.
@@ -7172,7 +7181,7 @@ var xlareport = (() => {
       const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
       this.below = query ? this.indexes.reduce((sum2, index) => sum2 + index.below(query).length, 0) : 0;
       const groups = query ? this.groups(query) : [];
-      const hits = groups.reduce((sum2, group) => sum2 + group.matches.length, 0);
+      const hits = groups.reduce((sum2, group) => sum2 + group.count, 0);
       const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
       this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
       this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type a name, opcode, pass or term${this.searched()}`;
@@ -7194,6 +7203,8 @@ var xlareport = (() => {
       const ranked = ranker(query);
       const inOrder = isOptimizers(query) ? shortFirst : (found) => modelFirst(shortFirst(found));
       const matches2 = GROUPS.map(([kind, title2]) => this.group(kind, title2, this.matches(kind, query, ranked), inOrder));
+      const files = matches2.find(({ kind }) => kind === "file");
+      if (files) files.matches = filesFirst(files.matches, query, this.modules.find(isHere)?.key ?? "", listedFile);
       putFirst(matches2, query);
       return matches2.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
     }
@@ -7303,7 +7314,7 @@ var xlareport = (() => {
       const scope = kind === "op_name" && this.below > 1;
       const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN5);
       const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0 && best < 1));
-      const hidden = count - rows2.length;
+      const hidden = matches2.length - rows2.length;
       const more = hidden > 0 && element(
         "button.xr-button",
         { type: "button", onclick: () => this.more(kind, limit) },

@@ -259,6 +259,9 @@ function holds(distances, wanted) {
   return false;
 }
 
+/** @param {Module} module @returns {boolean} whether this page is one of it */
+export const isHere = ({ slug }) => `${location.pathname}.`.includes(`/m/${encodeURIComponent(slug)}.`);
+
 /** @param {Module} module @param {boolean} several @returns {Promise<ModuleIndex>} */
 export const loadModuleIndex = async (module, several) =>
   new ModuleIndex(

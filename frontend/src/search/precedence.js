@@ -3,6 +3,25 @@
 /** @typedef {import("./index.js").Found} Found */
 /** @typedef {{kind: string, title: string, matches: Found[], count: number, best: number}} Group `best` is the rank of the first result, or less */
 
+/** Each kind with its title, in the order of those that answer equally well. */
+export const GROUPS = /** @type {[string, string][]} */ ([
+  ["module", "Modules"],
+  ["instruction", "Instructions"],
+  ["computation", "Computations"],
+  ["topic", "In this report"],
+  ["opcode", "Opcodes"],
+  ["touched", "Steps that changed it"],
+  ["stages", "Passes, pipelines and steps"],
+  ["op_name", "op_names"],
+  ["scope", "Scopes"],
+  ["source", "Source lines"],
+  ["shape", "Shapes"],
+  ["finding", "Findings"],
+  ["file", "Files"],
+  ["word", "Reference"],
+  ["page", "Pages and guide"],
+]);
+
 /** Kinds of names in the last snapshot, and of their op_names. */
 const OWN = new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
 const EXACT = new Set(["module", "instruction", "opcode", "op_name"]);
