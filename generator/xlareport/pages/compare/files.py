@@ -9,13 +9,13 @@ from itertools import starmap
 from msgspec import to_builtins
 
 from xlareport.pages import navigation
+from xlareport.pages.compare.addresses import end_of
 from xlareport.pages.compare.collectives import collectives_table
 from xlareport.pages.compare.first_page import (
     COLLECTIVES,
     OPERATIONS,
     compare_page,
     compared_tables,
-    end_of,
 )
 from xlareport.pages.compare.module_page import compared_page
 from xlareport.pages.compare.operations import operations_table

@@ -11,7 +11,8 @@ from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
 from xlareport.analysis.compare.facts import ESTIMATE
-from xlareport.pages import navigation, words
+from xlareport.pages import words
+from xlareport.pages.compare.addresses import page_of
 from xlareport.pages.compare.figures import (
     FigureRow,
     figure_name,
@@ -48,17 +49,6 @@ _ORDER = (
 _WHY_NOT = (
     "XLA numbers them anew in each compilation, and the other side has none of their content."
 )
-
-
-def page_of(compared: ComparedRecord) -> str:
-    """Return the address of a module's page from the first page."""
-    return navigation.address(navigation.module_page(compared.slug))
-
-
-def end_of(compared: ComparedRecord) -> str:
-    """Return the address of the place that shows the last snapshots of a module side by side."""
-    page = page_of(compared)
-    return f"{page}#step={compared.contrasts[-1].id}" if compared.contrasts else page
 
 
 def compared_tables(modules: Sequence[ComparedRecord]) -> Mapping[str, Table]:
