@@ -6696,6 +6696,30 @@ var xlareport = (() => {
     ...matches2.filter((match) => !match.gone),
     ...matches2.filter((match) => match.gone)
   ];
+  function filesFirst(matches2, query, key, listed3) {
+    if (matches2.length < 2 || matches2[0].rank === 0) return matches2;
+    const isHere2 = ({ hit }) => key !== "" && hit().text.startsWith(`${key}.`);
+    const here = matches2.filter(isHere2);
+    const others = matches2.filter((match) => !isHere2(match));
+    const all = { text: query, note: `all ${matches2.length} files with it`, href: listed3(query) };
+    const list2 = { rank: matches2[0].rank, hit: () => all };
+    return here.length === 1 ? [...here, list2, ...others] : [list2, ...here, ...others];
+  }
+  var OF_MODEL = /* @__PURE__ */ new Set(["params", "param", "parameters", "weights", "model", "batch_stats"]);
+  var OF_OPTIMIZER = new Set(
+    "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
+      " "
+    )
+  );
+  function isOptimizers(name) {
+    if (name.includes("/")) return false;
+    const word2 = name.split(/\W+/).find((part2) => OF_MODEL.has(part2) || OF_OPTIMIZER.has(part2));
+    return word2 !== void 0 && OF_OPTIMIZER.has(word2);
+  }
+  var modelFirst = (matches2) => [
+    ...matches2.filter((match) => !match.optimizers),
+    ...matches2.filter((match) => match.optimizers)
+  ];
   var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
   var OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
   var backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : void 0);
@@ -6817,7 +6841,10 @@ var xlareport = (() => {
         const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
         const gone = merged || NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
         const size = lower[place].length;
-        if (score >= 0) yield { rank: merged ? RANKS - 1 : score, gone, size, hit: () => this.hit(kind, place) };
+        const optimizers = kind === "op_name" && isOptimizers(lower[place]);
+        if (score >= 0) {
+          yield { rank: merged ? RANKS - 1 : score, gone, optimizers, size, hit: () => this.hit(kind, place) };
+        }
       }
     }
     /** @returns {string[][]} the forms of op_names without transformations, in lower case */
@@ -6914,6 +6941,7 @@ var xlareport = (() => {
     for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
     return false;
   }
+  var isHere = ({ slug }) => `${location.pathname}.`.includes(`/m/${encodeURIComponent(slug)}.`);
   var loadModuleIndex = async (module, several) => new ModuleIndex(
     module,
     await /** @type {Promise<Payload<"m/x/search">>} */
@@ -6963,8 +6991,29 @@ var xlareport = (() => {
   }
 
   // src/search/precedence.js
+  var GROUPS = (
+    /** @type {[string, string][]} */
+    [
+      ["module", "Modules"],
+      ["instruction", "Instructions"],
+      ["computation", "Computations"],
+      ["topic", "In this report"],
+      ["opcode", "Opcodes"],
+      ["touched", "Steps that changed it"],
+      ["stages", "Passes, pipelines and steps"],
+      ["op_name", "op_names"],
+      ["scope", "Scopes"],
+      ["source", "Source lines"],
+      ["shape", "Shapes"],
+      ["finding", "Findings"],
+      ["file", "Files"],
+      ["word", "Reference"],
+      ["page", "Pages and guide"]
+    ]
+  );
   var OWN = /* @__PURE__ */ new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
   var EXACT = /* @__PURE__ */ new Set(["module", "instruction", "opcode", "op_name"]);
+  var GONE = 2.5;
   var LOOKED_AT = 50;
   var hasName = ({ kind, matches: matches2 }, query) => OWN.has(kind) && matches2.slice(0, LOOKED_AT).some((match) => {
     const name = match.hit().text.toLowerCase().replace(/^%/, "");
@@ -6973,6 +7022,11 @@ var xlareport = (() => {
   });
   var namesIt = ({ kind, matches: matches2 }) => (kind === "module" || kind === "instruction") && matches2.some(({ rank: rank2, gone }) => rank2 === 0 && !gone);
   function putFirst(groups, query) {
+    for (const group of groups) {
+      if (group.best > 0 && group.matches.length && group.matches.every(({ gone }) => gone)) {
+        group.best = Math.max(group.best, GONE);
+      }
+    }
     const of = (kind) => groups.find((group) => group.kind === kind);
     const [touched, topic, scope, word2] = ["touched", "topic", "scope", "word"].map(of);
     if (touched) touched.best = 0;
@@ -7003,26 +7057,6 @@ var xlareport = (() => {
   var BELOW = 20;
   var AT_FIRST = 40;
   var FILES = 2e4;
-  var GROUPS = (
-    /** @type {[string, string][]} */
-    [
-      ["module", "Modules"],
-      ["instruction", "Instructions"],
-      ["computation", "Computations"],
-      ["topic", "In this report"],
-      ["opcode", "Opcodes"],
-      ["touched", "Steps that changed it"],
-      ["stages", "Passes, pipelines and steps"],
-      ["op_name", "op_names"],
-      ["scope", "Scopes"],
-      ["source", "Source lines"],
-      ["shape", "Shapes"],
-      ["finding", "Findings"],
-      ["file", "Files"],
-      ["word", "Reference"],
-      ["page", "Pages and guide"]
-    ]
-  );
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
   var Search = class {
     constructor() {
@@ -7096,11 +7130,10 @@ var xlareport = (() => {
         read: read2 === 1,
         changed: changed === 1
       }));
-      const here = (module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
       const read = added.filter((module) => module.read);
       this.modules.push(...added);
-      this.waiting = [...read.filter(here), ...this.waiting, ...read.filter((module) => !here(module))];
-      return read.some(here);
+      this.waiting = [...read.filter(isHere), ...this.waiting, ...read.filter((module) => !isHere(module))];
+      return read.some(isHere);
     }
     /**
      * Loads the names of the modules beyond the first ones, page by page.
@@ -7148,7 +7181,7 @@ var xlareport = (() => {
       const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
       this.below = query ? this.indexes.reduce((sum2, index) => sum2 + index.below(query).length, 0) : 0;
       const groups = query ? this.groups(query) : [];
-      const hits = groups.reduce((sum2, group) => sum2 + group.matches.length, 0);
+      const hits = groups.reduce((sum2, group) => sum2 + group.count, 0);
       const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
       this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
       this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type a name, opcode, pass or term${this.searched()}`;
@@ -7168,19 +7201,28 @@ var xlareport = (() => {
     /** @param {string} query @returns {Group[]} those in which something is found, the best first */
     groups(query) {
       const ranked = ranker(query);
-      const matches2 = GROUPS.map(([kind, title2]) => this.group(kind, title2, this.matches(kind, query, ranked)));
+      const inOrder = isOptimizers(query) ? shortFirst : (found) => modelFirst(shortFirst(found));
+      const matches2 = GROUPS.map(([kind, title2]) => this.group(kind, title2, this.matches(kind, query, ranked), inOrder));
+      const files = matches2.find(({ kind }) => kind === "file");
+      if (files) files.matches = filesFirst(files.matches, query, this.modules.find(isHere)?.key ?? "", listedFile);
       putFirst(matches2, query);
       return matches2.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
     }
-    /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
-    group(kind, title2, matches2) {
+    /**
+     * @param {string} kind
+     * @param {string} title
+     * @param {Iterable<Found>} matches
+     * @param {(found: Found[]) => Found[]} inOrder puts those of one rank in order
+     * @returns {Group}
+     */
+    group(kind, title2, matches2, inOrder) {
       const ranks2 = (
         /** @type {Found[][]} */
         Array.from({ length: RANKS }, () => [])
       );
       for (const match of matches2) ranks2[match.rank].push(match);
       const best = ranks2.findIndex((rank2) => rank2.length);
-      const [same, ...like] = ranks2.map(shortFirst);
+      const [same, ...like] = ranks2.map(inOrder);
       const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
       const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
       return { kind, title: title2, matches: all, count: all.length, best };
@@ -7272,7 +7314,7 @@ var xlareport = (() => {
       const scope = kind === "op_name" && this.below > 1;
       const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN5);
       const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0 && best < 1));
-      const hidden = count - rows2.length;
+      const hidden = matches2.length - rows2.length;
       const more = hidden > 0 && element(
         "button.xr-button",
         { type: "button", onclick: () => this.more(kind, limit) },

@@ -147,6 +147,12 @@ def test_two_figures_that_differ_are_written_with_more_digits() -> None:
     assert units.sizes_apart(200 << 10, (200 << 10) + 100) == ("200.0 KiB", "200.1 KiB")
     assert units.times_apart(0.41901, 0.41932) == ("419.0 ms", "419.3 ms")
     assert units.times_apart(0.41904, 0.4191) == ("419.0 ms", "419.1 ms")
+    apart = units.quantities_apart(1_660_000_000_000, 1_660_100_000_000, "FLOP")
+    assert apart == ("1.6600 TFLOP", "1.6601 TFLOP")
+
+
+def test_two_figures_that_no_digits_distinguish_are_written_short() -> None:
+    assert units.sizes_apart(1_687_151_000, 1_687_151_032) == ("1.6 GiB", "1.6 GiB")
 
 
 def test_sizes_of_an_axis_have_one_unit() -> None:

@@ -57,6 +57,49 @@ export const lastFirst = (matches) => [
   ...matches.filter((match) => match.gone),
 ];
 
+/**
+ * What the search says of files: where several have what was typed, one of the module of the page
+ * comes first, else the list of all of them.
+ * @param {Found[]} matches the best first
+ * @param {string} query
+ * @param {string} key of the module of the page; empty on other pages
+ * @param {(query: string) => string} listed the address of the list of files that have the query
+ * @returns {Found[]}
+ */
+export function filesFirst(matches, query, key, listed) {
+  if (matches.length < 2 || matches[0].rank === 0) return matches;
+  const isHere = (/** @type {Found} */ { hit }) => key !== "" && hit().text.startsWith(`${key}.`);
+  const here = matches.filter(isHere);
+  const others = matches.filter((match) => !isHere(match));
+  const all = { text: query, note: `all ${matches.length} files with it`, href: listed(query) };
+  const list = { rank: matches[0].rank, hit: () => all };
+  return here.length === 1 ? [...here, list, ...others] : [list, ...here, ...others];
+}
+
+/** Words of the paths of arguments: what holds a model's, and what holds an optimizer's. */
+const OF_MODEL = new Set(["params", "param", "parameters", "weights", "model", "batch_stats"]);
+const OF_OPTIMIZER = new Set(
+  "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
+    " ",
+  ),
+);
+
+/**
+ * @param {string} name in lower case: of an argument, as `state['mu']['w']`, or what was typed
+ * @returns {boolean} whether it is an optimizer's, by its outermost word that says so
+ */
+export function isOptimizers(name) {
+  if (name.includes("/")) return false;
+  const word = name.split(/\W+/).find((part) => OF_MODEL.has(part) || OF_OPTIMIZER.has(part));
+  return word !== undefined && OF_OPTIMIZER.has(word);
+}
+
+/** @param {Found[]} matches @returns {Found[]} the same, the state of an optimizer at the end */
+export const modelFirst = (matches) => [
+  ...matches.filter((match) => !match.optimizers),
+  ...matches.filter((match) => match.optimizers),
+];
+
 const OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
 /** Flags of the TPU compiler with another beginning: of its oldest part, generations, SparseCore, Mosaic, fast memory. */
 const OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;

@@ -6,6 +6,7 @@
 import { format } from "../core/format.js";
 import { listedInstructions, listedScopes, modulePage, placeOf } from "../core/pages.js";
 import { load } from "../core/payloads.js";
+import { isOptimizers } from "./few.js";
 import { isMerged, outerLevels, phaseOf, plainPaths } from "../names/op_names.js";
 
 /** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
@@ -14,7 +15,7 @@ const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
-/** @typedef {{rank: number, gone?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; it has `size` letters */
+/** @typedef {{rank: number, gone?: boolean, optimizers?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; `optimizers` if it is an argument with state of an optimizer; it has `size` letters */
 
 /**
  * @param {string} value in lower case
@@ -141,8 +142,11 @@ export class ModuleIndex {
       const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
       const gone = merged || (NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last);
       const size = lower[place].length;
+      const optimizers = kind === "op_name" && isOptimizers(lower[place]);
       // several together are never what was meant by a part of them
-      if (score >= 0) yield { rank: merged ? RANKS - 1 : score, gone, size, hit: () => this.hit(kind, place) };
+      if (score >= 0) {
+        yield { rank: merged ? RANKS - 1 : score, gone, optimizers, size, hit: () => this.hit(kind, place) };
+      }
     }
   }
 
@@ -254,6 +258,9 @@ function holds(distances, wanted) {
   for (const distance of distances) if ((at += distance) >= wanted) return at === wanted;
   return false;
 }
+
+/** @param {Module} module @returns {boolean} whether this page is one of it */
+export const isHere = ({ slug }) => `${location.pathname}.`.includes(`/m/${encodeURIComponent(slug)}.`);
 
 /** @param {Module} module @param {boolean} several @returns {Promise<ModuleIndex>} */
 export const loadModuleIndex = async (module, several) =>

@@ -3,9 +3,30 @@
 /** @typedef {import("./index.js").Found} Found */
 /** @typedef {{kind: string, title: string, matches: Found[], count: number, best: number}} Group `best` is the rank of the first result, or less */
 
+/** Each kind with its title, in the order of those that answer equally well. */
+export const GROUPS = /** @type {[string, string][]} */ ([
+  ["module", "Modules"],
+  ["instruction", "Instructions"],
+  ["computation", "Computations"],
+  ["topic", "In this report"],
+  ["opcode", "Opcodes"],
+  ["touched", "Steps that changed it"],
+  ["stages", "Passes, pipelines and steps"],
+  ["op_name", "op_names"],
+  ["scope", "Scopes"],
+  ["source", "Source lines"],
+  ["shape", "Shapes"],
+  ["finding", "Findings"],
+  ["file", "Files"],
+  ["word", "Reference"],
+  ["page", "Pages and guide"],
+]);
+
 /** Kinds of names in the last snapshot, and of their op_names. */
 const OWN = new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
 const EXACT = new Set(["module", "instruction", "opcode", "op_name"]);
+/** After what an op_name has as a word, before what has the query inside of one. */
+const GONE = 2.5;
 /** Results of a group in which the same name with a number is looked for. */
 const LOOKED_AT = 50;
 
@@ -28,11 +49,17 @@ const namesIt = ({ kind, matches }) =>
 
 /**
  * Sets the ranks of groups: a section of the report and a scope that were typed come first, an entry
- * of the glossary after names of the program.
+ * of the glossary after names of the program, names that only earlier snapshots have after those of
+ * the last.
  * @param {Group[]} groups
  * @param {string} query in lower case
  */
 export function putFirst(groups, query) {
+  for (const group of groups) {
+    if (group.best > 0 && group.matches.length && group.matches.every(({ gone }) => gone)) {
+      group.best = Math.max(group.best, GONE);
+    }
+  }
   const of = (/** @type {string} */ kind) => groups.find((group) => group.kind === kind);
   const [touched, topic, scope, word] = ["touched", "topic", "scope", "word"].map(of);
   if (touched) touched.best = 0;

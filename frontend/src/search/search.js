@@ -11,10 +11,20 @@ import { load } from "../core/payloads.js";
 import { PagedRows } from "../tables/pages.js";
 import { cellText } from "../tables/rows.js";
 import { bindKey } from "../keys.js";
-import { distinct, explained, lastFirst, ofBackends, shortFirst, topics } from "./few.js";
-import { RANKS, loadModuleIndex, ranker } from "./index.js";
+import {
+  distinct,
+  explained,
+  filesFirst,
+  isOptimizers,
+  lastFirst,
+  modelFirst,
+  ofBackends,
+  shortFirst,
+  topics,
+} from "./few.js";
+import { RANKS, isHere, loadModuleIndex, ranker } from "./index.js";
 import { loadPages } from "./pages.js";
-import { putFirst } from "./precedence.js";
+import { GROUPS, putFirst } from "./precedence.js";
 import { row } from "./row.js";
 
 const SHOWN = 5;
@@ -24,24 +34,6 @@ const BELOW = 20;
 /** Modules that are loaded without being asked for, and files of a dump whose list is. */
 const AT_FIRST = 40;
 const FILES = 20000;
-
-const GROUPS = /** @type {[string, string][]} */ ([
-  ["module", "Modules"],
-  ["instruction", "Instructions"],
-  ["computation", "Computations"],
-  ["topic", "In this report"],
-  ["opcode", "Opcodes"],
-  ["touched", "Steps that changed it"],
-  ["stages", "Passes, pipelines and steps"],
-  ["op_name", "op_names"],
-  ["scope", "Scopes"],
-  ["source", "Source lines"],
-  ["shape", "Shapes"],
-  ["finding", "Findings"],
-  ["file", "Files"],
-  ["word", "Reference"],
-  ["page", "Pages and guide"],
-]);
 
 /** @typedef {import("./index.js").Module} Module */
 /** @typedef {import("./index.js").ModuleIndex} ModuleIndex */
@@ -134,11 +126,10 @@ class Search {
       read: read === 1,
       changed: changed === 1,
     }));
-    const here = (/** @type {Module} */ module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
     const read = added.filter((module) => module.read);
     this.modules.push(...added);
-    this.waiting = [...read.filter(here), ...this.waiting, ...read.filter((module) => !here(module))];
-    return read.some(here);
+    this.waiting = [...read.filter(isHere), ...this.waiting, ...read.filter((module) => !isHere(module))];
+    return read.some(isHere);
   }
 
   /**
@@ -187,7 +178,7 @@ class Search {
     const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
     this.below = query ? this.indexes.reduce((sum, index) => sum + index.below(query).length, 0) : 0;
     const groups = query ? this.groups(query) : [];
-    const hits = groups.reduce((sum, group) => sum + group.matches.length, 0);
+    const hits = groups.reduce((sum, group) => sum + group.count, 0);
     const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
     this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
     this.status.textContent = query
@@ -214,17 +205,26 @@ class Search {
   /** @param {string} query @returns {Group[]} those in which something is found, the best first */
   groups(query) {
     const ranked = ranker(query);
-    const matches = GROUPS.map(([kind, title]) => this.group(kind, title, this.matches(kind, query, ranked)));
+    const inOrder = isOptimizers(query) ? shortFirst : (/** @type {Found[]} */ found) => modelFirst(shortFirst(found));
+    const matches = GROUPS.map(([kind, title]) => this.group(kind, title, this.matches(kind, query, ranked), inOrder));
+    const files = matches.find(({ kind }) => kind === "file");
+    if (files) files.matches = filesFirst(files.matches, query, this.modules.find(isHere)?.key ?? "", listedFile);
     putFirst(matches, query);
     return matches.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
   }
 
-  /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
-  group(kind, title, matches) {
+  /**
+   * @param {string} kind
+   * @param {string} title
+   * @param {Iterable<Found>} matches
+   * @param {(found: Found[]) => Found[]} inOrder puts those of one rank in order
+   * @returns {Group}
+   */
+  group(kind, title, matches, inOrder) {
     const ranks = /** @type {Found[][]} */ (Array.from({ length: RANKS }, () => []));
     for (const match of matches) ranks[match.rank].push(match);
     const best = ranks.findIndex((rank) => rank.length);
-    const [same, ...like] = ranks.map(shortFirst);
+    const [same, ...like] = ranks.map(inOrder);
     const sorted = [...lastFirst(same), ...lastFirst(like.flat())];
     const all = kind === "topic" || kind === "word" ? distinct(sorted) : sorted;
     return { kind, title, matches: all, count: all.length, best };
@@ -324,7 +324,7 @@ class Search {
     const scope = kind === "op_name" && this.below > 1;
     const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN);
     const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0 && best < 1));
-    const hidden = count - rows.length;
+    const hidden = matches.length - rows.length;
     const more =
       hidden > 0 &&
       element(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WORDS } from "../samples.js";
-import { distinct, explained, ofBackends, topics } from "../../src/search/few.js";
+import { distinct, explained, filesFirst, isOptimizers, ofBackends, topics } from "../../src/search/few.js";
 
 test("entries of the glossary are found by name and by synonym", () => {
   const all = new Map(explained(WORDS));
@@ -44,4 +44,28 @@ test("flags of other backends are found only by their names", () => {
   assert.deepEqual(names(["gpu"], "--xla_tpu_a"), ["xla_tpu_a", "xla_sc_a", "xla_gpu_a", "xla_a"]);
   assert.deepEqual(names(["gpu"], "xla_sc_a"), ["xla_tpu_a", "xla_sc_a", "xla_gpu_a", "xla_a"]);
   assert.deepEqual(names([], "a").length, 4);
+});
+
+for (const [name, is] of [
+  ["state['mean']['blocks']['qkv']", true],
+  ["opt['mu']['params']['w']", true],
+  ["opt_state.nu", true],
+  ["state['params']['attention']['v']", false],
+  ["params['norm']['mean']", false],
+  ["x['w']", false],
+  ["jit(f)/opt/mul", false],
+]) {
+  test(`${name} is ${is ? "" : "not "}the state of an optimizer`, () => assert.equal(isOptimizers(name), is));
+}
+
+test("of several files that of the module of the page comes first, else the list of all", () => {
+  const file = (text, rank = 2) => ({ rank, hit: () => ({ text, note: "", href: text }) });
+  const all = ["m_1.f.first.txt", "m_1.f.last.txt", "m_2.f.last.txt"].map((text) => file(text));
+  const texts = (matches, key) =>
+    filesFirst(matches, "t", key, (query) => `list ${query}`).map(({ hit }) => hit().href);
+  assert.deepEqual(texts(all.slice(1), "m_2.f"), ["m_2.f.last.txt", "list t", "m_1.f.last.txt"]);
+  assert.deepEqual(texts(all.slice(1), ""), ["list t", "m_1.f.last.txt", "m_2.f.last.txt"]);
+  assert.deepEqual(texts(all, "m_1.f"), ["list t", "m_1.f.first.txt", "m_1.f.last.txt", "m_2.f.last.txt"]);
+  assert.deepEqual(texts([all[0]], ""), ["m_1.f.first.txt"]);
+  assert.deepEqual(texts([file("t", 0), all[0]], ""), ["t", "m_1.f.first.txt"]);
 });

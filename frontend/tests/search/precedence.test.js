@@ -35,3 +35,14 @@ test("a section comes first unless a module or an instruction is what was typed"
   assert.deepEqual(ranks("a", group("topic", 0, "a"), group("instruction", 1, "%a.1")), [-1, 1]);
   assert.deepEqual(ranks("a", group("topic", 0, "a"), group("module", 0, "a")), [0, 0]);
 });
+
+test("names that only earlier snapshots have come after those of the last", () => {
+  const gone = { ...group("instruction", 1, "%params__w__.0"), matches: [{ rank: 1, gone: true, hit: () => null }] };
+  assert.deepEqual(ranks("w", gone, group("op_name", 2, "params['w']")), [2.5, 2]);
+  const same = {
+    ...gone,
+    best: 0,
+    matches: [{ rank: 0, gone: true, hit: () => ({ text: "%w", note: "", href: "" }) }],
+  };
+  assert.deepEqual(ranks("w", same, group("op_name", 2, "params['w']")), [0, 2]);
+});

@@ -34,7 +34,16 @@ const MODULE = {
       spans: [0, 0, 1, 1, 0, 0],
       codes: [0, 0, 0, 0, 0, 0],
     },
-    op_name: { values: ["jit(f)/loop", "jit(f)/loop/body/add", "jit(f)/loop/cond/lt"], spans: [0, 0, 0] },
+    op_name: {
+      values: [
+        "jit(f)/loop",
+        "jit(f)/loop/body/add",
+        "jit(f)/loop/cond/lt",
+        "opt['mu']['qkv']",
+        "state['params']['qkv']",
+      ],
+      spans: [0, 0, 0, 0, 0],
+    },
   },
 };
 
@@ -135,4 +144,12 @@ test("names of the last snapshot come before those that are gone, after the same
 test("of names that contain what was typed, short ones come first", async () => {
   const found = ask(await opened(), "op/");
   assert.deepEqual(found["op_names 3"] ?? found["op_names 2"], ["jit(f)/loop/cond/lt", "jit(f)/loop/body/add"]);
+});
+
+test("arguments of a model come before those of its optimizer, unless that was typed", async () => {
+  const dialog = await opened();
+  const first = (words) => Object.values(ask(dialog, words))[0][0];
+  assert.equal(first("qkv"), "state['params']['qkv']");
+  assert.equal(first("mu"), "opt['mu']['qkv']");
+  assert.equal(first("opt qkv"), "opt['mu']['qkv']");
 });

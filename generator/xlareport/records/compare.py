@@ -22,8 +22,10 @@ from xlareport.analysis.compare.memory_spaces import (
     compare_spaces,
     name_device_memory,
 )
-from xlareport.analysis.compare.operations import OperationChange, align_operations
+from xlareport.analysis.compare.moved_work import align_facts
+from xlareport.analysis.compare.operations import OperationChange
 from xlareport.analysis.compare.parting import parting
+from xlareport.analysis.compare.placed_collectives import CollectiveChange, compare_collectives
 from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.analysis.compare.verdict import NO_VERDICT, Verdict, judge
 from xlareport.analysis.tpu.changes import TpuProgramChange, align_programs
@@ -111,6 +113,8 @@ class ComparedRecord(Struct, frozen=True):
     """The sides whose dumps have only the optimized module, as for cached programs."""
     extracted: bool = False
     """Whether it was extracted from another module for autotuning: paired by content alone."""
+    one_sided_collectives: tuple[CollectiveChange, ...] = ()
+    """Collectives that only one side has, of the kinds whose counts differ, the slowest first."""
 
     @property
     def not_paired(self) -> bool:
@@ -252,14 +256,21 @@ def _compared(
         not_optimized=tuple(_not_optimized(comparison)),
         only_optimized=tuple(_only_optimized(comparison)),
         extracted=comparison.pair.extracted,
+        one_sided_collectives=_one_sided_collectives(comparison),
     )
+
+
+def _one_sided_collectives(comparison: Comparison) -> tuple[CollectiveChange, ...]:
+    if comparison.base is None or comparison.head is None:
+        return ()
+    return compare_collectives(comparison.base.facts.collectives, comparison.head.facts.collectives)
 
 
 def _operations(comparison: Comparison) -> Iterator[OperationChange]:
     """Yield the first of the operations that differ."""
     if comparison.base is None or comparison.head is None or comparison.same:
         return
-    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
+    changes = align_facts(comparison.base.facts, comparison.head.facts)
     different = (
         change for change in changes if change.seconds or change.bytes or not change.in_both
     )

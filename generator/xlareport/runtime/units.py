@@ -45,6 +45,17 @@ def times_apart(first: float, second: float) -> tuple[str, str]:
     return _apart(first, second, seconds, _time)
 
 
+def quantities_apart(first: float, second: float, unit: str) -> tuple[str, str]:
+    """Return two numbers in decimal units, with enough digits to distinguish them."""
+
+    def write_precisely(number: float, digits: int) -> str:
+        value, prefix = _scale(number, 1000, _DECIMAL, significant=3)
+        decimals = digits + len(value.partition(".")[2])
+        return f"{rounded(number / 1000 ** _DECIMAL.index(prefix), decimals)} {prefix}{unit}"
+
+    return _apart(first, second, lambda number: quantity(number, unit), write_precisely)
+
+
 def _apart(
     first: float,
     second: float,
@@ -52,10 +63,12 @@ def _apart(
     write_precisely: Callable[[float, int], str],
 ) -> tuple[str, str]:
     texts = write(first), write(second)
+    if first == second or texts[0] != texts[1]:
+        return texts
     for digits in range(1, _MOST_DIGITS):
-        if first == second or texts[0] != texts[1]:
-            break
-        texts = write_precisely(first, digits), write_precisely(second, digits)
+        precise = write_precisely(first, digits), write_precisely(second, digits)
+        if precise[0] != precise[1]:
+            return precise
     return texts
 
 
@@ -72,7 +85,7 @@ def _time(time: float, digits: int) -> str:
 
 
 _MOST_DIGITS = 7
-"""Limit on digits that distinguish two figures."""
+"""Limit on digits that distinguish two figures; those that agree in so many are written short."""
 
 
 def quantity(number: float, unit: str) -> str:

@@ -69,21 +69,22 @@ def test_numbered_names_that_xla_gives_are_no_ops(op_name: str, op: str) -> None
 def test_operations_of_a_module() -> None:
     module = parse_module(MODULE)
     cost = count_cost(module)
-    operations, left_out = list_operations(
-        module, cost, share_fusions(module, cost, nominal_device("cpu"))
-    )
+    listed = list_operations(module, cost, share_fusions(module, cost, nominal_device("cpu")))
     found = {
         (each.key.phase, each.key.scope, each.key.op, each.key.line): dict(each.opcodes)
-        for each in operations
+        for each in listed.operations
     }
-    assert left_out == 0
+    assert listed.left_out == 0
+    (copy,) = listed.unnamed
+    assert (copy.opcode, copy.shape, copy.main.op) == ("copy", "f32[64,64]", "dot_general")
+    assert copy.is_kernel
     assert found == {
         (Phase.OTHER, "", "dot_general", ""): {"dot": 1, "copy": 1},
         (Phase.FORWARD, "layer_*", "tanh", "m.py:4"): {"tanh": 1},
         (Phase.BACKWARD, "layer_*", "exp", "m.py:5"): {"exponential": 1},
     }
     assert count_kernels(module, cost) == 3
-    assert all(each.seconds > 0 for each in operations)
+    assert all(each.seconds > 0 for each in listed.operations)
 
 
 def test_phases() -> None:
@@ -117,9 +118,8 @@ def test_what_has_no_line_is_counted_in_the_row_of_its_op() -> None:
     text = text.replace('dot_general"', 'dot_general" source_file="/a/m.py" source_line=7')
     module = parse_module(text)
     cost = count_cost(module)
-    operations, _ = list_operations(
-        module, cost, share_fusions(module, cost, nominal_device("cpu"))
-    )
+    shares = share_fusions(module, cost, nominal_device("cpu"))
+    operations = list_operations(module, cost, shares).operations
     (dots,) = (each for each in operations if each.key.op == "dot_general")
     assert dots.key.line == "m.py:7"
     assert dict(dots.opcodes) == {"dot": 1, "convert": 1, "copy": 1}
@@ -173,7 +173,7 @@ ENTRY %main (k: f32[1024,1024], x: f32[8]) -> f32[1024,1024] {
     for text, donated in ((base, True), (head, False)):
         module = parse_module(text)
         cost, device = count_cost(module), nominal_device("gpu")
-        operations, _ = list_operations(module, cost, share_fusions(module, cost, device))
+        operations = list_operations(module, cost, share_fusions(module, cost, device)).operations
         given = (GivenArgument("cache['k']", "f32", (1024, 1024), donated, "", None),)
         program = replace(NO_PROGRAM, arguments=given)
         sides.append(SimpleNamespace(facts=Facts(program=program, operations=operations)))
@@ -215,7 +215,7 @@ def test_what_passes_insert_without_an_op_name_is_told_from_what_is_not_known() 
         module = parse_module(text)
         cost = count_cost(module)
         shares = share_fusions(module, cost, nominal_device("cpu"))
-        return {each.key.op for each in list_operations(module, cost, shares)[0]}
+        return {each.key.op for each in list_operations(module, cost, shares).operations}
 
     made = {"copies", "collectives", "transposes and reshapes"}
     assert ops(UNNAMED) == {"exp", "", *(f"made by XLA: {kind}" for kind in made)}

@@ -8,10 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.causes import Cause
-from xlareport.analysis.compare.comparison import Quantity
+from xlareport.analysis.compare.comparison import Quantity, compare_figure
 from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.compare import compare
 from xlareport.knowledge.grades import Grade
+from xlareport.pages.compare.figures import figure_rows
 from xlareport.pages.compare.first_page import (
     NOT_PAIRED,
     TABLE,
@@ -104,3 +105,21 @@ def test_a_time_that_cannot_be_compared_is_neither_better_nor_worse(
     verdict = SimpleNamespace(time=judged, memory=SimpleNamespace(obstacle=""), work=None)
     view: Any = SimpleNamespace(verdict=verdict)
     assert [row.look for row in _figures(view, main)] == [look, "xr-better"]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "shown"),
+    [
+        (1_687_151_000, 1_687_151_032, ("1.6 GiB", "1.6 GiB", "the same")),
+        (200 << 10, (200 << 10) + 100, ("200.0 KiB", "200.1 KiB", "<0.1% more")),
+    ],
+)
+def test_a_figure_differs_where_its_digits_do(
+    base: int, head: int, shown: tuple[str, str, str]
+) -> None:
+    quantity = compare_figure("occupied_peak_bytes", base, head)
+    main: Any = SimpleNamespace(
+        figures=(quantity,), collectives=(), precisions=(), device_memory="", memory_spaces=()
+    )
+    (row,) = figure_rows(main)
+    assert (row.base, row.head, row.change) == shown

@@ -8,7 +8,8 @@ from msgspec import Struct
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
 from xlareport.analysis.compare.loop_changes import find_time_in_trips, find_trip_changes
-from xlareport.analysis.compare.operations import COPY_OF, OperationChange, align_operations
+from xlareport.analysis.compare.moved_work import align_facts
+from xlareport.analysis.compare.operations import COPY_OF, OperationChange
 from xlareport.analysis.compare.program_changes import ProgramChange
 from xlareport.analysis.source.scopes import Phase
 
@@ -119,7 +120,7 @@ def one_sided_effect(comparison: Comparison) -> Effect:
 def _sum_changes(comparison: Comparison, is_meant: Callable[[OperationChange], bool]) -> Effect:
     if comparison.base is None or comparison.head is None:
         return UNKNOWN
-    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
+    changes = align_facts(comparison.base.facts, comparison.head.facts)
     meant = [change for change in changes if is_meant(change)]
     return Effect(sum(change.seconds for change in meant), sum(change.bytes for change in meant))
 
@@ -136,7 +137,7 @@ def copied_seconds(comparison: Comparison) -> float:
         {given.label: given.donated for given in side.program.arguments} for side in sides
     )
     names = {f"{COPY_OF}{label}" for label in ours if ours[label] != theirs.get(label, ours[label])}
-    changes = align_operations(*(side.operations for side in sides))
+    changes = align_facts(*sides)
     return sum(change.seconds for change in changes if change.key.op in names)
 
 

@@ -9,7 +9,13 @@ from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops
 from xlareport.analysis.compare.memory_spaces import ComparedSpace, list_spaces
-from xlareport.analysis.compare.operations import Operation, count_kernels, list_operations
+from xlareport.analysis.compare.operations import (
+    Operation,
+    UnnamedWork,
+    count_kernels,
+    list_operations,
+)
+from xlareport.analysis.compare.placed_collectives import PlacedCollective, list_collectives
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.fusion_shares import share_fusions
@@ -75,6 +81,10 @@ class Facts(Struct, frozen=True):
     """Of the final module."""
     spaces: tuple[ComparedSpace, ...] = ()
     """The memory spaces by number; empty if the dump has no figures of them."""
+    unnamed: tuple[UnnamedWork, ...] = ()
+    """Instructions of the final module without op_name that take time, the slowest first."""
+    collectives: tuple[PlacedCollective, ...] = ()
+    """Of the final module."""
 
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
@@ -85,14 +95,15 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         return Facts(program)
     device, grade = choose_device(module.device_words, backend, CostOptions())
     shares = share_fusions(module.final.hlo, cost, device)
-    operations, left_out = list_operations(module.final.hlo, cost, shares)
+    listed = list_operations(module.final.hlo, cost, shares)
     seconds = estimate_total_time(cost, device)
     files = read_tpu_programs(module, cost, device)
     tpu = files.module.programs if files.module else ()
     return Facts(
         program=program,
-        operations=operations,
-        operations_left_out=left_out,
+        operations=listed.operations,
+        operations_left_out=listed.left_out,
+        unnamed=listed.unnamed,
         precisions=sum_by_precision(list_products(module.final.hlo, cost, device)),
         figures=(*_figures(module, cost, seconds).items(), *tpu_figures(tpu)),
         tpu=tpu,
@@ -104,6 +115,7 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         collective_types=count_collective_types(module.final.hlo),
         typed_products=list_typed_products(module.final.hlo),
         spaces=tuple(list_spaces(module, backend)),
+        collectives=list_collectives(module.final.hlo, shares.seconds),
     )
 
 

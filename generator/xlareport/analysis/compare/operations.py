@@ -6,11 +6,12 @@ XLA's passes insert is counted by kind.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import isclose
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.wire import KINDS
@@ -27,6 +28,7 @@ from xlareport.analysis.source.scopes import (
 from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import NO_CODE
+from xlareport.hlo.shape import without_layout
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 COPY_OF = "copy of "
@@ -47,6 +49,8 @@ _MADE = {
 _WRAPPERS = frozenset({"async-start", "async-update", "async-done", "fusion"})
 _MOST_OPERATIONS = 4_000
 """Operations of a module that are kept, the slowest first."""
+_MOST_UNNAMED = 1_000
+"""Instructions without op_name that are kept, the slowest first."""
 
 
 class OperationKey(Struct, frozen=True):
@@ -78,6 +82,35 @@ class Operation(Struct, frozen=True):
     """The opcodes with the element types of their results."""
 
 
+class UnnamedWork(Struct, frozen=True):
+    """An instruction without op_name, and the operations with which it is counted."""
+
+    opcode: str
+    shape: str
+    """Of its result, without layouts."""
+    parts: tuple[tuple[OperationKey, float, int], ...]
+    """Operations with their share of its roofline seconds and of its bytes."""
+    main: OperationKey
+    """The operation that has it as an instruction."""
+    is_kernel: bool
+    """Whether it is outside of fusions."""
+
+    @property
+    def seconds(self) -> float:
+        """Its roofline seconds in one run."""
+        return sum(seconds for _, seconds, _ in self.parts)
+
+
+class ListedOperations(Struct, frozen=True):
+    """The operations of a module, the slowest first."""
+
+    operations: tuple[Operation, ...]
+    left_out: int
+    """How many more there are."""
+    unnamed: tuple[UnnamedWork, ...]
+    """Instructions without op_name that take time, the slowest first."""
+
+
 @lru_cache(maxsize=65536)
 def key_of(op_name: str, line: str) -> OperationKey:
     """Return the key of an op_name and a line; names with a number that XLA gave are none."""
@@ -106,14 +139,13 @@ class _Sum:
         self.types |= other.types
 
 
-def list_operations(
-    module: HloModule, cost: ModuleCost, shares: Shares
-) -> tuple[tuple[Operation, ...], int]:
-    """Return the operations of a module, the slowest first, and how many more there are."""
+def list_operations(module: HloModule, cost: ModuleCost, shares: Shares) -> ListedOperations:
+    """Return the operations of a module, with what is counted with them without an op_name."""
     sums: dict[OperationKey, _Sum] = {}
     place = places_of(module)
     served = serve_ops(module)
     keys = _Keys(module, is_named=any(served.values()))
+    unnamed: list[UnnamedWork] = []
     for computation in module.computations:
         for instruction in computation.instructions:
             key = computation.name, instruction.name
@@ -123,22 +155,39 @@ def list_operations(
             line = _line(place(instruction))
             ops = served.get(key) or ((_copied_argument(computation, instruction), 1.0),)
             sizes = share_out(shares.bytes.get(key, 0), ops)
+            parts = []
             for (op_name, share), size in zip(ops, sizes, strict=True):
                 # The line of what was combined is that of one of its members.
                 key_of_op = keys.of(instruction, op_name, line if len(ops) == 1 else "")
                 added = sums.setdefault(key_of_op, _Sum())
-                added.seconds += share * shares.seconds.get(key, 0.0)
+                parts.append((key_of_op, share * shares.seconds.get(key, 0.0), size))
+                added.seconds += parts[-1][1]
                 added.bytes += size
-            main = main_op(ops)
-            added = sums[keys.of(instruction, main, line if len(ops) == 1 else "")]
+            main = keys.of(instruction, main_op(ops), line if len(ops) == 1 else "")
+            if not key_of(instruction.metadata.op_name, "").op and shares.seconds.get(key):
+                shape = without_layout(instruction.shape.text)
+                work = instruction.opcode, shape, tuple(parts), main, not count.fused
+                unnamed.append(UnnamedWork(*work))
+            added = sums[main]
             added.kernels += not count.fused
             if instruction.opcode != "fusion":
                 added.flops += count.of_all_runs(count.flops) or 0
                 added.opcodes[instruction.opcode] += 1
                 added.types.add((instruction.opcode, instruction.shape.element_type))
-    operations = [_operation(key, added) for key, added in _with_lines(sums).items()]
+    homes = _homes(sums)
+    operations = [_operation(key, added) for key, added in _with_lines(sums, homes).items()]
     operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
-    return tuple(operations[:_MOST_OPERATIONS]), max(0, len(operations) - _MOST_OPERATIONS)
+    unnamed.sort(key=lambda work: -work.seconds)
+    return ListedOperations(
+        operations=tuple(operations[:_MOST_OPERATIONS]),
+        left_out=max(0, len(operations) - _MOST_OPERATIONS),
+        unnamed=tuple(_at_home(work, homes) for work in unnamed[:_MOST_UNNAMED]),
+    )
+
+
+def _at_home(work: UnnamedWork, homes: Mapping[OperationKey, OperationKey]) -> UnnamedWork:
+    parts = tuple((homes[key], seconds, size) for key, seconds, size in work.parts)
+    return replace(work, parts=parts, main=homes[work.main])
 
 
 class _Keys(Struct, frozen=True):
@@ -175,22 +224,24 @@ def _copied_argument(computation: Computation, instruction: Instruction) -> str:
     return f"{COPY_OF}{label}" if is_plain else ""
 
 
-def _with_lines(sums: dict[OperationKey, _Sum]) -> dict[OperationKey, _Sum]:
-    """Return the sums; those without a line are added to the costliest line of the same op."""
+def _homes(sums: Mapping[OperationKey, _Sum]) -> Mapping[OperationKey, OperationKey]:
+    """Return where each key is counted: without a line, with the costliest line of the same op."""
     lines: dict[tuple[str, ...], OperationKey] = {}
     for key, added in sums.items():
         line_key = lines.get(_without_line(key))
         if key.line and (line_key is None or added.seconds > sums[line_key].seconds):
             lines[_without_line(key)] = key
-    with_lines = {key: added for key, added in sums.items() if key.line}
+    return {key: key if key.line else lines.get(_without_line(key), key) for key in sums}
+
+
+def _with_lines(
+    sums: Mapping[OperationKey, _Sum], homes: Mapping[OperationKey, OperationKey]
+) -> dict[OperationKey, _Sum]:
+    """Return the sums, each added to the one where it is counted."""
+    with_lines = {key: added for key, added in sums.items() if homes[key] == key}
     for key, added in sums.items():
-        if key.line:
-            continue
-        home = lines.get(_without_line(key))
-        if home is None:
-            with_lines[key] = added
-        else:
-            with_lines[home].add(added)
+        if homes[key] != key:
+            with_lines[homes[key]].add(added)
     return with_lines
 
 

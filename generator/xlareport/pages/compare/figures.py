@@ -73,13 +73,13 @@ def _figure(quantity: Quantity, label: str) -> FigureRow:
         label=label,
         base=base,
         head=head,
-        change=_change(quantity),
+        change=_change(quantity, looks_same=base == head),
         look=_look(quantity),
     )
 
 
 def _both(quantity: Quantity) -> tuple[str, str]:
-    """Return both values in words, with enough digits to distinguish them."""
+    """Return both values in words, with enough digits to distinguish them unless almost equal."""
     name, base, head = quantity.name, quantity.base, quantity.head
     if base is not None and head is not None:
         if name.endswith(("nanoseconds", "microseconds")):
@@ -87,6 +87,8 @@ def _both(quantity: Quantity) -> tuple[str, str]:
             return units.times_apart(base / unit, head / unit)
         if "bytes" in name:
             return units.sizes_apart(base, head)
+        if "flops" in name:
+            return units.quantities_apart(base, head, "FLOP")
     return written(name, base), written(name, head)
 
 
@@ -103,22 +105,24 @@ def _space(change: SpaceChange) -> FigureRow:
     """Return the row of a memory space: neither better nor worse, as more of it may be faster."""
     quantity = compare_figure("bytes", change.base, change.head)
     label = "Peak memory" if change.figure == "peak" else "Memory allocated"
-    return FigureRow(f"{label} ({change.name})", *_both(quantity), _change(quantity), "")
+    return _plain_row(quantity, f"{label} ({change.name})")
 
 
 def _collective(count: tuple[str, int, int]) -> FigureRow:
     """Return the row of one kind of collective: which ones were added matters, not how many."""
     quantity = compare_figure(*count)
-    return FigureRow(f"Collectives: {quantity.name}", *_both(quantity), _change(quantity), "")
+    return _plain_row(quantity, f"Collectives: {quantity.name}")
 
 
 def _precision(precision: tuple[str, int, int]) -> FigureRow:
     """Return the row of FLOPs of one precision: neither better nor worse."""
     kind, base, head = precision
-    change = _change(compare_figure(kind, base, head))
-    return FigureRow(
-        f"FLOPs of {kind} matmuls", written("flops", base), written("flops", head), change, ""
-    )
+    return _plain_row(compare_figure("flops", base, head), f"FLOPs of {kind} matmuls")
+
+
+def _plain_row(quantity: Quantity, label: str) -> FigureRow:
+    base, head = _both(quantity)
+    return FigureRow(label, base, head, _change(quantity, looks_same=base == head), "")
 
 
 def figure_name(name: str) -> str:
@@ -139,10 +143,10 @@ def written(name: str, value: int | None) -> str:
     return units.quantity(value, "FLOP") if "flops" in name else units.count(value)
 
 
-def _change(quantity: Quantity) -> str:
+def _change(quantity: Quantity, *, looks_same: bool) -> str:
     if quantity.base is None or quantity.head is None:
         return "not known"
-    if quantity.base == quantity.head:
+    if looks_same:
         return "the same"
     if quantity.change is None:
         return "new"

@@ -9,7 +9,10 @@ from itertools import starmap
 from msgspec import to_builtins
 
 from xlareport.pages import navigation
+from xlareport.pages.compare.addresses import end_of
+from xlareport.pages.compare.collectives import collectives_table
 from xlareport.pages.compare.first_page import (
+    COLLECTIVES,
     OPERATIONS,
     compare_page,
     compared_tables,
@@ -76,7 +79,10 @@ def compare_files(
     yield from frame_files(render("compare", compare_page(view, remarks), "Comparison"), named)
     yield from starmap(table_file, compared_tables(view.modules).items())
     if view.main is not None and view.main.operations:
-        yield table_file(OPERATIONS, operations_table(view.main.operations))
+        yield table_file(OPERATIONS, operations_table(view.main.operations, end_of(view.main)))
+    if view.main is not None and view.main.one_sided_collectives:
+        changes = view.main.one_sided_collectives
+        yield table_file(COLLECTIVES, collectives_table(changes, end_of(view.main)))
     for number, module in enumerate(view.modules):
         if module.has_page:
             page, searched = compared_page(module), number < _SEARCHED

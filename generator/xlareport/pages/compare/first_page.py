@@ -11,7 +11,8 @@ from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
 from xlareport.analysis.compare.facts import ESTIMATE
-from xlareport.pages import navigation, words
+from xlareport.pages import words
+from xlareport.pages.compare.addresses import page_of
 from xlareport.pages.compare.figures import (
     FigureRow,
     figure_name,
@@ -38,6 +39,8 @@ NOT_PAIRED = "not-paired"
 """The payload key of the table of modules that have no counterpart to be compared with."""
 OPERATIONS = "operations"
 """The payload key of the table of operations of the main program."""
+COLLECTIVES = "collectives"
+"""The payload key of the table of collectives of the main program that one side has."""
 MOST_CAUSES = 5
 _ORDER = (
     *("differs", "other figures", "new", "gone", "not paired"),
@@ -46,11 +49,6 @@ _ORDER = (
 _WHY_NOT = (
     "XLA numbers them anew in each compilation, and the other side has none of their content."
 )
-
-
-def page_of(compared: ComparedRecord) -> str:
-    """Return the address of a module's page from the first page."""
-    return navigation.address(navigation.module_page(compared.slug))
 
 
 def compared_tables(modules: Sequence[ComparedRecord]) -> Mapping[str, Table]:
@@ -159,6 +157,8 @@ class ComparePage(Struct, frozen=True):
     figures: tuple[FigureRow, ...]
     operations: str
     """The payload key of the table of operations; empty if nothing differs."""
+    collectives: str
+    """The payload key of the table of collectives that one side has; empty if there are none."""
     counts: str
     key: str
     not_paired: str
@@ -189,6 +189,7 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         main_address=page_of(main) if main and shown else "",
         figures=_figures(view, main) if main else (),
         operations=OPERATIONS if main and main.operations else "",
+        collectives=COLLECTIVES if main and main.one_sided_collectives else "",
         counts=f"{counts_of(view)} {_pairs(view.modules)}",
         key=TABLE,
         not_paired=_not_paired(view.modules),

@@ -8,6 +8,8 @@ from msgspec import Struct
 from xlareport.analysis.compare.time_changes import ComparedTimes, TimeChange
 from xlareport.analysis.tpu.changes import ProgramSide, TpuProgramChange
 from xlareport.pages import words
+from xlareport.pages.compare.addresses import end_of
+from xlareport.pages.compare.collectives import collectives_table
 from xlareport.pages.compare.figures import FigureRow, figure_rows
 from xlareport.pages.compare.operations import operations_table
 from xlareport.pages.rendering.environment import prose
@@ -78,8 +80,10 @@ def _is_slower(time_change: TimeChange) -> bool:
 
 
 def page_tables(compared: ComparedRecord) -> Mapping[str, Table]:
-    """Return the tables of operations and of both profiles by their names."""
+    """Return the tables of operations, collectives and both profiles by their names."""
     tables = {"operations": operations_table(compared.operations)} if compared.operations else {}
+    if compared.one_sided_collectives:
+        tables["collectives"] = collectives_table(compared.one_sided_collectives, end_of(compared))
     if compared.tpu_programs:
         tables["tpu-programs"] = tpu_programs_table(compared.tpu_programs)
     if compared.times is None:

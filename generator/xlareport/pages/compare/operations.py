@@ -15,10 +15,10 @@ _OPERATION = (
 _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
-def operations_table(changes: Sequence[OperationChange]) -> Table:
-    """Return the table, the largest change first."""
+def operations_table(changes: Sequence[OperationChange], address: str = "") -> Table:
+    """Return the table, the largest change first; its rows lead to `address` if there is one."""
     columns = (
-        Column("Operation", help=_OPERATION),
+        Column("Operation", "link" if address else "text", _OPERATION),
         Column("Phase"),
         Column("Source line"),
         Column("What changed"),
@@ -27,13 +27,17 @@ def operations_table(changes: Sequence[OperationChange]) -> Table:
         Column("Head µs", "float"),
         Column("Bytes more", "int", "bytes accessed per run; those of a fusion are its root's"),
     )
-    return Table(columns, [_row(change) for change in changes], empty="No operation changed.")
+    return Table(
+        columns, [_row(change, address) for change in changes], empty="No operation changed."
+    )
 
 
-def _row(change: OperationChange) -> list[Cell]:
+def _row(change: OperationChange, address: str) -> list[Cell]:
     key = change.key
+    name = "/".join(filter(None, (key.scope, key.op)))
+    name = name or "no op_name, nor of what it reads or feeds"
     return [
-        "/".join(filter(None, (key.scope, key.op))) or "no op_name, nor of what it reads or feeds",
+        [name, address] if address else name,
         str(key.phase),
         key.line or None,
         "; ".join(what_changed(change)),
