@@ -120,3 +120,8 @@ def test_floats() -> None:
 def test_layouts_and_comments_are_no_part_of_a_shape() -> None:
     assert without_layout("f32[8,4]{1,0:T(8,128)(2,1)S(1)}") == "f32[8,4]"
     assert without_layout("(f32[]{:T(128)}, /*index=5*/s32[2]{0})") == "(f32[], s32[2])"
+
+
+def test_a_plain_shape_has_types_and_sizes() -> None:
+    shape = parse_shape("(f32[64,?]{1,0:T(8,128)}, (), s32[<=8])")
+    assert shape.plain == "(f32[64,?], (), s32[8])"

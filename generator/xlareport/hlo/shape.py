@@ -82,6 +82,14 @@ class Shape(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def __hash__(self) -> int:
         return hash(self.text)
 
+    @property
+    def plain(self) -> str:
+        """The types and sizes, without layouts and bounds; `?` where a size is not known."""
+        if self.element_type == "tuple":
+            return f"({', '.join(element.plain for element in self.elements)})"
+        sizes = ",".join("?" if size is None else str(size) for size in self.dimensions)
+        return f"{self.element_type}[{sizes}]"
+
     @cached_property
     def element_count(self) -> int | None:
         """Scalars in an array, the sum over members of a tuple; None where one is not known.

@@ -1,6 +1,7 @@
 """Which step changed the numbers: the first difference beyond a tolerance, confirmed by a rerun."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -65,14 +66,7 @@ def choose_tolerance(dtypes: Sequence[str], of_reference: float | None) -> Toler
 
 def find_departure(runs: Sequence[StageRun], tolerance: Tolerance) -> Departure | None:
     """Return the first run beyond the tolerance; None where none is."""
-    before = None
-    for place, run in enumerate(runs):
-        if run.difference is None:
-            continue
-        if before is not None and is_beyond(run.difference, tolerance):
-            return Departure(place, before)
-        before = place
-    return None
+    return next((step for step, _, after in _steps(runs) if is_beyond(after, tolerance)), None)
 
 
 def is_beyond(difference: OutputDifference, tolerance: Tolerance) -> bool:
@@ -83,11 +77,13 @@ def is_beyond(difference: OutputDifference, tolerance: Tolerance) -> bool:
 
 def first_rounding(runs: Sequence[StageRun]) -> Departure | None:
     """Return the first run whose difference is not bitwise equal to that of the previous run."""
-    before = None
-    for place, run in enumerate(runs):
-        if run.difference is None:
-            continue
-        if before is not None and run.difference != runs[before].difference:
-            return Departure(place, before)
-        before = place
-    return None
+    return next((step for step, before, after in _steps(runs) if after != before), None)
+
+
+def _steps(
+    runs: Sequence[StageRun],
+) -> Iterator[tuple[Departure, OutputDifference, OutputDifference]]:
+    """Yield each run that ran and the previous that did, with the differences before and there."""
+    ran = ((place, run.difference) for place, run in enumerate(runs) if run.difference)
+    for (earlier, before), (later, after) in pairwise(ran):
+        yield Departure(later, earlier), before, after

@@ -46,17 +46,11 @@ def break_down(
     module: HloModule, cost: ModuleCost, key: GroupKey, shares: Shares
 ) -> tuple[CostPart, ...]:
     """Sum up the module's cost by a key, those that need most of the roofline time first."""
-    parts: dict[str, CostPart] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            instruction_cost = cost.instructions.get((computation.name, instruction.name))
-            if instruction_cost is not None and instruction.opcode != "parameter":
-                name = key(computation, instruction)
-                part = parts.setdefault(name, CostPart(name))
-                _add(part, instruction, instruction_cost)
-                part.seconds += shares.seconds[computation.name, instruction.name]
-                part.bytes_accessed += shares.bytes[computation.name, instruction.name]
-    return tuple(sorted(parts.values(), key=_dearest))
+
+    def of_instruction(computation: Computation, instruction: Instruction, _: str) -> str:
+        return key(computation, instruction)
+
+    return divide_by_op(module, cost, of_instruction, shares, {})
 
 
 def divide_by_op(

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -233,26 +233,28 @@ def descendants(
     snapshots: SnapshotSequence, number: int, places: Sequence[Place]
 ) -> tuple[Place, ...]:
     """Return the instructions of the last snapshot that do the work of the given ones."""
-    current = list(places)
-    for later in range(number + 1, len(snapshots.modules)):
-        matching = snapshots.into(later)
-        if matching is not None:
-            following = (after for place in current for after in _continued(matching, place))
-            current = list(dict.fromkeys(following))
-    return tuple(current)
+    later = range(number + 1, len(snapshots.modules))
+    return _followed(places, map(snapshots.into, later), _continued)
 
 
 def ancestors(
     snapshots: SnapshotSequence, number: int, places: Sequence[Place]
 ) -> tuple[Place, ...]:
     """Return the instructions of the first snapshot whose work the given ones do."""
-    current = list(places)
-    for later in range(number, 0, -1):
-        matching = snapshots.into(later)
-        if matching is not None:
-            leading = (before for place in current for before in sources_of(matching, place))
-            current = list(dict.fromkeys(leading))
-    return tuple(current)
+    return _followed(places, map(snapshots.into, range(number, 0, -1)), sources_of)
+
+
+def _followed(
+    places: Sequence[Place],
+    matchings: Iterable[Matching | None],
+    step: Callable[[Matching, Place], Iterable[Place]],
+) -> tuple[Place, ...]:
+    """Return where instructions lead from one matching to the next, each place once."""
+    current = tuple(places)
+    for matching in filter(None, matchings):
+        following = (there for place in current for there in step(matching, place))
+        current = tuple(dict.fromkeys(following))
+    return current
 
 
 def beginnings(

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.hlo.shape import Shape
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _ALIAS = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}, ?(?:may|must)-alias\)")
@@ -102,7 +101,7 @@ def _argument(
         number=number,
         instruction=instruction.name,
         label=instruction.metadata.op_name or instruction.name,
-        shape=_plain(instruction.shape),
+        shape=instruction.shape.plain,
         bytes=instruction.shape.byte_size,
         donated=number in donated,
         sharding=instruction.attributes.get("sharding", ""),
@@ -116,7 +115,7 @@ def _results(root: Instruction) -> tuple[Result, ...]:
     members = shape.elements if shape.element_type == "tuple" else (shape,)
     shardings = _each_sharding(root.attributes.get("sharding", ""), len(members))
     return tuple(
-        Result(_plain(member), member.byte_size, member.layout, sharding)
+        Result(member.plain, member.byte_size, member.layout, sharding)
         for member, sharding in zip(members, shardings, strict=True)
     )
 
@@ -127,11 +126,3 @@ def _each_sharding(text: str, members: int) -> list[str]:
         return [text] * members
     shardings = _ONE_SHARDING.findall(text[1:-1])
     return shardings if len(shardings) == members else [""] * members
-
-
-def _plain(shape: Shape) -> str:
-    """Return the shape without layouts."""
-    if shape.element_type == "tuple":
-        return f"({', '.join(_plain(element) for element in shape.elements)})"
-    dimensions = ",".join("?" if size is None else str(size) for size in shape.dimensions)
-    return f"{shape.element_type}[{dimensions}]"

@@ -6,7 +6,6 @@ from itertools import chain, zip_longest
 from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.device_groups import Groups, parse_groups
 from xlareport.knowledge.opcodes import opcode_work
 
@@ -153,18 +152,10 @@ def _step(instruction: Instruction, computation: str) -> CollectiveStep:
         groups = _ALL
     return CollectiveStep(
         opcode=instruction.opcode.removesuffix("-start"),
-        shape=_plain(instruction.shape),
+        shape=instruction.shape.plain,
         groups=groups,
         written_groups=written,
         computation=computation,
         name=instruction.name,
         op_name=instruction.metadata.op_name,
     )
-
-
-def _plain(shape: Shape) -> str:
-    """Return types and dimensions."""
-    if shape.elements:
-        return f"({', '.join(map(_plain, shape.elements))})"
-    sizes = ",".join("?" if size is None else str(size) for size in shape.dimensions)
-    return f"{shape.element_type}[{sizes}]"

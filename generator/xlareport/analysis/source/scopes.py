@@ -69,7 +69,7 @@ def split_merged(op_name: str) -> tuple[str, ...]:
     *common, last = split_path(several[0])
     if not last.startswith("(") or not last.endswith(")"):
         return (op_name,)
-    names = _split_at_colons(last[1:-1])
+    names = split_path(last[1:-1], ":")
     return tuple("/".join((*common, name)) for name in names) if len(names) > 1 else (op_name,)
 
 
@@ -78,17 +78,6 @@ def _without_relative(names: list[str]) -> tuple[str, ...]:
     return tuple(
         name for name in names if not any(other.endswith(f"/{name}") for other in names)
     ) or tuple(names)
-
-
-def _split_at_colons(text: str) -> list[str]:
-    """Return the parts between colons that are outside of parentheses."""
-    parts, depth, start = [], 0, 0
-    for place, mark in enumerate(text):
-        depth += (mark == "(") - (mark == ")")
-        if mark == ":" and depth <= 0:
-            parts.append(text[start:place])
-            start = place + 1
-    return [*parts, text[start:]]
 
 
 def mask_numbers(text: str) -> str:
@@ -106,15 +95,15 @@ def find_layer(text: str) -> str:
     return next(iter(find_numbers(_BRANCH.sub("", text))), "")
 
 
-def split_path(op_name: str) -> list[str]:
-    """Return the parts between slashes outside of parentheses: two for `jvp(a/b)/mul`."""
+def split_path(op_name: str, separator: str = "/") -> list[str]:
+    """Return the parts between separators outside of parentheses: two for `jvp(a/b)/mul`."""
     parts, depth, start = [], 0, 0
     for place, mark in enumerate(op_name):
         if mark == "(":
             depth += 1
         elif mark == ")":
             depth -= 1
-        elif mark == "/" and depth <= 0:
+        elif mark == separator and depth <= 0:
             parts.append(op_name[start:place])
             start = place + 1
     return [*parts, op_name[start:]]
