@@ -183,6 +183,18 @@ def test_without_a_gradient_there_are_no_phases(module_of: Callable[[str], HloMo
     assert key_by_phase(module_of(STEP.replace("transpose(jvp(layer_1))", "transpose"))) is None
 
 
+def test_ops_of_tensorflow_outside_of_scopes_have_phases(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """Their op_names have no slash, such as `Relu`; those of arguments have no type."""
+    text = STEP.replace("jit(step)/transpose(jvp(layer_1))", "gradient_tape")
+    text = text.replace('op_name="jit(step)/jvp(layer_1)/tanh"', 'op_type="Tanh" op_name="Tanh"')
+    text = text.replace('op_name="jit(step)/add"', 'op_type="AddV2" op_name="add"')
+    known = phases(module_of(text.replace('"jit(step)/mul"', '"XLA_Args"')))
+    assert (known["y"], known["g"], known["r"]) == ("forward", "backward", "optimizer")
+    assert known["scaled"] == ""
+
+
 def test_tensorflow_marks_only_the_gradient(module_of: Callable[[str], HloModule]) -> None:
     text = STEP.replace("jit(step)/transpose(jvp(layer_1))", "gradient_tape/dense")
     found = phases(module_of(text.replace("jit(step)/jvp(layer_1)", "dense")))

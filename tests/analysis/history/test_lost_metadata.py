@@ -1,4 +1,4 @@
-"""Matmuls and collectives that lost their op_name get it from their history."""
+"""Matmuls, collectives and reduce-windows that lost their op_name get it from their history."""
 
 from tests.modules import parse_module
 
@@ -39,6 +39,74 @@ def test_what_has_an_op_name_or_never_had_any_stays() -> None:
     for texts in ((TEXT, TEXT.replace("head", "tail")), (LOST, LOST.replace("negate", "abs"))):
         last = read(texts[-1])
         assert restore_metadata(SnapshotSequence([read(texts[0]), last])) == (last, 0)
+
+
+POOL = """ge {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=GE
+}
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  g = f32[4] parameter(1)
+  z = f32[] constant(0)
+  r = f32[8] maximum(x, x), metadata={op_type="Relu" op_name="Relu"}
+  ROOT s = BODY
+}
+"""
+EXPANDED = """arg_max {
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  ge = pred[] compare(a, b), direction=GE
+  v = f32[] select(ge, a, b)
+  k = s32[] select(ge, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, k)
+}
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  g = f32[4] parameter(1)
+  z = f32[] constant(0)
+  r = f32[8] maximum(x, x), metadata={op_type="Relu" op_name="Relu"}
+  i = s32[8] iota(), iota_dimension=0
+  m = s32[] constant(-1)
+  w = (f32[4], s32[4]) reduce-window(r, i, z, m), window={size=2 stride=2}, to_apply=arg_max
+  k = s32[4] get-tuple-element(w), index=1
+  n = s32[4,1] reshape(k)
+  h = f32[4,1] reshape(g)
+  f = f32[8] broadcast(z), dimensions={}
+  ROOT s = f32[8] scatter(f, n, h), update_window_dims={1}, inserted_window_dims={}, \
+scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add, \
+metadata={op_type="MaxPoolGrad" op_name="gradient_tape/MaxPoolGrad"}
+}"""
+
+
+def test_the_reduce_window_of_a_max_pool_gradient_has_its_op_name() -> None:
+    """TensorFlow's MaxPoolGrad, expanded; what the reduce-window reads is of another op, Relu."""
+    gradient = """f32[8] select-and-scatter(r, g, z), window={size=2 stride=2}, select=ge, \
+scatter=add, metadata={op_type="MaxPoolGrad" op_name="gradient_tape/MaxPoolGrad"}"""
+    before, after = read(POOL.replace("BODY", gradient)), read(EXPANDED)
+    module, count = restore_metadata(SnapshotSequence([before, after]))
+    served = serve_ops(module)
+    of_gradient = (("gradient_tape/MaxPoolGrad", 1.0),)
+    assert count == 1
+    assert {served["e", name] for name in ("i", "w", "k", "n")} == {of_gradient}
+    assert served["e", "r"] == (("Relu", 1.0),)
 
 
 COMBINED = """ENTRY e {

@@ -12,7 +12,7 @@ own.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 
@@ -139,6 +139,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
     evaluations = _evaluations(names)
+    is_known = _ops_known(module)
 
     def may_update(_: Computation, instruction: Instruction, op_name: str) -> bool:
         is_marked = _is_backward(op_name) or _FORWARD.search(op_name)
@@ -148,13 +149,13 @@ def key_by_phase(module: HloModule) -> OpKey | None:
 
     def updates_itself(computation: Computation, instruction: Instruction, op_name: str) -> bool:
         is_update = instruction.name in later[computation.name] or _named_scope(op_name) in updates
-        return is_update and "/" in op_name and may_update(computation, instruction, op_name)
+        return is_update and is_known(op_name) and may_update(computation, instruction, op_name)
 
     only_for_update = find_only_for(order, module, updates_itself, may_update) if marked else {}
     recomputing = _fused_with_gradients(module, gradients)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
-        if "/" not in op_name:
+        if not is_known(op_name):
             return ""
         if _is_backward(op_name):
             return BACKWARD
@@ -170,6 +171,19 @@ def key_by_phase(module: HloModule) -> OpKey | None:
         return UPDATE if is_update else unmarked
 
     return key
+
+
+def _ops_known(module: HloModule) -> Callable[[str], bool]:
+    """Return whether an op_name is that of an op, by its scope or type.
+
+    TensorFlow's have no slash outside of scopes, `Relu`, nor have those of arguments.
+    """
+    typed = frozenset(
+        instruction.metadata.op_name
+        for instruction in module.instructions
+        if instruction.metadata.op_type and instruction.opcode != "parameter"
+    )
+    return lambda op_name: "/" in op_name or op_name in typed
 
 
 def _fused_with_gradients(module: HloModule, gradients: set[str]) -> frozenset[str]:

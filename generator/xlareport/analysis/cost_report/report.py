@@ -95,7 +95,7 @@ class CostReport(Struct, frozen=True):
     memory: MemoryReport
     source: SourceReport
     restored_op_names: int = 0
-    """Matmuls and collectives without op_name in the final snapshot that have their history's."""
+    """Instructions without op_name in the final snapshot that have their history's."""
 
 
 def _restored(written: HloModule, snapshots: SnapshotSequence | None) -> tuple[HloModule, int]:
@@ -117,8 +117,8 @@ def report_cost(
 ) -> CostReport:
     """Return the cost report of the final snapshot.
 
-    `read` returns source texts, if given. From `snapshots`, matmuls and collectives that lost their
-    op_name get that of their history. `collectives` are those of the final snapshot.
+    `read` returns source texts, if given. From `snapshots`, matmuls, collectives and reduce-windows
+    that lost their op_name get that of their history. `collectives` are of the final snapshot.
     """
     written = module.final.hlo if module.final else HloModule("", "", ())
     hlo, restored = _restored(written, snapshots)

@@ -1,4 +1,4 @@
-"""Metadata that passes drop: op_names and source lines from histories of matmuls, collectives."""
+"""Metadata that passes drop: op_names and source lines from histories of costly instructions."""
 
 from collections.abc import Iterator
 
@@ -13,14 +13,16 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES, MATRIX_PRODUCTS
 
 _PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
+_WINDOWS = frozenset({"reduce-window", "select-and-scatter"})
 
 
 def restore_metadata(snapshots: SnapshotSequence) -> tuple[HloModule, int]:
     """Return the last snapshot with metadata that was lost on the way, and how often it was.
 
     A pass that rewrites a matmul, such as XLA:CPU's gemv-rewriter, may leave it without op_name; so
-    does XLA:GPU's all-reduce-contiguous with a combined all-reduce. It gets that of the latest
-    matmul or collective in its history that has any. The grade is that of the histories, matched at
+    does XLA:GPU's all-reduce-contiguous with a combined all-reduce, and select_and_scatter_expander
+    with the reduce-window of a max-pool gradient. It gets that of the latest of its kind in its
+    history that has any. The grade is that of the histories, matched at
     best; texts of instructions stay as the dump has them.
     """
     module = snapshots.modules[-1]
@@ -37,9 +39,11 @@ def restore_metadata(snapshots: SnapshotSequence) -> tuple[HloModule, int]:
 
 
 def _kind(instruction: Instruction) -> str:
-    """Return `matmul`, or the opcode of a collective without `-start`; empty for others."""
+    """Return `matmul`, `window`, or a collective's opcode without `-start`; empty for others."""
     if instruction.opcode in _PRODUCTS:
         return "matmul"
+    if instruction.opcode in _WINDOWS:
+        return "window"
     kind = instruction.opcode.removesuffix("-start")
     return kind if kind in COMBINED_COLLECTIVES else ""
 

@@ -118,12 +118,15 @@ TAB = ModuleTab(
 )
 
 
+_RESTORED = "matmuls, collectives or reduce-windows"
+
+
 def _restored(count: int) -> str:
     """Return how many op_names are from an earlier snapshot; empty for none."""
     if not count:
         return ""
     return (
-        f"{units.plural(count, 'matmul or collective', 'matmuls or collectives')} without op_name "
+        f"{units.plural(count, 'matmul, collective or reduce-window', _RESTORED)} without op_name "
         "in the final snapshot: the op_name and the source line are those of its history (matched)."
     )
 
