@@ -125,6 +125,28 @@ def test_what_only_the_update_reads_is_optimizer(
     assert (used["d"], used["k"]) == ("optimizer", "other")
 
 
+def test_a_prefetched_slice_for_the_update_is_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """On TPUs it runs asynchronously, without op_name, and works for the op that reads it."""
+    sliced = """sliced {
+  p.1 = f32[4] parameter(0)
+  ROOT part = f32[4] slice(p.1), slice={[0:4]}
+}
+
+"""
+    lines = """a = ((f32[4]), f32[4], s32[]) async-start(x), calls=sliced
+  b = f32[4] async-done(a)
+  c = f32[4] copy(g)"""
+    text = STEP.replace("c = f32[4] copy(g)", lines).replace("fusion(x, c)", "fusion(b, c)")
+    module = module_of(sliced + text)
+    key = key_by_phase(module)
+    called = module.by_name["sliced"]
+    assert key is not None
+    assert called.root is not None
+    assert key(called, called.root, "jit(step)/sub") == "optimizer"
+
+
 def test_a_mask_in_a_scope_of_the_forward_pass_is_no_optimizer(
     module_of: Callable[[str], HloModule],
 ) -> None:

@@ -27,6 +27,9 @@ def find_only_for(
     return only.names
 
 
+_WRAPPERS = frozenset({"async-start", "fusion"})
+
+
 class _OnlyFor:
     """What only certain users read, as far as it is known."""
 
@@ -52,9 +55,9 @@ class _OnlyFor:
                 self.names[computation.name].add(instruction.name)
 
     def add_fused(self, computation: Computation) -> None:
-        """Enter the contents of fusions that are entered."""
+        """Enter the contents of fusions, and of asynchronous slices, that are entered."""
         for fusion in computation.instructions:
-            if fusion.opcode == "fusion" and fusion.name in self.names[computation.name]:
+            if fusion.opcode in _WRAPPERS and fusion.name in self.names[computation.name]:
                 for called in self._called(fusion):
                     self.names[called.name].update(
                         line.name
