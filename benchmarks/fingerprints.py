@@ -15,14 +15,20 @@ _NAME = re.compile(r"%[\w.\-]+")
 
 def fingerprint(module: HloModule) -> bytes:
     """Return the same bytes for modules that differ in names, metadata and free order alone."""
+    computations = contents(module)
+    header = [f"{key}={_NAME.sub('%', value)}" for key, value in module.attributes.items()]
+    return _digest([*sorted(computations.values()), *map(str.encode, sorted(header))])
+
+
+def contents(module: HloModule) -> Mapping[str, bytes]:
+    """Return the same bytes for computations that differ in names, metadata and free order."""
     scheduled = module.attributes.get("is_scheduled") == "true"
     computations: dict[str, bytes] = {}
     for computation in module.computations:
         computations[computation.name] = _of_computation(
             computation, computations, scheduled=scheduled
         )
-    header = [f"{key}={_NAME.sub('%', value)}" for key, value in module.attributes.items()]
-    return _digest([*sorted(computations.values()), *map(str.encode, sorted(header))])
+    return computations
 
 
 def _of_computation(

@@ -38,7 +38,7 @@ _STEPS = {
     "made": "Heavy instructions attributed to the program that the first snapshot does not have",
     "reasons": "Changes whose reason names a use that is not in the snapshots",
     "holds": "Fusions graded exact with a wrong or an incomplete list of sources",
-    "crosses": "Pairs across the SPMD partitioner that shapes or places contradict",
+    "crosses": "Pairs that shapes, places, attributes or start values contradict",
 }
 
 

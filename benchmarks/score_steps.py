@@ -30,7 +30,7 @@ _TITLES = {
     "gone": "  heavy instructions gone though the last snapshot has their op_name",
     "reasons": "  reasons that name a use which is not in the texts",
     "holds": "  fusions told as exact whose sources are not what they hold",
-    "crosses": "  pairs across the partitioner that shapes or places contradict",
+    "crosses": "  pairs that shapes, places, attributes or start values contradict",
     "made": "  said to be the program's, and not in the first snapshot",
 }
 

@@ -98,6 +98,32 @@ def test_of_a_tuple_only_elements_in_use_at_the_peak_count(case_of: MakeCase) ->
         assert finding.bytes == expected
 
 
+DONATED = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  x = f32[65536,1]{1,0:T(8,128)} parameter(0)
+  n = f32[65536,1]{1,0:T(8,128)S(1)} custom-call(x), custom_call_target="foo"
+  s = (f32[65536,1]{1,0:T(8,128)}, f32[65536,1]{1,0:T(8,128)S(1)}, u32[]) copy-start(n)
+  ROOT d = f32[65536,1]{1,0:T(8,128)} copy-done(s)
+}
+"""
+WRITTEN_OVER = b"""BufferAssignment:
+allocation 0: size 33554432, parameter 0, shape |f32[65536,1]| at ShapeIndex {}, maybe-live-out:
+ value: <1 x @0> (size=33554432,offset=0): f32[65536,1]{1,0:T(8,128)}
+ value: <2 s{0} @0> (size=33554432,offset=0): f32[65536,1]{1,0:T(8,128)}
+"""
+
+
+def test_a_result_in_the_memory_of_a_donated_argument_does_not_count_again(
+    case_of: MakeCase,
+) -> None:
+    assignment, _ = read_buffer_assignment(WRITTEN_OVER, "b.txt")
+    ranges = (LiveRange("x", (), 0, 1), LiveRange("s", (0,), 2, 4))
+    files = MemoryFiles(assignment, LiveRanges(("x", "n", "s", "d"), ranges), ())
+    *_, finding = tile_padding(replace(case_of(DONATED), memory_files=files))
+    assert (finding.occurrences, finding.bytes) == (1, 127 * 65536 * 4)
+
+
 def rows(count: int, columns: int) -> MemoryFiles:
     """Return a buffer assignment of rows that live at once, each in tiles, and their schedule."""
     size = 8 * 4 * columns

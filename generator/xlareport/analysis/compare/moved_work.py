@@ -53,14 +53,14 @@ def _moved(
     rest = []
     for work in head:
         waiting = ours[_mark(work)]
-        same = next((each for each in waiting if _keys(each[0]) == _keys(work.parts)), None)
+        same = next((item for item in waiting if _keys(item[0]) == _keys(work.parts)), None)
         if same is None:
             rest.append(work)
         else:
             waiting.remove(same)
     for work in rest:
         waiting = ours[_mark(work)]
-        same = next((each for each in waiting if isclose(each[2], work.seconds)), None)
+        same = next((item for item in waiting if isclose(item[2], work.seconds)), None)
         if same is not None:
             waiting.remove(same)
             yield work, same[0], same[1]
@@ -85,7 +85,7 @@ def _count_as_base(operations: Sequence[Operation], moved: Iterable[_Moved]) -> 
             _add(by_key, key, seconds, size)
         _add_instruction(by_key, work.main, work, -1)
         _add_instruction(by_key, main, work, 1)
-    return [each for each in by_key.values() if each.opcodes or each.seconds or each.kernels]
+    return [row for row in by_key.values() if row.opcodes or row.seconds or row.kernels]
 
 
 def _add(

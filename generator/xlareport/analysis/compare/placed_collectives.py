@@ -46,24 +46,26 @@ def list_collectives(
     module: HloModule, seconds: Mapping[InstructionKey, float]
 ) -> tuple[PlacedCollective, ...]:
     """Return the collectives of a module; `seconds` are those of instructions, fusions divided."""
-    return tuple(_placed(module, seconds, found) for found in find_collectives(module))
+    return tuple(_placed(module, seconds, collective) for collective in find_collectives(module))
 
 
 def _placed(
-    module: HloModule, seconds: Mapping[InstructionKey, float], found: Collective
+    module: HloModule, seconds: Mapping[InstructionKey, float], collective: Collective
 ) -> PlacedCollective:
-    body = module.by_name[found.body[0]].by_name[found.body[1]]
-    outside = module.by_name[found.computation].by_name
-    op_name = body.metadata.op_name or outside[found.instruction].metadata.op_name
+    body = module.by_name[collective.body[0]].by_name[collective.body[1]]
+    outside = module.by_name[collective.computation].by_name
+    op_name = body.metadata.op_name or outside[collective.instruction].metadata.op_name
     first = "" if numbered_opcode(op_name) else op_name
-    shape = outside[found.done].shape if found.done and not found.inner else body.shape
-    keys = {found.body, *((found.computation, part) for part in found.parts)}
+    shape = (
+        outside[collective.done].shape if collective.done and not collective.inner else body.shape
+    )
+    keys = {collective.body, *((collective.computation, part) for part in collective.parts)}
     return PlacedCollective(
-        kind=found.kind,
+        kind=collective.kind,
         phase=phase_of(first),
         path=mask_numbers(plain_path(first)),
         shape=without_layout(shape.text),
-        instruction=found.instruction,
+        instruction=collective.instruction,
         seconds=sum(seconds.get(key, 0.0) for key in keys),
     )
 
@@ -78,7 +80,7 @@ def compare_collectives(
     """
     ours, theirs = _counts(base), _counts(head)
     kinds = {kind for kind in ours | theirs if ours[kind] != theirs[kind]}
-    rest = [[each for each in side if each.kind in kinds] for side in (base, head)]
+    rest = [[placed for placed in side if placed.kind in kinds] for side in (base, head)]
     for mark in (_with_shape, _without_shape):
         rest = [_unmatched(rest[0], rest[1], mark), _unmatched(rest[1], rest[0], mark)]
     changes = [

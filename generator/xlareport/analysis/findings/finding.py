@@ -14,7 +14,7 @@ from xlareport.analysis.collectives.figures import (
 from xlareport.analysis.collectives.rows import CollectiveOrigin
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.memory import MemoryFigures
-from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
+from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, measure_occupancy
 from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.shardings.rematerializations import Rematerialization
@@ -81,6 +81,10 @@ class Finding(Struct, frozen=True):
         return self.occurrences or len(self.places)
 
 
+_DONE = frozenset({"all-gather-done", "async-done", "collective-permute-done", "copy-done"})
+"""Opcodes whose result is an element of what the start holds."""
+
+
 class Case(Struct, frozen=True, dict=True):
     """A module as the rules see it."""
 
@@ -142,6 +146,8 @@ class Case(Struct, frozen=True, dict=True):
         Where that is not known, each value has a place of its own.
         """
         occupancy = self.occupancy
+        if name in self._starts:
+            name, index = self._starts[name]
         known = [key for key in occupancy.ranges if key[0] == name] if occupancy else []
         if occupancy is None or not known:
             return name, index
@@ -153,7 +159,30 @@ class Case(Struct, frozen=True, dict=True):
             )
             if shared or slot.key in keys:
                 return slot.allocation.index, slot.offset
-        return None
+        return next((place for key in keys if (place := self._held_places.get(key))), None)
+
+    @cached_property
+    def _held_places(self) -> Mapping[BufferKey, tuple[int, int]]:
+        """The allocation and offset of each value in memory that is held throughout.
+
+        An output can be in the memory of the argument that is donated for it.
+        """
+        slots = self.occupancy.slots if self.occupancy else ()
+        allocations = {slot.allocation.index: slot.allocation for slot in slots if slot.is_held}
+        return {
+            (value.instruction, value.index): (allocation.index, value.offset)
+            for allocation in allocations.values()
+            for value in allocation.values
+        }
+
+    @cached_property
+    def _starts(self) -> Mapping[str, tuple[str, tuple[int, ...]]]:
+        """The value of the start that each done returns: its buffer is listed with the start."""
+        return {
+            line.name: (line.operand_names[0], (0,) if line.opcode == "copy-done" else (1,))
+            for line in self.module.instructions
+            if line.opcode in _DONE and line.operand_names
+        }
 
     @property
     def backend(self) -> str:

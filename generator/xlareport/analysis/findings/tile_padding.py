@@ -53,6 +53,12 @@ class _Padded(Struct, frozen=True):
     is_in_main_memory: bool
 
     @property
+    def name(self) -> str:
+        """The name of the instruction, with the element of its tuple: `while.6{4}`."""
+        element = f"{{{self.index[0]}}}" if self.index else ""
+        return f"{self.place[1]}{element}"
+
+    @property
     def waste(self) -> int:
         """Bytes of padding."""
         return self.padded - self.data
@@ -78,7 +84,7 @@ def tile_padding(case: Case) -> Iterator[Finding]:
 
 def _in_use_at_the_peak(case: Case, at_peak: Sequence[_Padded], size: int) -> Finding:
     first = at_peak[0]
-    names = list(dict.fromkeys(padded.place[1] for padded in at_peak))
+    names = [padded.name for padded in at_peak]
     data = sum(padded.data for padded in at_peak)
     verb = "takes" if len(at_peak) == 1 else "take"
     share = (
