@@ -1,4 +1,4 @@
-"""Labelled dumps for the scores: labels from tests/labels, dumps of the repository and others."""
+"""Labeled dumps for the scores: labels from tests/labels, dumps of the repository and others."""
 
 import os
 import re
@@ -59,7 +59,7 @@ def mains() -> list[Label]:
 
 
 def roles_of(dump: str, module: str) -> tuple[str, ...]:
-    """Return the right roles of a module; empty where nobody labelled it."""
+    """Return the right roles of a module; empty where nobody labeled it."""
     for dumps, modules, roles in rows("roles.tsv"):
         if fnmatchcase(dump, dumps) and fnmatchcase(module, modules):
             return tuple(roles.split("|"))
@@ -89,7 +89,7 @@ def opened(place: Path, *, anonymous: bool) -> Iterator[Source]:
 
 
 def analyzed(source: Source) -> AnalyzedDump:
-    """Analyse a dump in this process, without pages."""
+    """Analyze a dump in this process, without pages."""
     artifacts = name_files(source)
     grouped = group(artifacts)
     results = map(outline_module, grouped.modules)

@@ -305,7 +305,7 @@ def change_layouts(program: Program, chance: random.Random) -> set[int]:
 
 
 def change_types(program: Program, chance: random.Random) -> set[int]:
-    """Compute some instructions in another element type, as float normalisation does."""
+    """Compute some instructions in another element type, as float normalization does."""
     touched = set()
     for _, line in program.places():
         if line.shape.startswith("f32[") and line.operands and chance.random() < SHARE:

@@ -26,7 +26,7 @@ class Found:
     labels: list[Pair]
 
 
-def labelled(dump: str) -> list[Pair]:
+def labeled(dump: str) -> list[Pair]:
     """Return the patterns of the links of a dump that somebody knows."""
     return [
         (source, target) for name, source, target in rows("links.tsv") if fnmatchcase(dump, name)
@@ -64,7 +64,7 @@ def main() -> None:
     sums: Counter[str] = Counter()
     print(f"{'dump':34}{'exact':>7}{'guessed':>9}{'right':>7}{'known':>7}{'met':>5}")
     for label in mains():
-        known = labelled(label.dump)
+        known = labeled(label.dump)
         found = found_links(label, known) if known else None
         if found is not None:
             _print_dump(label.dump, found, known, sums)

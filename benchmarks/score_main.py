@@ -26,7 +26,7 @@ class Outcome:
     place: int | None
     """Place of the first right answer in the ranking, from 1."""
     roles_right: int
-    roles_labelled: int
+    roles_labeled: int
     wrong: tuple[str, ...]
     sureness: str
 
@@ -49,18 +49,18 @@ def judged(label: Label, names: Sequence[str], summaries: Sequence[ModuleSummary
     place = next((at for at, name in enumerate(ranked, 1) if right(label, name)), None)
     guess = guess_main(rank_modules(summaries))
     played = assign_roles(summaries, guess)
-    wrong, labelled = [], 0
+    wrong, labeled = [], 0
     for name, role in zip(names, played, strict=True):
         wanted = roles_of(label.dump, name)
-        labelled += bool(wanted)
+        labeled += bool(wanted)
         if wanted and role.name not in wanted:
             wrong.append(f"{name} is {'|'.join(wanted)}, said to be {role.name}: {role.reason}")
     sureness = guess.sureness if guess else ""
-    return Outcome(place, labelled - len(wrong), labelled, tuple(wrong), sureness)
+    return Outcome(place, labeled - len(wrong), labeled, tuple(wrong), sureness)
 
 
 def main() -> None:
-    """Print one line for each labelled dump, and the sums."""
+    """Print one line for each labeled dump, and the sums."""
     sums: Counter[str] = Counter()
     print(f"{'dump':34}{'answers':>8}{'size rule':>11}{'as is':>7}{'anonymous':>11}  sure    roles")
     for label in mains():
@@ -85,8 +85,8 @@ def _line(label: Label, outcomes: tuple[Outcome, Outcome], *, by_size: bool) -> 
     plain, hidden = outcomes
     size = "right" if by_size else "wrong"
     told = [str(outcome.place or "-") for outcome in outcomes]
-    roles_told = f"{plain.roles_right}/{plain.roles_labelled}"
-    told_hidden = f"{hidden.roles_right}/{hidden.roles_labelled}"
+    roles_told = f"{plain.roles_right}/{plain.roles_labeled}"
+    told_hidden = f"{hidden.roles_right}/{hidden.roles_labeled}"
     start = f"{label.dump:34}{len(label.answers):>8}{size:>11}{told[0]:>7}{told[1]:>11}"
     start += f"  {plain.sureness:6}"
     if "-v" in sys.argv:
@@ -108,7 +108,7 @@ def _add(
     for way, outcome in zip(("plain", "hidden"), outcomes, strict=True):
         sums[f"{kind} {way}"] += outcome.place is not None and outcome.place <= last
         sums[f"roles {way}"] += outcome.roles_right
-        sums[f"roles labelled {way}"] += outcome.roles_labelled
+        sums[f"roles labeled {way}"] += outcome.roles_labeled
 
 
 def _print_sums(sums: Counter[str]) -> None:
@@ -127,9 +127,9 @@ def _print_sums(sums: Counter[str]) -> None:
         said = f"{record.right}/{record.of}"
         print(f"{name}: right {held} held, {others} others; main_record.toml says {said}")
     for way, words in (("plain", "as they are"), ("hidden", "anonymous")):
-        found, labelled = sums[f"roles {way}"], sums[f"roles labelled {way}"]
-        share = found / labelled if labelled else 0
-        print(f"roles right, {words}: {found}/{labelled} ({share:.1%})")
+        found, labeled = sums[f"roles {way}"], sums[f"roles labeled {way}"]
+        share = found / labeled if labeled else 0
+        print(f"roles right, {words}: {found}/{labeled} ({share:.1%})")
 
 
 if __name__ == "__main__":

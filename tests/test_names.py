@@ -3,6 +3,7 @@
 import ast
 import functools
 import gc
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -121,3 +122,19 @@ _GENERIC = {
     *("tuple", "list", "dict", "set", "frozenset"),
     *("Callable", "Iterable", "Iterator", "Mapping", "Sequence"),
 }
+
+
+BRITISH = re.compile(
+    r"optimis|normalis|recognis|serialis|summaris|initialis|organis|colour|behaviour|neighbour"
+    r"|labelled|modelled|cancelling",
+    re.IGNORECASE,
+)
+
+
+def test_the_spelling_is_american() -> None:
+    words = {
+        f"{path.relative_to(PACKAGE)}: {word[0]}"
+        for path in PACKAGE.rglob("*.py")
+        for word in BRITISH.finditer(path.read_text("utf-8"))
+    }
+    assert words == set()

@@ -32,7 +32,7 @@ from xlareport.pages.tokens import meaning_of_stage
 from xlareport.runtime import units
 from xlareport.runtime.english import plain
 
-_NOT_RECOGNISED = frozenset({"unknown", "log"})
+_NOT_RECOGNIZED = frozenset({"unknown", "log"})
 _UNKNOWN = "unknown"
 _NOTHING_KNOWN = "Nothing here knows this name."
 _OP_NAME = re.compile(r"(?:jit|pjit|pmap|jvp|vmap|transpose)\([^/]", re.ASCII)
@@ -81,7 +81,7 @@ def explain_name(name: str) -> Explanation:
 
 def _known_file(name: str) -> Explanation | None:
     file = parse(name)
-    is_known = file.kind not in _NOT_RECOGNISED or file.module_id is not None
+    is_known = file.kind not in _NOT_RECOGNIZED or file.module_id is not None
     return _file(name, file) if is_known else None
 
 

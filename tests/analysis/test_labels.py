@@ -1,4 +1,4 @@
-"""Labelled dumps of the repository: the main program and the roles, as a person knows them."""
+"""Labeled dumps of the repository: the main program and the roles, as a person knows them."""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase

@@ -791,7 +791,7 @@ def test_unfused_work_names_the_option_that_forbids_it(case_of: MakeCase) -> Non
 
 def test_what_the_compiler_did_not_finish_is_not_blamed_on_it(case_of: MakeCase) -> None:
     text = having("unfused-chains", "having")
-    case = replace(case_of(text), is_optimised=False)
+    case = replace(case_of(text), is_optimized=False)
     assert {finding.rule for finding in find_findings(case)} == {"undonated-inputs"}
 
 
@@ -1090,7 +1090,7 @@ def test_an_argument_that_could_be_donated_as_a_whole_is_named(case_of: MakeCase
 def test_donations_are_judged_after_the_compiler_has_assigned_them(case_of: MakeCase) -> None:
     text = having("unused-donations")
     assert "unused-donations" in {finding.rule for finding in find_findings(case_of(text))}
-    case = replace(case_of(text), is_optimised=False)
+    case = replace(case_of(text), is_optimized=False)
     assert "unused-donations" not in {finding.rule for finding in find_findings(case)}
 
 

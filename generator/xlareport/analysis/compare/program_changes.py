@@ -101,11 +101,11 @@ def _pair_arguments(
 
 def _by_label(arguments: Sequence[GivenArgument]) -> Mapping[str, GivenArgument]:
     counts = Counter[str]()
-    labelled = {}
+    labeled = {}
     for argument in arguments:
         counts[argument.label] += 1
-        labelled[f"{argument.label} {counts[argument.label]}"] = argument
-    return labelled
+        labeled[f"{argument.label} {counts[argument.label]}"] = argument
+    return labeled
 
 
 def _types(

@@ -42,13 +42,13 @@ def count_convolution_flops(lhs: Shape, rhs: Shape, result: Shape, site: Site) -
         label = str(number)
         positions *= count_valid_positions(
             dimension,
-            _labelled(site, lhs, inputs, label),
-            _labelled(site, rhs, kernels, label),
-            _labelled(site, result, outputs, label),
+            _labeled(site, lhs, inputs, label),
+            _labeled(site, rhs, kernels, label),
+            _labeled(site, result, outputs, label),
         )
-    features = _labelled(site, lhs, inputs, "f") // _groups(site, "feature_group_count")
-    batches = _labelled(site, lhs, inputs, "b") // _groups(site, "batch_group_count")
-    return FMA_FLOPS * features * batches * _labelled(site, result, outputs, "f") * positions
+    features = _labeled(site, lhs, inputs, "f") // _groups(site, "feature_group_count")
+    batches = _labeled(site, lhs, inputs, "b") // _groups(site, "batch_group_count")
+    return FMA_FLOPS * features * batches * _labeled(site, result, outputs, "f") * positions
 
 
 def count_valid_positions(window: WindowDimension, inputs: int, kernels: int, outputs: int) -> int:
@@ -134,7 +134,7 @@ def _labels(text: str) -> tuple[str, str, str]:
     return inputs, kernels, outputs
 
 
-def _labelled(site: Site, shape: Shape, labels: str, label: str) -> int:
+def _labeled(site: Site, shape: Shape, labels: str, label: str) -> int:
     return site.dimension(shape, labels.find(label))
 
 

@@ -60,7 +60,7 @@ def make_case(
         origins={row.collective.key: row.origin for row in collectives},
         scheduler_step=find_scheduler_step(module.snapshots),
         sync_step=find_sync_step(module.snapshots),
-        is_optimised=finished,
+        is_optimized=finished,
     )
 
 

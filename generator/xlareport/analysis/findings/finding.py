@@ -89,11 +89,11 @@ class Case(Struct, frozen=True, dict=True):
     """A module as the rules see it."""
 
     module: HloModule
-    """The optimised snapshot."""
+    """The optimized snapshot."""
     cost: ModuleCost
     device: Device
     before: HloModule | None = None
-    """The snapshot before optimisation."""
+    """The snapshot before optimization."""
     decisions: Mapping[InstructionKey, LinkedDecisions] = field(default_factory=dict)
     """The decisions of the GPU fusion pass."""
     cycles: Mapping[InstructionKey, int] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Case(Struct, frozen=True, dict=True):
     """The number of the step that made collectives synchronous: see `find_sync_step`."""
     with_candidates: bool = False
     """Whether smaller savings are returned too if they are a large share of a small module's."""
-    is_optimised: bool = True
+    is_optimized: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
 
     @cached_property

@@ -117,7 +117,7 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
     entry = case.module.entry
     if entry is None or not entry.is_entry:
         return ()
-    rules = RULES if case.is_optimised else OF_THE_PROGRAM
+    rules = RULES if case.is_optimized else OF_THE_PROGRAM
     findings = (_shortened(finding) for rule in rules for finding in rule(case))
     return merge_findings(qualify_shares(case, findings))
 

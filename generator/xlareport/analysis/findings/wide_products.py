@@ -26,7 +26,7 @@ LEAST_ELEMENTS = 1 << 14
 def wide_products(case: Case) -> Iterator[Finding]:
     """Report dots whose operands were both converted from a narrow type by the framework."""
     module = case.before or case.module
-    became = case.module if case.is_optimised and case.before is not None else None
+    became = case.module if case.is_optimized and case.before is not None else None
     for computation, instruction in _dots(module):
         sources = [_source(computation, name) for name in instruction.operand_names[:2]]
         narrower = [source for source in sources if source is not None]

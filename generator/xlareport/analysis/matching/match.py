@@ -72,7 +72,7 @@ _RULES = (
     collectives.folded,
     frames.entry_arguments,
     frames.passed,
-    spreading.neighbours,
+    spreading.neighbors,
     manual.split,
     collectives.combined,
     merged_dots.merged,
@@ -93,17 +93,17 @@ _RULES = (
     identity.same_name,
     frames.called,
     identity.same_value,
-    spreading.neighbours,
+    spreading.neighbors,
     frames.called,
     clamps.clamped,
     swaps.reordered,
     identity.moved_name,
     manual.split,
-    spreading.neighbours,
+    spreading.neighbors,
     identity.same_value,
     reciprocals.mark_reciprocals,
     identity.same_origin,
-    spreading.neighbours,
+    spreading.neighbors,
     joined.joined,
     sums.reassociated,
     factored.factored,
@@ -176,10 +176,10 @@ _BY_NAME = (
 _BY_CONTENTS = {identity.same_operation: (same_fusions.same_fusions, identity.same_operation)}
 """Of two programs fusions are paired by their contents first, then by their framework op."""
 _OF_TWO_PROGRAMS = (
-    programs.labelled_arguments,
+    programs.labeled_arguments,
     identity.same_value,
     programs.same_op,
-    spreading.neighbours,
+    spreading.neighbors,
     programs.same_op_in_order,
     *(
         rule
@@ -188,7 +188,7 @@ _OF_TWO_PROGRAMS = (
         for rule in _BY_CONTENTS.get(listed, (listed,))
     ),
     programs.same_value_elsewhere,
-    spreading.neighbours,
+    spreading.neighbors,
     same_fusions.same_fusions,
     same_fusions.same_operands,
 )

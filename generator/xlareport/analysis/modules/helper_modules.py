@@ -105,7 +105,7 @@ def _makes_a_key(summary: ModuleSummary) -> bool:
 
 
 def _eager(summary: ModuleSummary) -> Role | None:
-    """Recognise an operation that ran outside of jit: few operations, from one place."""
+    """Recognize an operation that ran outside of jit: few operations, from one place."""
     count, doing = summary.features.operation_count, dict(summary.features.operations)
     if summary.origin.frontend not in ("jax", None) or is_own_function(summary):
         return None

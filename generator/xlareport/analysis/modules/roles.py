@@ -178,7 +178,7 @@ def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 
 def _helper(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    """Recognise helpers; an operation outside jit has one name wherever it comes up."""
+    """Recognize helpers; an operation outside jit has one name wherever it comes up."""
     role = classify_helper(summary)
     if role is not None and role.name == ModuleRole.EAGER_OP and _code(summary) in dump.renamed:
         return None
@@ -256,7 +256,7 @@ _REARRANGES = frozenset({"concatenate", "reshape", "slice", "transpose", "broadc
 
 
 def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    """Recognise the main program's arguments taken, and not given back."""
+    """Recognize the main program's arguments taken, and not given back."""
     main = dump.main
     if main is None or _is_main(summary, dump):
         return None

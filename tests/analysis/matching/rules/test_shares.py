@@ -65,7 +65,7 @@ def test_an_operation_on_other_values_is_no_share(read: Read) -> None:
 def _pairs(read: Read, after: str) -> dict[str, str | None]:
     """Return the partners after the arguments and their users were paired, and this rule ran."""
     search = start(read(_BEFORE), read(after))
-    for rule in (frames.entry_arguments, spreading.neighbours, shares.shared_work):
+    for rule in (frames.entry_arguments, spreading.neighbors, shares.shared_work):
         rule(search)
     return {
         node.instruction.name: node.partner.instruction.name if node.partner else None

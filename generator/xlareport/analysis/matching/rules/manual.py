@@ -6,7 +6,7 @@ of these with a copy in the shape of a shard.
 
 from collections.abc import Callable, Hashable
 
-from xlareport.analysis.matching.rules.spreading import neighbours
+from xlareport.analysis.matching.rules.spreading import neighbors
 from xlareport.analysis.matching.search.nodes import ARRAY_CALLS, is_free, origin, target_of
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -38,7 +38,7 @@ def split(search: Search) -> None:
         _split_known(search)
         if len(search.links) == count:
             return
-        neighbours(search)
+        neighbors(search)
 
 
 def _split_known(search: Search) -> None:

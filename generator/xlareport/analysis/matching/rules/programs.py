@@ -12,7 +12,7 @@ from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
 
 
-def labelled_arguments(search: Search) -> None:
+def labeled_arguments(search: Search) -> None:
     """Pair the arguments of the modules by the framework's labels, not by numbers."""
     search.evaluate()
     sides = search.before, search.after

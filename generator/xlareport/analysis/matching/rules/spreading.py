@@ -61,7 +61,7 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 
-def neighbours(search: Search) -> None:
+def neighbors(search: Search) -> None:
     """Pair the operands of linked nodes by position, and their only unpaired users."""
     _Spread(search).run()
 
