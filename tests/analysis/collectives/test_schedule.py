@@ -121,6 +121,25 @@ def test_work_beside_several_collectives_counts_once(
     assert sum_hideable(schedule, both.values()) == work
 
 
+def test_work_that_feeds_the_other_of_two_collectives_hides_only_the_first(
+    read_text: ReadText, measured: Measure
+) -> None:
+    text = entry(
+        f"e = {SMALL} parameter(2)",
+        f"g = {SMALL} dot(e, e), {DOT}",
+        f"h = {SMALL} dot(e, e), {DOT}",
+        f"x = {SMALL} all-reduce(g), {ALL}",
+        f"y = {SMALL} all-reduce(h), {ALL}",
+        f"ROOT r = ({SMALL}, {SMALL}) tuple(x, y)",
+    )
+    module = read_text(text)
+    both = measured(module, "nvidia-h100")
+    schedule = Schedule(module, count_cost(module), devices()["nvidia-h100"])
+    work = schedule.seconds(module.by_name["e"], "g")
+    assert [figures.overlap.apart for figures in both.values()] == [("h",), ("g",)]
+    assert sum_hideable(schedule, both.values()) == work
+
+
 def test_short_work_that_is_independent_is_told(read_text: ReadText, measured: Measure) -> None:
     """Work under a tenth of its time is no reason, and is not told as if it were not there."""
     small = "i = f32[1048576] iota(), iota_dimension=0"

@@ -1,12 +1,14 @@
 """Figures of collectives: bytes, groups, executions, modeled time, hidden and exposed time."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import combinations
 
 from msgspec import Struct
 
 from xlareport.analysis.collectives.find import Collective, find_collectives
-from xlareport.analysis.collectives.schedule import Overlap, Schedule
+from xlareport.analysis.collectives.schedule import Overlap, Schedule, names_after, names_before
 from xlareport.analysis.cost.interconnect_time import ModeledTime, model_time
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.wire import (
@@ -20,6 +22,9 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_pairs
 from xlareport.knowledge.devices import Device
+
+_MOST_PAIRED = 20
+"""Collectives of a computation, the longest, whose order is looked at in pairs."""
 
 
 class CollectiveFigures(Struct, frozen=True):
@@ -80,27 +85,93 @@ def measure_collectives(
 def sum_hideable(schedule: Schedule, collectives: Iterable[CollectiveFigures]) -> float:
     """Return the seconds of all executions that more overlap hides at most.
 
-    Work that could run beside several collectives of a computation counts once.
+    Work that could run beside several collectives of a computation counts once. What two of them
+    hide together is at most what they hide in the best order of the two.
     """
     homes: dict[str, list[CollectiveFigures]] = defaultdict(list)
     for figures in collectives:
         homes[figures.collective.computation].append(figures)
     return sum(
-        min(
-            sum(figures.hideable_seconds for figures in together),
-            _apart_seconds(schedule, schedule.module.by_name[home], together),
-        )
+        _hideable_together(schedule, schedule.module.by_name[home], together)
         for home, together in homes.items()
     )
 
 
-def _apart_seconds(
+def _hideable_together(
     schedule: Schedule, home: Computation, collectives: Sequence[CollectiveFigures]
 ) -> float:
-    """Return the seconds of all executions of the work that could run beside collectives."""
+    """Return the seconds of all executions that collectives of a computation hide at most."""
+    hideable = sum(figures.hideable_seconds for figures in collectives)
     names = {name for figures in collectives for name in figures.overlap.apart}
     counted = max(figures.counted for figures in collectives)
-    return sum(schedule.seconds(home, name) for name in sorted(names)) * counted
+    work = sum(schedule.seconds(home, name) for name in sorted(names)) * counted
+    return min(hideable - _lost_by_order(schedule, home, collectives), work)
+
+
+def _lost_by_order(
+    schedule: Schedule, home: Computation, collectives: Sequence[CollectiveFigures]
+) -> float:
+    """Return the seconds that pairs of collectives cannot hide, with each collective in one."""
+    longest = sorted(collectives, key=lambda figures: -figures.hideable_seconds)[:_MOST_PAIRED]
+    beside = [_Beside.of(schedule, home, figures) for figures in longest]
+    losses = [(first.lost_with(second), first, second) for first, second in combinations(beside, 2)]
+    lost, paired = 0.0, set[str]()
+    for seconds, first, second in sorted(losses, key=lambda loss: -loss[0]):
+        if paired.isdisjoint({first.name, second.name}):
+            lost += seconds
+            paired |= {first.name, second.name}
+    return lost
+
+
+class _Beside(Struct, frozen=True):
+    """The work that could run beside a collective, and the order that data sets."""
+
+    name: str
+    exposed: float
+    """Seconds of all executions."""
+    work: Mapping[str, float]
+    """Seconds of all executions of what could run meanwhile and does not."""
+    before: AbstractSet[str]
+    """What it needs."""
+    after: AbstractSet[str]
+    """What needs it."""
+
+    @classmethod
+    def of(cls, schedule: Schedule, home: Computation, figures: CollectiveFigures) -> "_Beside":
+        """Return that of a collective of a computation."""
+        collective, apart = figures.collective, figures.overlap.apart
+        return cls(
+            name=collective.instruction,
+            exposed=figures.exposed_seconds,
+            work={name: schedule.seconds(home, name) * figures.counted for name in apart},
+            before=names_before(home, collective),
+            after=names_after(home, collective),
+        )
+
+    def lost_with(self, other: "_Beside") -> float:
+        """Return the seconds that two collectives hide by themselves, but not together.
+
+        What the first to start needs has run before the other starts, and what needs the last to
+        end runs after the other has ended.
+        """
+        orders = (
+            (self.without(before | after), other.without(other_before | other_after))
+            for before, other_before in ((other.before, set[str]()), (set[str](), self.before))
+            for after, other_after in ((other.after, set[str]()), (set[str](), self.after))
+        )
+        together = (
+            min(self.hide(mine) + other.hide(others), sum((mine | others).values()))
+            for mine, others in orders
+        )
+        return self.hide(self.work) + other.hide(other.work) - max(together)
+
+    def without(self, names: AbstractSet[str]) -> dict[str, float]:
+        """Return the work without some of it."""
+        return {name: seconds for name, seconds in self.work.items() if name not in names}
+
+    def hide(self, work: Mapping[str, float]) -> float:
+        """Return the exposed seconds that this work hides at most."""
+        return min(self.exposed, sum(work.values()))
 
 
 def _figures(

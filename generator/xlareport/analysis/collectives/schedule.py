@@ -264,7 +264,7 @@ class Schedule(Struct, frozen=True):
             total = sum(times.values()) + apart
             return WaitReason.NO_WORK, already + _little(total, "further" if already else "other")
         heaviest = max(times, key=lambda name: (times[name], name))
-        direction = "feeds it" if heaviest in _before(home, collective) else "needs its result"
+        direction = "feeds it" if heaviest in names_before(home, collective) else "needs its result"
         if apart:
             left = units.seconds(apart)
             detail = (
@@ -335,7 +335,8 @@ def _waiting_parts(collective: Collective) -> Sequence[str]:
     return (parts[0], parts[-1]) if collective.form == ASYNC_FUSIONS else parts
 
 
-def _before(home: Computation, collective: Collective) -> set[str]:
+def names_before(home: Computation, collective: Collective) -> set[str]:
+    """Return the names of a collective's start and of all that it needs."""
     return {
         *reachable(
             collective.parts[:1],
@@ -344,9 +345,13 @@ def _before(home: Computation, collective: Collective) -> set[str]:
     }
 
 
+def names_after(home: Computation, collective: Collective) -> set[str]:
+    """Return the names of a collective's parts and of all that needs them."""
+    return {
+        *reachable(collective.parts, lambda name: [user.name for user in home.users.get(name, ())])
+    }
+
+
 def _bound(home: Computation, collective: Collective) -> set[str]:
     """Return the names of a collective's parts and of all its transitive operands and users."""
-    after = reachable(
-        collective.parts, lambda name: [user.name for user in home.users.get(name, ())]
-    )
-    return {*_before(home, collective), *after, *collective.parts}
+    return names_before(home, collective) | names_after(home, collective)
