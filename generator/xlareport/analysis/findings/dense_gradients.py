@@ -4,7 +4,8 @@ A scatter adds updates to a buffer of zeros that is at least twice as large as t
 later instructions read the whole buffer. The gradient of an embedding lookup does this. Filling the
 buffer, and reading it independently of the updates, takes 5% or more of the roofline time. An
 optimizer that updates only the touched rows needs no such buffer. It saves at most the time of all
-instructions that read the buffer, because they update every row.
+instructions that read the buffer, because they update every row. If the scatter was a
+`select-and-scatter`, the gradient of a max-pool, only filling and reading the buffer count.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,12 +22,22 @@ LEAST_SHARE = 0.05
 """Of the module's roofline time."""
 _LEAST_RATIO = 2
 """Bytes of the buffer by those of the updates."""
+_OF_TABLE = (
+    "If this is the gradient of an embedding table, update the touched rows alone: scatter into "
+    "the table and the optimizer's state instead of zeros."
+)
+_OF_POOL = (
+    "It is the gradient of a max-pool. If the windows of the pool do not overlap, write the pool "
+    "as a reshape and a maximum over the dimensions of the window: its gradient needs no scatter."
+)
 
 
 class _Scatter(Struct, frozen=True):
     """A scatter by itself, or the fusion that consists of one and what it needs."""
 
     instruction: Instruction
+    root: Instruction
+    """The scatter itself."""
     zeros: Instruction
     """The instruction that fills the buffer, in the same computation."""
     updates: int
@@ -50,7 +61,10 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
         seconds = case.time_of_bytes(size) * (1 + len(readers)) * cost.counted
         if case.is_noticeable(seconds, LEAST_SHARE):
             names = join_names(reader.name for reader in readers)
+            is_pool = _is_pool_gradient(case, scatter)
             most = _most(case, computation, size, readers) + case.time_of_bytes(size) * cost.counted
+            all_else = f", with all else that the readers do {units.share(case.share(most))}"
+            most = seconds if is_pool else most
             yield Finding(
                 rule="dense-gradients",
                 title="Scatter into a dense buffer of zeros",
@@ -62,18 +76,25 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
                     f"`{instruction.name}` adds {units.byte_size(scatter.updates)} of updates to "
                     f"{units.byte_size(size)} of zeros, which `{scatter.zeros.name}` writes and "
                     f"{names} read whole{describe_executions(cost.counted)}: writing and reading "
-                    f"them takes {units.share(case.share(seconds))} of the module's roofline time, "
-                    f"with all else that the readers do {units.share(case.share(most))}."
+                    f"them takes {units.share(case.share(seconds))} of the module's roofline time"
+                    f"{'' if is_pool else all_else}."
                 ),
-                suggestion=(
-                    "If this is the gradient of an embedding table, update the touched rows "
-                    "alone: scatter into the table and the optimizer's state instead of zeros."
-                ),
+                suggestion=_OF_POOL if is_pool else _OF_TABLE,
                 grade="matched",
                 weight=most,
                 seconds=most,
                 bytes=size,
             )
+
+
+def _is_pool_gradient(case: Case, scatter: _Scatter) -> bool:
+    """Return whether a scatter was a select-and-scatter before optimization, by its op_name."""
+    names = {line.metadata.op_name for line in (scatter.instruction, scatter.root)} - {""}
+    return case.before is not None and any(
+        line.opcode == "select-and-scatter" and line.metadata.op_name in names
+        for computation in case.before.computations
+        for line in computation.instructions
+    )
 
 
 def _most(case: Case, home: Computation, size: int, readers: Iterable[Instruction]) -> float:
@@ -90,6 +111,7 @@ def _scatter(case: Case, home: Computation, instruction: Instruction) -> _Scatte
     """Return the scatter into zeros that an instruction is; None for others."""
     if instruction.shape.elements:
         return None
+    root: Instruction | None = instruction
     if instruction.opcode == "scatter" and len(instruction.operand_names) > 2:
         updates = home.operand(instruction, 2)
         buffer = home.operand(instruction)
@@ -110,7 +132,7 @@ def _scatter(case: Case, home: Computation, instruction: Instruction) -> _Scatte
         return None
     zeros = _zeros(case, home, buffer)
     size = updates.shape.byte_size if updates else None
-    return _Scatter(instruction, zeros, size) if zeros and size else None
+    return _Scatter(instruction, root, zeros, size) if root and zeros and size else None
 
 
 def _zeros(case: Case, home: Computation, buffer: Instruction | None) -> Instruction | None:
