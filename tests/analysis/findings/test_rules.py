@@ -1085,6 +1085,9 @@ def test_an_argument_that_could_be_donated_as_a_whole_is_named(case_of: MakeCase
     (finding,) = undonated_inputs(case_of(text))
     assert finding.subject == "all arrays of m (argument 0)"
     assert "layout: all arrays of `m` (argument 0). Neither" in finding.evidence
+    assert finding.suggestion.startswith("Donate them ")
+    (finding,) = undonated_inputs(case_of(having("undonated-inputs")))
+    assert finding.suggestion.startswith("Donate it ")
 
 
 def test_donations_are_judged_after_the_compiler_has_assigned_them(case_of: MakeCase) -> None:

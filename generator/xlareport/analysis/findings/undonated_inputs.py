@@ -39,6 +39,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
         return
     names = list(name_parameters(list_arguments(case.module), [number for number, _ in pairs]))
     whole = [name for name in names if not name.isdecimal()]
+    them = "it" if len(pairs) == 1 else "them"
     yield Finding(
         rule="undonated-inputs",
         title="Undonated inputs (could alias outputs)",
@@ -49,8 +50,8 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
             "`input_output_alias` nor in `buffer_donor`."
         ),
         suggestion=(
-            f"Donate them (donate_argnums in JAX) to save {units.byte_size(size)} if the caller "
-            "does not reuse them, as with old parameters and optimizer state."
+            f"Donate {them} (donate_argnums in JAX) to save {units.byte_size(size)} if the caller "
+            f"does not reuse {them}, as with old parameters and optimizer state."
         ),
         grade="matched",
         weight=case.time_of_bytes(size),
