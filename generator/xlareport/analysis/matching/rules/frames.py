@@ -12,7 +12,7 @@ from xlareport.analysis.matching.search.nodes import (
 )
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import callees_of
-from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement, opened_root
+from xlareport.analysis.matching.sides.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.side import Side
@@ -154,13 +154,8 @@ def _by_operand(side: Side, frame: Frame) -> dict[Hashable, list[Node]]:
         return {}
     pairs = zip(operands, parameters, strict=True)
     return group_by_key(
-        (_value_of(side, operand), frame.node(line)) for operand, line in pairs if operand
+        (side.value_of(operand), frame.node(line)) for operand, line in pairs if operand
     )
-
-
-def _value_of(side: Side, operand: NodeElement) -> int:
-    side.values.value_of(operand[0])
-    return side.values.element(*operand)
 
 
 def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:

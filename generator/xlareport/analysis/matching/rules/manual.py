@@ -73,7 +73,7 @@ def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> l
             _behind(search.before, operand, passes)[0] for passes in (_is_constraint, _is_stated)
         )
         for source in (operand, *behind):
-            key = (_SPLIT[target_of(whole)], _value(search.before, source))
+            key = (_SPLIT[target_of(whole)], search.before.value_of(source))
             free = [
                 part
                 for part in dict.fromkeys(parts.get(key, ()))
@@ -95,7 +95,7 @@ def _gives(part: Node, shape: Shape) -> bool:
 def _key(side: Side, part: Node, passes: Callable[[Node], bool]) -> Hashable:
     """Return the target of an array's call and the value behind what passes its operand on."""
     operand, _ = _behind(side, side.graph.operands(part)[0], passes)
-    return (target_of(part), _value(side, operand))
+    return (target_of(part), side.value_of(operand))
 
 
 def _behind(
@@ -129,12 +129,6 @@ def _is_copied(node: Node) -> bool:
 def _is_stated(node: Node) -> bool:
     """Return whether a node is a constraint, or a reshape, which may be behind one."""
     return _is_constraint(node) or node.instruction.opcode == _RESHAPE
-
-
-def _value(side: Side, operand: NodeElement) -> int:
-    node, path = operand
-    side.values.value_of(node)
-    return side.values.element(node, path)
 
 
 def _link(search: Search, whole: Node, parts: list[Node]) -> None:

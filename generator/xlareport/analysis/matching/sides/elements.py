@@ -144,12 +144,9 @@ def _starts(side: "Side", loop: Node, *, behind_copies: bool) -> list[int]:
     single = operands[0][0] if len(operands) == 1 else None
     if single is None or single.instruction.opcode != "tuple":
         return []
-    values, starts = side.values, []
-    for node, path in side.graph.operands(single):
-        start = _copied(side, (node, path)) if behind_copies else (node, path)
-        values.value_of(start[0])  # kept lines that only a kept tuple reads have no value yet
-        starts.append(values.element(*start))
-    return starts
+    operands = side.graph.operands(single)
+    starts = [_copied(side, operand) for operand in operands] if behind_copies else operands
+    return [side.value_of(start) for start in starts]
 
 
 def _copied(side: "Side", element: NodeElement) -> NodeElement:

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from functools import cached_property
 
 from xlareport.analysis.matching.sides.depths import Depths, depths_of_products, further_depths
-from xlareport.analysis.matching.sides.graph import Frame, Graph, Node
+from xlareport.analysis.matching.sides.graph import Frame, Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.repeats import own_values
 from xlareport.analysis.matching.sides.values import Values
 
@@ -53,6 +53,15 @@ class Side:
         computation = node.frame.computation
         entry = computation is self.graph.module.entry
         return entry or bool(self.graph.call_sites(computation.name))
+
+    def value_of(self, operand: NodeElement) -> int:
+        """Return the value number of an operand, which may be kept, or an element of a result."""
+        self.values.value_of(operand[0])
+        return self.values.element(*operand)
+
+    def has_one_user(self, node: Node) -> bool:
+        """Whether a single operand of a differing node is this node."""
+        return len(self.users.get(node, ())) == 1
 
     def has_open(self) -> bool:
         """Whether a differing node has no partner yet."""

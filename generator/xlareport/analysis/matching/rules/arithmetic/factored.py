@@ -108,7 +108,7 @@ def _parts(side: Side, product: Node) -> Iterator[Node]:
         if is_free(part) and _is_product(part) and len(waiting) < _MOST_PRODUCTS:
             yield part
             read = (node for node, _ in side.graph.operands(part))
-            waiting += (node for node in read if len(side.users.get(node, ())) == 1)
+            waiting += (node for node in read if side.has_one_user(node))
 
 
 def _is_product(node: Node) -> bool:

@@ -108,9 +108,8 @@ def _run(side: Side, last: Node) -> _Run | None:
         nodes.append(node)
         constants.append(chain)
         operand, path = side.graph.operands(node)[1 - place]
-        side.values.value_of(operand)
-        token = side.values.element(operand, path)
-        alone = is_free(operand) and len(side.users.get(operand, ())) == 1
+        token = side.value_of((operand, path))
+        alone = is_free(operand) and side.has_one_user(operand)
         if path or not alone or _family(operand) is not family:
             break
         node = operand

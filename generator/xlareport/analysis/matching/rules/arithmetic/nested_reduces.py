@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
 
@@ -18,10 +19,9 @@ def merged_reduces(search: Search) -> None:
     if not nested:
         return
     search.evaluate()
-    pairs: dict[Hashable, list[tuple[Node, Node]]] = {}
-    for outer, inner in nested:
-        count = _count_dimensions(outer) + _count_dimensions(inner)
-        pairs.setdefault(_key(search.before, outer, inner, count), []).append((outer, inner))
+    pairs = group_by_key(
+        (_key(search.before, *pair, sum(map(_count_dimensions, pair))), pair) for pair in nested
+    )
     for whole in wholes:
         key = _key(search.after, whole, whole, _count_dimensions(whole))
         members = next((pair for pair in pairs.get(key, ()) if all(map(is_free, pair))), None)
@@ -37,7 +37,7 @@ def _nested(side: Side) -> Iterator[tuple[Node, Node]]:
         operands = side.graph.operands(outer) if _is_reduce(outer) else ()
         if operands and not operands[0][1] and _is_reduce(operands[0][0]):
             inner = operands[0][0]
-            if is_free(inner) and len(side.users.get(inner, ())) == 1:
+            if is_free(inner) and side.has_one_user(inner):
                 yield outer, inner
 
 
@@ -52,8 +52,6 @@ def _count_dimensions(node: Node) -> int:
 
 def _key(side: Side, outer: Node, inner: Node, count: int) -> Hashable:
     """Return the place, the result's shape, the number of dimensions and the value reduced."""
-    data, path = side.graph.operands(inner)[0]
-    side.values.value_of(data)
     shape = outer.instruction.shape
-    kept = (shape.element_type, shape.dimensions)
-    return outer.frame.number, kept, count, side.values.element(data, path)
+    value = side.value_of(side.graph.operands(inner)[0])
+    return outer.frame.number, shape.element_type, shape.dimensions, count, value

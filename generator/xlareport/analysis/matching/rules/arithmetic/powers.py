@@ -68,8 +68,6 @@ def _keyed_bits(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]
 
 def _keyed(side: Side, node: Node, opcode: str, number: int) -> Iterator[tuple[Hashable, Node]]:
     """Yield a node with the operation, the number and its first operand's value as key."""
-    operand, path = side.graph.operands(node)[0]
-    side.values.value_of(operand)
-    token = side.values.element(operand, path)
+    token = side.value_of(side.graph.operands(node)[0])
     if token != UNKNOWN:
         yield (node.frame.number, node.instruction.shape.text, opcode, number, token), node

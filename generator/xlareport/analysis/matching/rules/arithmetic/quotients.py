@@ -47,6 +47,6 @@ def _in_a_row(side: Side, quotients: list[Node]) -> Iterator[tuple[Hashable, tup
         if inner is None or not is_free(inner) or inner.instruction.opcode != _QUOTIENT:
             continue
         read, behind = side.values.read(node), side.values.read(inner)
-        alone = len(side.users.get(inner, ())) == 1
+        alone = side.has_one_user(inner)
         if alone and len(read) == len(behind) == _TERMS:
             yield (behind[0], *sorted((behind[1], read[1]))), (node, inner)

@@ -56,7 +56,7 @@ def _inner(side: Side, node: Node) -> list[Node]:
 
 def _is_part(side: Side, node: Node, whole: Node) -> bool:
     """Return whether an operand is a sum for a sum alone, or a product for a product."""
-    alone = len(side.users.get(node, ())) == 1
+    alone = side.has_one_user(node)
     return alone and is_free(node) and _are_of_one_kind(node, whole)
 
 
@@ -87,8 +87,7 @@ def _terms(side: Side, root: Node) -> Counter[int]:
             if not path and _is_part(side, operand, root):
                 waiting.append((operand, sign * own))
                 continue
-            side.values.value_of(operand)
-            token = side.values.element(operand, path)
+            token = side.value_of((operand, path))
             if token == UNKNOWN or len(waiting) > _MOST_TERMS:
                 return Counter()
             terms[token] += sign * own

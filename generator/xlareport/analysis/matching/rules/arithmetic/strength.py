@@ -53,8 +53,7 @@ def _value(side: Side, operand: NodeElement) -> int:
         if path or not operands or not _hands_on(node, operands[0]):
             break
         node, path = operands[0]
-    side.values.value_of(node)
-    return side.values.element(node, path)
+    return side.value_of((node, path))
 
 
 def _hands_on(node: Node, operand: NodeElement) -> bool:

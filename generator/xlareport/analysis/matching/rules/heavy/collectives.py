@@ -87,7 +87,7 @@ def _reduced(side: Side, outer: Node) -> Node | None:
     inner = operands[0][0] if len(operands) == 1 else None
     if inner is None or _opcode(inner) != _REDUCED or not is_free(inner):
         return None
-    return inner if len(side.users.get(inner, ())) == 1 and is_free(outer) else None
+    return inner if side.has_one_user(inner) and is_free(outer) else None
 
 
 def halves(search: Search) -> None:

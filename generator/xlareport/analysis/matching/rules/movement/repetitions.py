@@ -6,7 +6,6 @@
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
-from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
@@ -87,7 +86,7 @@ def _is_source(search: Search, node: Node, other: Node) -> bool:
     given = search.before.graph.operands(node) if _repeats(node) else ()
     if not given:
         return False
-    repeated = _value(search.before, given[0])
+    repeated = search.before.value_of(given[0])
     for _ in range(_MOST_MOVES):
         if search.after.values.value_of(other) == repeated:
             return True
@@ -96,11 +95,6 @@ def _is_source(search: Search, node: Node, other: Node) -> bool:
             return False
         other = operands[0][0]
     return False
-
-
-def _value(side: Side, operand: NodeElement) -> int:
-    side.values.value_of(operand[0])
-    return side.values.element(*operand)
 
 
 def _does_the_same(node: Node, other: Node) -> bool:
