@@ -81,7 +81,9 @@ def unread_heavy(computation: Computation) -> frozenset[Instruction]:
     """Return the heavy instructions on which no result depends; computed once."""
     unread = _UNREAD.get(computation)
     if unread is None:
-        unread = _UNREAD[computation] = _unread_heavy(computation)
+        dead = map(computation.by_name.__getitem__, dead_names(computation))
+        unread = frozenset(line for line in dead if family_of(line) is not None)
+        _UNREAD[computation] = unread
     return unread
 
 
@@ -89,18 +91,3 @@ def left_over(before: Computation, after: Computation) -> frozenset[Instruction]
     """Return the unchanged heavy instructions that lost all their users."""
     unread = unread_heavy(after)
     return unread - unread_heavy(before) if unread else unread
-
-
-def _unread_heavy(computation: Computation) -> frozenset[Instruction]:
-    heavy = [line for line in computation.instructions if family_of(line) is not None]
-    if not heavy:
-        return frozenset()
-    read: set[str] = set()
-    for line in reversed(computation.instructions):  # XLA prints operands before their users
-        if line is computation.root or line.name in read or line.opcode in ACTING:
-            read.update(line.operand_names)
-    return frozenset(
-        line
-        for line in heavy
-        if line.name not in read and line is not computation.root and line.opcode not in ACTING
-    )
