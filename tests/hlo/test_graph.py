@@ -3,7 +3,6 @@ from tests.modules import parse_module
 from xlareport.hlo.graph import (
     called_computations,
     control_predecessors,
-    find_only_loops,
     readers_behind,
 )
 from xlareport.hlo.model import HloModule
@@ -74,4 +73,4 @@ ENTRY e {
 }"""
     looped = module(text)
     assert looped.entry is not None
-    assert find_only_loops(looped) == {"go": (looped.entry, looped.entry.by_name["w"])}
+    assert looped.only_loops == {"go": (looped.entry, looped.entry.by_name["w"])}

@@ -64,17 +64,6 @@ def find_fused_computations(module: HloModule) -> frozenset[str]:
     )
 
 
-def find_only_loops(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
-    """Return the loop of each body that belongs to one loop alone, with the loop's computation."""
-    loops: dict[str, list[tuple[Computation, Instruction]]] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode == "while":
-                body = dict(instruction.called).get("body", "")
-                loops.setdefault(body, []).append((computation, instruction))
-    return {body: places[0] for body, places in loops.items() if len(places) == 1}
-
-
 def called_computations(
     module: HloModule, instructions: Iterable[Instruction], without: Collection[str] = ()
 ) -> set[str]:

@@ -192,6 +192,17 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
         marked = (computation for computation in self.computations if computation.is_entry)
         return next(marked, self.computations[-1] if self.computations else None)
 
+    @cached_property
+    def only_loops(self) -> Mapping[str, tuple[Computation, Instruction]]:
+        """The loop of each body that belongs to one loop alone, with the loop's computation."""
+        loops: dict[str, list[tuple[Computation, Instruction]]] = {}
+        for computation in self.computations:
+            for instruction in computation.instructions:
+                if instruction.opcode == "while":
+                    body = dict(instruction.called).get("body", "")
+                    loops.setdefault(body, []).append((computation, instruction))
+        return {body: places[0] for body, places in loops.items() if len(places) == 1}
+
     @property
     def instructions(self) -> Iterator[Instruction]:
         """Every instruction, computation by computation."""

@@ -4,7 +4,7 @@ import pytest
 from tests.modules import parse_module
 
 from xlareport.analysis.collectives.find import find_collectives
-from xlareport.analysis.collectives.updated_arguments import find_updated_arguments
+from xlareport.analysis.collectives.updated_arguments import UpdatedArguments
 
 TEXT = """HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}), {1}: (1, {}) }, \
 num_partitions=2
@@ -109,4 +109,4 @@ def test_an_update_is_of_the_argument_and_of_the_reduced_value(
 ) -> None:
     module = parse_module(text)
     (collective,) = find_collectives(module)
-    assert find_updated_arguments(module, collective) == names
+    assert UpdatedArguments(module).of(collective) == names

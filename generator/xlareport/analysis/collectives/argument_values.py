@@ -3,7 +3,6 @@
 from msgspec import Struct
 
 from xlareport.analysis.source.argument_names import name_arguments
-from xlareport.hlo.graph import find_only_loops
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _REARRANGED = frozenset({"bitcast", "convert", "copy", "copy-done", "reshape", "transpose"})
@@ -66,7 +65,7 @@ def _before(
         given = home.operand(operand)
         return _element(home, given, number)
     if operand.opcode == "parameter" and _is_kept(home, operand, number):
-        outer, loop = find_only_loops(module).get(home.name) or (home, None)
+        outer, loop = module.only_loops.get(home.name) or (home, None)
         return _element(outer, outer.operand(loop), number) if loop is not None else None
     return None
 

@@ -136,7 +136,7 @@ def contracted_cuts(op: Instruction, shardings: Sequence[str]) -> Sequence[int]:
         right = rest.partition("-")[0]
         dimensions = [[left.find("f")], [right.find("i")]]
         spatial = [[n for n, c in enumerate(side) if c.isdigit()] for side in (left, right)]
-        dimensions = [count + more for count, more in zip(dimensions, spatial, strict=True)]
+        dimensions = [numbers + more for numbers, more in zip(dimensions, spatial, strict=True)]
     else:
         names = ("lhs_contracting_dims", "rhs_contracting_dims")
         dimensions = [list(parse_integers(op.attributes.get(name, ""))) for name in names]

@@ -20,7 +20,7 @@ from xlareport.analysis.collectives.remedies import (
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport, TrailEvent
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
-from xlareport.analysis.collectives.updated_arguments import find_updated_arguments
+from xlareport.analysis.collectives.updated_arguments import UpdatedArguments
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.sent import count_sent
@@ -88,7 +88,7 @@ class _RowMaker:
 
     def __init__(self, given: CollectivesInput, hlo: HloModule) -> None:
         self._given, self._hlo = given, hlo
-        self._place = places_of(hlo)
+        self._place, self._updates = places_of(hlo), UpdatedArguments(hlo)
         devices = read_partition_count(hlo) * read_replica_count(hlo)
         modules = [snapshot.hlo for snapshot in given.module.snapshots]
         final = max(number for number, module in enumerate(modules) if module is hlo)
@@ -138,7 +138,7 @@ class _RowMaker:
                 sync_step=self._sync_step,
                 flags=self._given.module.flags,
             ),
-            updates=find_updated_arguments(self._hlo, collective),
+            updates=self._updates.of(collective),
         )
 
     def _has_passes(self) -> bool:

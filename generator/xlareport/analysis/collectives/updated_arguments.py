@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.source.argument_names import name_arguments
-from xlareport.hlo.graph import called_computations, find_only_loops
+from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.runtime.graphs import reachable
@@ -19,30 +19,47 @@ _Value = tuple[str, str, int]
 """A computation, an instruction in it, and the number of elements; 0 of a tuple of results."""
 
 
-def find_updated_arguments(module: HloModule, collective: Collective) -> tuple[str, ...]:
-    """Return the names of arguments that are updated with what a collective reduces, in order.
+class UpdatedArguments:
+    """The arguments of a module that are updated with what its collectives reduce.
 
     Of each an output has the memory (`input_output_alias`), and is computed from the argument, and
     element by element from the reduced value, or from the values of all iterations of a loop.
     """
+
+    def __init__(self, module: HloModule) -> None:
+        self._module = module
+        self._outputs = list(_list_outputs(module))
+        self._names = name_arguments(module)
+
+    def of(self, collective: Collective) -> tuple[str, ...]:
+        """Return the names of the arguments that a collective updates, in order."""
+        module, entry = self._module, self._module.entry
+        if collective.kind not in REDUCING_COLLECTIVES or entry is None or not self._outputs:
+            return ()
+        start = (collective.computation, collective.parts[-1], 0)
+        reduced = reachable([start], lambda value: _following(module, value))
+        names = {name for home, name, _ in reduced if home == entry.name}
+        updated = (
+            number
+            for number, output in self._outputs
+            if _is_update(module, output, entry.parameters[number], names)
+        )
+        lines = (entry.parameters[number] for number in sorted(updated))
+        return tuple(self._names[line.name] for line in lines if line.name in self._names)
+
+
+def _list_outputs(module: HloModule) -> Iterator[tuple[int, Instruction]]:
+    """Yield the outputs that have the memory of an argument, with its number."""
     entry = module.entry
     aliases = find_donations(module).aliases if "input_output_alias" in module.header else ()
     root = entry.root if entry is not None else None
-    if collective.kind not in REDUCING_COLLECTIVES or entry is None or root is None or not aliases:
-        return ()
-    start = (collective.computation, collective.parts[-1], 0)
-    reduced = reachable([start], lambda value: _following(module, value))
-    names = {name for home, name, _ in reduced if home == entry.name}
-    arguments = name_arguments(module)
-    updated = [
-        entry.parameters[alias.parameter]
-        for alias in aliases
-        if alias.parameter < len(entry.parameters) and len(alias.output) == 1
-        if (output := entry.operand(root, alias.output[0])) is not None
-        if _is_update(module, output, entry.parameters[alias.parameter], names)
-    ]
-    updated.sort(key=entry.parameters.index)
-    return tuple(arguments[line.name] for line in updated if line.name in arguments)
+    if entry is None or root is None:
+        return
+    for alias in aliases:
+        if alias.parameter < len(entry.parameters) and len(alias.output) == 1:
+            output = entry.operand(root, alias.output[0])
+            if output is not None:
+                yield alias.parameter, output
 
 
 def _following(module: HloModule, value: _Value) -> Iterator[_Value]:
@@ -67,7 +84,7 @@ def _of_loop(
     module: HloModule, body: Computation, state: Instruction, name: str, count: int
 ) -> Iterator[_Value]:
     """Yield what a loop returns of a value that its body hands on to the next iteration."""
-    outer, loop = find_only_loops(module).get(body.name) or (None, None)
+    outer, loop = module.only_loops.get(body.name) or (None, None)
     if outer is None or loop is None or not state.is_root:
         return
     places = {place for place, known in enumerate(state.operand_names) if known == name}

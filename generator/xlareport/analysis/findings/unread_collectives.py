@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.hlo.graph import find_only_loops
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
@@ -26,7 +25,7 @@ _FEWEST = 2
 
 def unread_collectives(case: Case) -> Iterator[Finding]:
     """Report collectives in loops whose last result is not used, together."""
-    loops = find_only_loops(case.module)
+    loops = case.module.only_loops
     unread = [
         (figures, count)
         for figures in case.collectives
