@@ -5,8 +5,8 @@ from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.clauses import clause
+from xlareport.analysis.steps.details import ShapeChange
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.shape_changes import ShapeChange
 
 
 def test_an_opcode_stands_before_a_name_that_does_not_tell_it() -> None:

@@ -5,6 +5,7 @@ from tests.analysis.steps.made_change import change
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.description import StepFacts, describe_step
+from xlareport.analysis.steps.details import ConfigChange, FieldChange, FusionPlace
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade
@@ -167,7 +168,7 @@ def test_what_only_seems_to_be_removed_may_have_been_rewritten() -> None:
 
 
 def test_what_was_fused_into_existing_fusions_is_said_beside_new_ones() -> None:
-    taken = replace(change(Kind.MOVED, "add.2"), details=("was fused into %fusion.2",))
+    taken = replace(change(Kind.MOVED, "add.2"), details=(FusionPlace("fusion.2"),))
     more = replace(taken, before=Place("main", "add.4"), after=Place("main", "add.4.new"))
     moved = replace(change(Kind.MOVED, "add.3"), details=("moved into %fusion.3",))
     created = change(Kind.FUSED, "fusion.3")
@@ -179,8 +180,9 @@ def test_what_was_fused_into_existing_fusions_is_said_beside_new_ones() -> None:
 
 
 def test_choices_in_configurations_come_before_defaults() -> None:
-    tiles = "backend_config: set triton_gemm_config with block_m 16"
-    details = (*['backend_config: set operation_queue_id to "0"'] * 3, tiles, tiles)
+    tiles = ConfigChange((FieldChange("set", "triton_gemm_config", " with block_m 16"),))
+    queue = FieldChange("set", "operation_queue_id", ' to "0"', is_default=True)
+    details = (*[ConfigChange((queue,))] * 3, tiles, tiles)
     changes = [
         replace(change(Kind.CONFIG, f"dot.{n}"), details=(detail,), scope=f"scope_{'abcde'[n]}")
         for n, detail in enumerate(details)

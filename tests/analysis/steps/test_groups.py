@@ -4,6 +4,7 @@ from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.steps.details import ConfigChange, FieldChange
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade
@@ -90,9 +91,13 @@ def test_the_other_shape_of_a_turned_product_counts_under_that_alone() -> None:
 
 
 def test_fields_of_a_configuration_are_told_with_the_number_that_got_them() -> None:
-    tiles = "backend_config: set triton_gemm_config"
-    queue = 'backend_config: set operation_queue_id to "0", cleared reification_cost'
-    details = (tiles, queue, queue.replace("0", "1"))
+    tiles = ConfigChange((FieldChange("set", "triton_gemm_config"),))
+    cleared = FieldChange("cleared", "reification_cost")
+    queue, other = (
+        ConfigChange((FieldChange("set", "operation_queue_id", f' to "{number}"'), cleared))
+        for number in "01"
+    )
+    details = (tiles, queue, other)
     changed = [
         replace(change(Kind.CONFIG, f"dot.{number}"), kinds=(Kind.CONFIG,), details=(detail,))
         for number, detail in enumerate(details)

@@ -1,7 +1,8 @@
 """Old and new shapes are values; words stand around them."""
 
+from xlareport.analysis.steps.details import ShapeChange
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.shape_changes import ShapeChange, compare_shapes, shortened
+from xlareport.analysis.steps.shape_changes import compare_shapes, shortened
 from xlareport.hlo.shape import Shape, parse_shape
 
 

@@ -15,6 +15,7 @@ from xlareport.analysis.matching.sides.leftovers import is_idle, unread_heavy
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.destinations import departure, destination, detail_of_copy
+from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.differences import by_weight
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.kinds import Kind
@@ -24,7 +25,6 @@ from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.relations import kind_of, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, operation, target
 from xlareport.analysis.steps.sequence import alignments
-from xlareport.analysis.steps.shape_changes import Difference
 from xlareport.analysis.steps.turned import compare_turned
 from xlareport.analysis.steps.unread import left_unread, read_instead
 from xlareport.hlo.model import HloModule, Instruction

@@ -7,10 +7,10 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import InHalves, Regrouped, RegroupedPart
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.details import CopyPlace, Difference, ShapeChange
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.replacements import place_of
-from xlareport.analysis.steps.shape_changes import CopyPlace, Difference, ShapeChange
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
 
@@ -223,7 +223,7 @@ def _detail(change: Change) -> str:
         return detail.written(wording.coded, wording.code)
     if isinstance(detail, ShapeChange):
         return f"{detail.written(wording.code)}{_with_attributes(change)}"
-    message = detail
+    message = str(detail)
     if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:
         message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
     if change.kind is Kind.ATTRIBUTES and change.opcodes[1] == "reduce":

@@ -6,24 +6,20 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration, InBranch, Past, Reason
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of, homes_of
+from xlareport.analysis.steps.details import CopyPlace, Difference, FusionPlace, ShapeChange
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.shape_changes import (
-    CopyPlace,
-    Difference,
-    ShapeChange,
-    compare_shapes,
-)
+from xlareport.analysis.steps.shape_changes import compare_shapes
 from xlareport.analysis.steps.turned import turned
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
-FUSED = "was fused into"
-"""How the place begins of what was in no fusion and is in one that was there before."""
 _DEEPEST = 32
 """Calls around an instruction that are looked at."""
 
 
-def destination(matching: Matching, before: Place, after: Place, opcode: str) -> dict[Kind, str]:
+def destination(
+    matching: Matching, before: Place, after: Place, opcode: str
+) -> dict[Kind, Difference]:
     """Return where an instruction is now, by the kind of move."""
     holders = holders_of(matching.before), holders_of(matching.after)
     left = _left(matching, before, after)
@@ -40,8 +36,10 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
     left = left or _fusions_left(matching, before, after)
     if left:
         return {Kind.MOVED: f"moved out of %{left[-1].name}"}
-    verb = FUSED if is_fused and _is_fused_anew(matching, before, after) else "moved into"
-    return {Kind.MOVED: f"{verb} %{new.name if new else after.computation}"}
+    name = new.name if new else after.computation
+    if is_fused and _is_fused_anew(matching, before, after):
+        return {Kind.MOVED: FusionPlace(name)}
+    return {Kind.MOVED: f"moved into %{name}"}
 
 
 def _is_fused_anew(matching: Matching, before: Place, after: Place) -> bool:
@@ -55,7 +53,9 @@ def _is_fused_anew(matching: Matching, before: Place, after: Place) -> bool:
     return known is not None and known.opcode == "fusion"
 
 
-def departure(matching: Matching, before: Place | None, after: Place | None) -> tuple[str, ...]:
+def departure(
+    matching: Matching, before: Place | None, after: Place | None
+) -> tuple[Difference, ...]:
     """Return where an instruction that passed another is now, if in another computation."""
     moved = None if after is None else matching.after.find(*after)
     if before is None or after is None or moved is None:

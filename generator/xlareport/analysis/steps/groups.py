@@ -1,6 +1,5 @@
 """Changes of one kind as groups: repeated ones counted once, with examples."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,8 +9,12 @@ from msgspec.structs import replace
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.destinations import FUSED
-from xlareport.analysis.steps.differences import sets_defaults
+from xlareport.analysis.steps.details import (
+    AttributesChange,
+    ConfigChange,
+    Difference,
+    FusionPlace,
+)
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade, doubt
 
@@ -43,11 +46,6 @@ _COUNTED_IF_ALONE = frozenset(
 """Kinds that mostly follow from a weightier one, counted in full where one did not."""
 _REASONS = frozenset({Kind.SPLIT, Kind.TURNED})
 """Kinds from which all others of the same instruction follow."""
-_FIELDS = {
-    Kind.ATTRIBUTES: re.compile(r"(?:^|; )(\w+): "),
-    Kind.CONFIG: re.compile(r"(?:^|[:,] )((?:set|changed|cleared) \w+)"),
-}
-"""The names of what changed, in the detail; changes of others are told by themselves."""
 _Key = tuple[Kind, tuple[str, str], str, tuple[str, ...]]
 
 
@@ -97,8 +95,8 @@ class ChangeGroup(Struct, frozen=True):
     @property
     def sets_defaults(self) -> bool:
         """Whether all that changed is that fields of backend configs were set to defaults."""
-        details = self.changes[0].details if self.kind is Kind.CONFIG else ()
-        return bool(details) and sets_defaults(str(details[0]))
+        change = _detail(self.changes[0])
+        return isinstance(change, ConfigChange) and change.sets_defaults
 
     @property
     def repetition(self) -> str:
@@ -144,8 +142,12 @@ def _follows(group: ChangeGroup) -> bool:
 
 def is_taken_in(change: Change) -> bool:
     """Return whether an instruction that was in no fusion is in one that was there before."""
-    detail = str(change.details[0]) if change.kind is Kind.MOVED and change.details else ""
-    return detail.startswith(FUSED)
+    return isinstance(_detail(change), FusionPlace)
+
+
+def _detail(change: Change) -> Difference | None:
+    """Return what differs in the first respect; None if the pairing says everything."""
+    return change.details[0] if change.details else None
 
 
 def _key(change: Change) -> _Key:
@@ -155,8 +157,8 @@ def _key(change: Change) -> _Key:
     further: tuple[str, ...] = (change.target,)
     if change.kind is Kind.MOVED:
         further = (str(is_taken_in(change)),)
-    elif change.kind in _FIELDS and change.details:
-        further = (*_FIELDS[change.kind].findall(str(change.details[0])),)
+    elif isinstance(detail := _detail(change), AttributesChange | ConfigChange):
+        further = detail.names
     scope = "" if change.kind is Kind.CONFIG else mask_numbers(change.scope)
     return change.kind, change.opcodes, scope, further
 

@@ -9,10 +9,10 @@ from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import called_by
+from xlareport.analysis.steps.details import Difference, ShapeChange
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.shape_changes import Difference, ShapeChange
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime import english, units
 from xlareport.runtime.graphs import reachable

@@ -15,10 +15,10 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.details import ShapeChange
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.operands import Operand, behind
-from xlareport.analysis.steps.shape_changes import ShapeChange
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 

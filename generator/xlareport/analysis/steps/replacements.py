@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.destinations import destination
+from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.shape_changes import Difference, compare_shapes
+from xlareport.analysis.steps.shape_changes import compare_shapes
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport.analysis.steps.details import ShapeChange
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.shape import Shape, without_layout
 
@@ -16,48 +16,6 @@ _SHORT = 60
 _LEAD = 12
 """Characters that both texts share and that are shown, before the first that differs."""
 _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
-
-
-class ShapeChange(Struct, frozen=True):
-    """An old and a new value of an instruction, with words before and after them."""
-
-    before: str
-    after: str
-    lead: str = ""
-    """`1 of 2 elements, such as `."""
-    tail: str = ""
-    """`, and the others in another order`."""
-
-    def __str__(self) -> str:
-        """Return the change as plain text."""
-        return self.written(str)
-
-    def written(self, code: Callable[[str], str]) -> str:
-        """Return the change with both values as `code` sets them."""
-        return f"{self.lead}{code(self.before)} → {code(self.after)}{self.tail}"
-
-
-class CopyPlace(Struct, frozen=True):
-    """Where a copy is, and that it has another shape or layout."""
-
-    where: str
-    """`into the loop %while.1`, `past %dot.2`; '' beside the original."""
-    shape: str
-    """The shape; of one that differs in the layout, the layout."""
-    is_layout: bool = False
-
-    def __str__(self) -> str:
-        """Return it as plain text."""
-        return self.written(str, str)
-
-    def written(self, coded: Callable[[str], str], code: Callable[[str], str]) -> str:
-        """Return it with the names in it as `coded` and the shape as `code` sets them."""
-        form = "layout" if self.is_layout else "shape"
-        return f"{coded(self.where)} in the {form} {code(self.shape)}".lstrip()
-
-
-Difference = str | ShapeChange | CopyPlace
-"""A difference in words, or as values."""
 
 
 def compare_shapes(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:

@@ -12,9 +12,10 @@ from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.steps.details import Difference, ShapeChange
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.shape_changes import Difference, ShapeChange, shortened
+from xlareport.analysis.steps.shape_changes import shortened
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.hlo.shape import Shape

@@ -1,0 +1,106 @@
+"""What differs of an instruction, in detail: words, or values that others read."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+_MOST_FIELDS = 4
+"""Fields of a backend config that are named."""
+
+
+class ShapeChange(Struct, frozen=True):
+    """An old and a new value of an instruction, with words before and after them."""
+
+    before: str
+    after: str
+    lead: str = ""
+    """`1 of 2 elements, such as `."""
+    tail: str = ""
+    """`, and the others in another order`."""
+
+    def __str__(self) -> str:
+        """Return the change as plain text."""
+        return self.written(str)
+
+    def written(self, code: Callable[[str], str]) -> str:
+        """Return the change with both values as `code` sets them."""
+        return f"{self.lead}{code(self.before)} → {code(self.after)}{self.tail}"
+
+
+class CopyPlace(Struct, frozen=True):
+    """Where a copy is, and that it has another shape or layout."""
+
+    where: str
+    """`into the loop %while.1`, `past %dot.2`; '' beside the original."""
+    shape: str
+    """The shape; of one that differs in the layout, the layout."""
+    is_layout: bool = False
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return self.written(str, str)
+
+    def written(self, coded: Callable[[str], str], code: Callable[[str], str]) -> str:
+        """Return it with the names in it as `coded` and the shape as `code` sets them."""
+        form = "layout" if self.is_layout else "shape"
+        return f"{coded(self.where)} in the {form} {code(self.shape)}".lstrip()
+
+
+class FusionPlace(Struct, frozen=True):
+    """The fusion, there before, in which an instruction is now that was in no fusion."""
+
+    fusion: str
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return f"was fused into %{self.fusion}"
+
+
+class AttributesChange(Struct, frozen=True):
+    """The attributes that differ, with old and new values."""
+
+    names: tuple[str, ...]
+    text: str
+
+    def __str__(self) -> str:
+        """Return the change as plain text."""
+        return self.text
+
+
+class FieldChange(Struct, frozen=True):
+    """A field of a backend config that was set, changed or cleared."""
+
+    action: str
+    """`set`, `changed` or `cleared`."""
+    name: str
+    values: str = ""
+    """Words for its values: ` to "0"`, ` with block_m 16 and block_n 8`; empty if too long."""
+    is_default: bool = False
+    """Whether it was set to what states no choice."""
+
+
+class ConfigChange(Struct, frozen=True):
+    """The fields of a backend config that differ, those set to defaults last."""
+
+    fields: tuple[FieldChange, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was done with the named fields: `set triton_gemm_config`."""
+        return tuple(f"{field.action} {field.name}" for field in self.fields[:_MOST_FIELDS])
+
+    @property
+    def sets_defaults(self) -> bool:
+        """Whether fields were set to defaults alone."""
+        return all(field.is_default for field in self.fields)
+
+    def __str__(self) -> str:
+        """Return the change as plain text."""
+        named = [f"{field.action} {field.name}{field.values}" for field in self.fields]
+        more = len(named) - _MOST_FIELDS
+        counted = [f"{more} more"] if more > 0 else []
+        return f"backend_config: {', '.join([*named[:_MOST_FIELDS], *counted])}"
+
+
+Difference = str | ShapeChange | CopyPlace | FusionPlace | AttributesChange | ConfigChange
+"""A difference in words, or as values."""

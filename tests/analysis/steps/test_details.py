@@ -1,0 +1,28 @@
+"""What differs of an instruction, as values that have words."""
+
+from xlareport.analysis.steps.details import (
+    ConfigChange,
+    CopyPlace,
+    FieldChange,
+    FusionPlace,
+    ShapeChange,
+)
+
+
+def test_values_are_set_as_code_and_names_as_names() -> None:
+    change = ShapeChange("f32[8]", "f32[4]", "1 of 2 elements: ", ", and more")
+    assert str(change) == "1 of 2 elements: f32[8] → f32[4], and more"
+    assert (
+        change.written(lambda text: f"`{text}`") == "1 of 2 elements: `f32[8]` → `f32[4]`, and more"
+    )
+    assert str(CopyPlace("past %dot", "{0,1}", is_layout=True)) == "past %dot in the layout {0,1}"
+    assert str(FusionPlace("f.1")) == "was fused into %f.1"
+
+
+def test_the_first_fields_are_named_and_the_others_counted() -> None:
+    fields = [FieldChange("set", name, " to 0", is_default=True) for name in "abcde"]
+    change = ConfigChange((FieldChange("cleared", "z"), *fields))
+    assert str(change) == ("backend_config: cleared z, set a to 0, set b to 0, set c to 0, 2 more")
+    assert change.names == ("cleared z", "set a", "set b", "set c")
+    assert not change.sets_defaults
+    assert ConfigChange(tuple(fields)).sets_defaults
