@@ -907,7 +907,7 @@ def test_a_convolution_is_padded_as_the_matmul_of_its_patches(case_of: MakeCase)
             "  k = bf16[7,7,3,64]{3,2,1,0:T(4,128)(2,1)} parameter(1)\n"
             "  ROOT c = bf16[128,112,112,64]{3,0,2,1:T(8,128)(2,1)} convolution(a, k), "
             "window={size=7x7 stride=2x2 pad=2_3x2_3}, dim_labels=b01f_01io->b01f, "
-            'operand_precision={highest,highest}, backend_config={"estimated_cycles":"9"}'
+            'operand_precision={highest,highest}, backend_config={"estimated_cycles":"900000"}'
         )
     )
     [padded_product] = padded_products(replace(case, device=replace(case.device, bandwidth=1e15)))
@@ -922,7 +922,7 @@ def test_matmuls_of_an_fft_are_not_for_the_program_to_pad(case_of: MakeCase) -> 
         "  a = f32[524288,8]{1,0:T(8,128)} parameter(0)\n"
         "  b = f32[8,8]{1,0:T(8,128)} parameter(1)\n"
         "  ROOT c = f32[524288,8]{1,0:T(8,128)} dot(a, b), lhs_contracting_dims={1}, "
-        'rhs_contracting_dims={0}, backend_config={"estimated_cycles":"9"}'
+        'rhs_contracting_dims={0}, backend_config={"estimated_cycles":"90000"}'
     )
     for name, told in (("jit(f)/jit(fft)", "computes an FFT by matmuls"), ("jit(f)/dot", "Make")):
         case = case_of(entry(f'{text}, metadata={{op_name="{name}"}}'))
@@ -1255,12 +1255,28 @@ def test_a_loop_carries_what_its_readers_could_compute(
         assert finding.seconds
 
 
+def test_the_padding_of_a_matmul_is_a_part_of_a_time_that_has_it(case_of: MakeCase) -> None:
+    """By the roofline the module takes 44 µs without the padding, which takes as long again."""
+    text = having("padded-products")
+    (by_cycles,) = padded_products(case_of(text))
+    assert by_cycles.padding_seconds is None
+    assert by_cycles.seconds == pytest.approx(43.6e-6, rel=0.01)
+    assert "takes up to 33% of the module's time by estimated cycles" in by_cycles.evidence
+    case = case_of(text)
+    roofline = replace(case, cost=replace(case.cost, has_all_cycles=False))
+    (finding,) = padded_products(roofline)
+    assert finding.seconds is None
+    assert finding.padding_seconds == pytest.approx(43.6e-6, rel=0.01)
+    assert "50% of the module's roofline time with this padding added" in finding.evidence
+
+
 def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCase) -> None:
     """Where the clock is not known, all fusions are valued as if they ran at their roofline."""
     case = case_of(SCAN.replace('"30000"', '"9000000"'))
     (finding,) = slow_fusions(case)
-    assert finding.seconds is None
-    assert finding.cycle_seconds == pytest.approx(128 * 9_000_000 / 1.5e9, rel=0.01)
+    assert finding.cycle_seconds is None
+    assert finding.seconds == pytest.approx(128 * 9_000_000 / 1.5e9, rel=0.01)
+    assert finding.seconds < case.seconds
     assert "at 1.5 GHz" in finding.evidence
     (other,) = slow_fusions(replace(case, device=replace(case.device, key="other")))
     assert other.cycle_seconds

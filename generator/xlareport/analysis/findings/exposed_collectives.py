@@ -84,7 +84,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
         evidence=(
             f"{count_words(len(exposed), alike, kind)}: {units.seconds(seconds)}{of_all} exposed "
             "per module execution, "
-            f"{units.share(case.share(seconds))} of its roofline time. "
+            f"{case.share_words(seconds)}. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)} "
             f"{words_of_bound(case, exposed)}{_NOTHING_SENT if is_fewer else ''}"
             f"{describe_kept_part(case.module, first)}"

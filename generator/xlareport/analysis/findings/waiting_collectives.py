@@ -125,8 +125,8 @@ def words_of_bound(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
     if units.seconds(hideable) == units.seconds(whole):
         return f"More overlap can hide all of it, {units.seconds(hideable)}."
     return (
-        f"More overlap hides at most {units.seconds(hideable)} of it, by the roofline time of the "
-        "independent work."
+        f"More overlap hides at most {units.seconds(hideable)} of it, by the {case.basis.name} of "
+        "the independent work."
     )
 
 
