@@ -126,7 +126,7 @@ class Schedule(Struct, frozen=True, dict=True):
         work = _Work(hidden, apart, apart_seconds, is_async=between is not None)
         reason, detail = self._reason(home, collective, seconds, work)
         early, last = 0, ""
-        if reason in _COULD and seconds:
+        if reason in (*_COULD, WaitReason.DEPENDENCE) and seconds:
             least = ENOUGH * seconds
             early, last = count_early(home, collective, self._ready_times(home), least)
         return Overlap(

@@ -31,6 +31,11 @@ class TimeBasis(Struct, frozen=True):
         """What the times are: `roofline time` or `time by estimated cycles`."""
         return BY_CYCLES if self.clock else ROOFLINE
 
+    @property
+    def measure(self) -> str:
+        """What measures the work: `roofline time` or `estimated cycles`."""
+        return "estimated cycles" if self.clock else ROOFLINE
+
     def seconds(self, cost: InstructionCost) -> float:
         """Return the time of one execution, fused or not; 0 where it is not known."""
         least = estimate_time(cost, self.device)
