@@ -63,7 +63,7 @@ def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
     working = [part for part in (result, *parts) if not part.constant]
     moved = all(part.instruction.opcode in _MOVES | _PASSING for part in working)
     if node.instruction.opcode in _REARRANGED:
-        return any(part.instruction.opcode == "copy" for part in parts)
+        return len(working) > 1 and any(part.instruction.opcode == "copy" for part in working)
     return len(working) > 1 and (node.instruction.opcode in _MOVES or not moved)
 
 
