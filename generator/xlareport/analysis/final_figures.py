@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
+from xlareport.analysis.cost.time_basis import choose_basis
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
@@ -20,6 +21,7 @@ from xlareport.analysis.profile.measured import (
 )
 from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import Grade
 from xlareport.program import ParsedModule
 from xlareport.runtime.english import plain
@@ -41,9 +43,11 @@ class FinalFigures(Struct, frozen=True):
 
     cost: ModuleCost | None = None
     shares: InstructionShares = field(default_factory=dict)
-    """Shares of the roofline time, 0 to 1."""
+    """Shares of the estimated time, 0 to 1."""
     seconds: float | None = None
-    """The roofline time of one run of the module."""
+    """The estimated time of one run of the module."""
+    least: Mapping[InstructionKey, float] = field(default_factory=dict)
+    """The roofline time of each instruction in one run of the module."""
     times: ModuleTimes | None = None
     """The profile of the modules with its name."""
 
@@ -70,13 +74,14 @@ def final_figures(
     cost_options: CostOptions,
     times: ModuleTimes | None,
 ) -> FinalFigures:
-    """Divide the roofline time of a module among its instructions."""
+    """Divide the estimated time of a module among its instructions."""
     if cost is None:
         return FinalFigures(times=times)
     device, _ = choose_device(module.device_words, backend, cost_options)
-    return FinalFigures(
-        cost, estimate_shares(cost, device), estimate_total_time(cost, device), times
-    )
+    basis = choose_basis(cost, device)
+    shares, whole = estimate_shares(cost, device), estimate_total_time(cost, device)
+    least = estimate_least_times(shares, whole)
+    return FinalFigures(cost, basis.shares(cost), basis.total(cost), least, times)
 
 
 def measure_module(
@@ -88,8 +93,7 @@ def measure_module(
     """Join the profile to the final snapshot; None where it has no instruction of the module."""
     if figures.times is None or module.final is None:
         return None
-    least = estimate_least_times(figures.shares, figures.seconds)
-    joined = join_profile(figures.times, module.final.hlo, least)
+    joined = join_profile(figures.times, module.final.hlo, figures.least)
     if not joined.joined:
         return None
     counts = figures.cost.instructions if figures.cost else {}

@@ -32,7 +32,11 @@ from xlareport.analysis.module_steps import (
 )
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
 from xlareport.analysis.modules.state import is_training_step
-from xlareport.analysis.modules.summarize import summarize_module
+from xlareport.analysis.modules.summarize import (
+    count_final,
+    count_final_cost,
+    summarize_module,
+)
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
 from xlareport.analysis.passes.pipelines import Part, build_pipeline_tree
@@ -158,7 +162,7 @@ def outline_parsed(module: ParsedModule, options: AnalysisOptions | None = None)
     """Return the summary and the marker of a module that was read."""
     faults = Faults(module_path(module.files))
     steps = [step.summary for step in compare_snapshots(module)]
-    cost = _count(module, Costs())
+    cost = count_final_cost(module)
     analysis = _summarize(module, steps, cost, options or AnalysisOptions(), faults)
     return with_problems(analysis, faults.problems)
 
@@ -181,7 +185,7 @@ def analyze_module(
     seen = analyze_steps(module, boundaries, on_change, processes, matchings)
     steps = tuple(step.analysis for step in seen)
     counts = Costs()
-    cost = _count(module, counts)
+    cost = count_final(module, counts)
     analysis = _summarize(module, [step.summary for step in steps], cost, options, faults)
     summary, cost_options = analysis.summary, options.cost_options
     figures = final_figures(module, summary.origin.backend, cost, cost_options, options.times)
@@ -313,10 +317,6 @@ def with_problems(analysis: ModuleAnalysis, problems: Sequence[Problem]) -> Modu
     """Return the analysis with further problems at the end of the module's list."""
     summary = analysis.summary
     return replace(analysis, summary=replace(summary, problems=(*summary.problems, *problems)))
-
-
-def _count(module: ParsedModule, counts: Costs) -> ModuleCost | None:
-    return counts.module(module.final.hlo) if module.final else None
 
 
 def _summarize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.cost.roofline import estimate_shares
+from xlareport.analysis.cost.time_basis import choose_basis
 from xlareport.analysis.cost_report.report import report_cost
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.knowledge.devices import devices
@@ -28,6 +28,6 @@ def test_every_page_gives_an_instruction_the_same_share(
     found = report_cost(module, cost, summary.origin.backend, cost_options)
     ranked = found.heaviest[: len(summary.heaviest)]
     assert summary.heaviest == tuple(row.instruction for row in ranked)
-    parts = estimate_shares(cost, found.device)
+    parts = choose_basis(cost, found.device).shares(cost)
     shares = [parts[row.computation, row.instruction] for row in ranked]
     assert shares == [pytest.approx(row.share) for row in ranked]

@@ -24,6 +24,7 @@ from xlareport.analysis.collectives.updated_arguments import UpdatedArguments
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.sent import count_sent
+from xlareport.analysis.cost.time_basis import choose_basis
 from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
 from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -68,6 +69,7 @@ def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
         device_name=device.name,
         bound=_bound(every, given.cost),
         hideable_seconds=sum_hideable(Schedule(hlo, given.cost, device), every),
+        time_name=choose_basis(given.cost, device).name,
         interconnect_source=links.source if links else "",
         sent=count_sent(
             (figures.traffic, figures.counted) for figures in every if figures.traffic is not None

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
@@ -20,7 +21,7 @@ from xlareport.analysis.compare.products import TypedProduct, list_typed_product
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import estimate_total_time
+from xlareport.analysis.cost.roofline import estimate_total_time, measure_on_chip_share
 from xlareport.analysis.cost.sent import count_sent
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.precision_report import (
@@ -93,6 +94,8 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
     program = read_program(module.snapshots[0].hlo, final) if module.snapshots else NO_PROGRAM
     if module.final is None or cost is None:
         return Facts(program)
+    # The roofline is the basis of all comparisons: one of two dumps may have no cycles.
+    cost = replace(cost, has_all_cycles=False)
     device, grade = choose_device(module.device_words, backend, CostOptions())
     shares = share_fusions(module.final.hlo, cost, device)
     listed = list_operations(module.final.hlo, cost, shares)
@@ -138,17 +141,6 @@ def _arrays(shape: Shape) -> Iterator[Shape]:
         yield shape
     for element in shape.elements:
         yield from _arrays(element)
-
-
-def measure_on_chip_share(cost: ModuleCost) -> float:
-    """Return the part, 0 to 1, of the bytes accessed that does not go through the device memory."""
-    kernels = [instruction for instruction in cost.instructions.values() if not instruction.fused]
-    whole = sum((kernel.bytes_accessed or 0) * kernel.counted for kernel in kernels)
-    beside = sum(
-        max(0, (kernel.bytes_accessed or 0) - (kernel.main_memory_bytes or 0)) * kernel.counted
-        for kernel in kernels
-    )
-    return beside / whole if whole else 0.0
 
 
 def _opcode_work(

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 from xlareport import reader_table
 from xlareport.analysis.cost.custom_calls import count_dependent_steps, known_bytes, most_flops
+from xlareport.analysis.cost.cycles import add_cycles
+from xlareport.analysis.cost.heavy import rank_heaviest
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import estimate_weight, rank_heaviest
+from xlareport.analysis.cost.roofline import estimate_weight
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.work import ModuleCost, count_cost
+from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.modules.features import NO_FILES, extract_features
 from xlareport.analysis.modules.origin import find_origin
 from xlareport.analysis.modules.settings import classify_option
@@ -41,7 +43,15 @@ _BITS = frozenset(
 
 def count_final_cost(module: ParsedModule) -> ModuleCost | None:
     """Count the optimized module; None where it could not be read."""
-    return count_cost(module.final.hlo) if module.final else None
+    return count_final(module, Costs())
+
+
+def count_final(module: ParsedModule, costs: Costs) -> ModuleCost | None:
+    """Count the optimized module with the estimated cycles of the last snapshot."""
+    if module.final is None:
+        return None
+    hlo = module.final.hlo
+    return add_cycles(costs.module(hlo), hlo, module.snapshots[-1].hlo)
 
 
 def summarize_module(

@@ -29,7 +29,7 @@ def collectives_tables(
     members = _members(report.rows, mesh)
     if members.rows:
         tables["members"] = members
-    tables["overlap"] = _overlap(report.rows)
+    tables["overlap"] = _overlap(report.rows, report.time_name)
     return tables
 
 
@@ -188,16 +188,16 @@ def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     return Table(columns, cells)
 
 
-_LESSER = "exposed time, or roofline time of independent work not run meanwhile, the lesser"
+_LESSER = "exposed time, or the time of independent work not run meanwhile, the lesser"
 
 
-def _overlap(rows: Sequence[CollectiveRow]) -> Table:
+def _overlap(rows: Sequence[CollectiveRow], time_name: str) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
         Column("Hidden µs", "float", "of all executions: modeled time less the exposed time"),
         Column("Exposed µs", "float", "of all executions: modeled time that nothing hides"),
         Column("Hideable µs", "float", f"upper bound of all executions: {_LESSER}"),
-        Column("Work meanwhile µs", "float", "of all executions: roofline time, hiding or not"),
+        Column("Work meanwhile µs", "float", f"of all executions: {time_name}, hiding or not"),
         Column("Form"),
         Column("Ends with", "code", of="instruction"),
         Column("Runs meanwhile", "code"),

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.breakdown import SEVERAL, CostPart
+from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS, MAIN_MODEL, XlaEstimate
 from xlareport.analysis.kernels.record import ModuleKernels
@@ -24,9 +25,9 @@ def cost_tables(cost: CostReport, instructions: str) -> Mapping[str, Table]:
     """
     tables = {
         "heaviest": _heaviest(cost),
-        "scopes": _link_scopes(_parts("Scope", cost.scopes, cost.seconds), instructions),
-        "computations": _parts("Computation", cost.computations, cost.seconds),
-        "opcodes": _parts("Opcode", cost.opcodes, cost.seconds),
+        "scopes": _link_scopes(_parts("Scope", cost.scopes, cost), instructions),
+        "computations": _parts("Computation", cost.computations, cost),
+        "opcodes": _parts("Opcode", cost.opcodes, cost),
     }
     if cost.products:
         tables["products"] = _products(cost)
@@ -38,6 +39,14 @@ def cost_tables(cost: CostReport, instructions: str) -> Mapping[str, Table]:
 
 
 _NO_OP_NAME = "(no op_name)"
+_CYCLES = "Estimated cycles (compiler)"
+
+
+def time_title(time_name: str) -> str:
+    """Return the heading of a column of times, by what they are estimated by."""
+    return "Roofline µs" if time_name == ROOFLINE else "Estimated µs"
+
+
 _STORED = Column(
     "In device memory",
     "bytes",
@@ -49,8 +58,9 @@ def _heaviest(cost: CostReport) -> Table:
     stored = [row.stored_bytes for row in cost.heaviest if row.stored_bytes is not None]
     columns = (
         Column("Instruction", "code", of="instruction"),
-        Column("Share", "percent", "of the roofline time of the module"),
+        Column("Share", "percent", f"of the {cost.time_name} of the module"),
         Column("Roofline µs", "float", "lower bound, not measured"),
+        *([Column(_CYCLES, "int", "of all executions")] if cost.cycles else []),
         Column("Bound by", "text", "what bounds the roofline time"),
         Column("FLOPs", "flops", "of all executions"),
         Column("Bytes accessed", "bytes", "read and written, by all executions"),
@@ -69,7 +79,8 @@ def _heaviest(cost: CostReport) -> Table:
         [
             row.instruction,
             row.share,
-            row.seconds * 1e6,
+            row.roofline_seconds * 1e6,
+            *([row.cycles] if cost.cycles else []),
             row.limit,
             row.flops,
             row.bytes_accessed,
@@ -111,13 +122,16 @@ def _products(cost: CostReport) -> Table:
 
 
 def _loops(cost: CostReport) -> Table:
+    whole = cost.whole_seconds
+    cycles = any(loop.cycles is not None for loop in cost.loops)
     columns = (
         Column("Loop", "code", of="instruction"),
         Column("Trip count", "int", "empty if not known"),
         Column("Source of trip count"),
         Column("Times entered", "int", "per module execution"),
-        Column("Roofline µs", "float", "of the body, all iterations included"),
-        Column("Share", "percent", "of the roofline time of the module"),
+        Column(time_title(cost.time_name), "float", "of the body, all iterations included"),
+        Column("Share", "percent", f"of the {cost.time_name} of the module"),
+        *([Column(_CYCLES, "int", "of the body, all iterations included")] if cycles else []),
         Column("Scope"),
         Column("Source"),
     )
@@ -128,7 +142,8 @@ def _loops(cost: CostReport) -> Table:
             loop.trip_count.reason,
             loop.executions,
             None if loop.seconds is None else loop.seconds * 1e6,
-            loop.seconds / cost.seconds if cost.seconds and loop.seconds is not None else None,
+            loop.seconds / whole if whole and loop.seconds is not None else None,
+            *([loop.cycles] if cycles else []),
             loop.scope,
             loop.source,
         ]
@@ -174,11 +189,14 @@ def _link_scope(scope: str, instructions: str) -> Cell:
     return [scope, f"{instructions}&q={quote(' '.join(named), safe='')}"]
 
 
-def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
+def _parts(title: str, parts: Sequence[CostPart], cost: CostReport) -> Table:
+    whole, bound = cost.whole_seconds, "estimate" if cost.by_cycles else "lower bound"
     columns = (
         Column(title, of="opcode" if title == "Opcode" else ""),
-        Column("Roofline µs", "float", f"lower bound; {_FUSIONS.get(title, _FUSION_WHOLE)}"),
-        Column("Share", "percent", "of the roofline time of the module"),
+        Column(
+            time_title(cost.time_name), "float", f"{bound}; {_FUSIONS.get(title, _FUSION_WHOLE)}"
+        ),
+        Column("Share", "percent", f"of the {cost.time_name} of the module"),
         Column("FLOPs", "flops"),
         Column("Transcendentals", "int", "such as exp and tanh, element by element"),
         Column("Bytes accessed", "bytes"),
