@@ -149,6 +149,7 @@ _RULES = (
     frames.holders,
     identity.same_leaf_read,
     ordered_values.same_constants_called,
+    ordered_values.unread_moves,
 )
 _PARTS = (
     collectives.halves,

@@ -121,3 +121,17 @@ def test_equal_constants_of_what_is_called_alike_go_with_their_users(read: Read)
             for name in ("id.1", "id.2", "index.1", "index.2")
         }
         assert partners == {name: Place(f"inlinable.{number}", name) for name in partners}
+
+
+def test_a_move_without_users_is_rewritten_too(read: Read) -> None:
+    before = """
+ENTRY %main (p: f32[]) -> f32[] {
+  %p = f32[] parameter(0)
+  %unread = f32[1]{0} broadcast(%p), dimensions={}
+  ROOT %out = f32[] negate(%p)
+}
+"""
+    old = "%unread = f32[1]{0} broadcast(%p), dimensions={}"
+    after = before.replace(old, "%new = f32[1]{0} reshape(%p)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "unread")) == Place("main", "new")

@@ -1,6 +1,6 @@
 """Rules that pair equal values in the order in which they are listed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from xlareport.analysis.matching.rules.frames import elements_read_now
 from xlareport.analysis.matching.rules.identity import grouped, is_leaf, is_other_move, value_of
@@ -15,7 +15,9 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Frame, Node
 from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.leftovers import is_idle
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
 
 
@@ -46,6 +48,29 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
                 continue
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
+
+
+def unread_moves(search: Search) -> None:
+    """Pair what moves one value to the same dimensions and has no users: passes rewrite it too."""
+    old, new = (
+        group_by_key((_moved(side, node), node) for node in side.open() if _is_unread_move(node))
+        for side in (search.before, search.after)
+    )
+    for key in old.keys() & new.keys():
+        for node, other in pairs_in_order(search, old[key], new[key]):
+            search.link(node, other, Grade.MATCHED, "it moves the same value, and has no users")
+
+
+def _is_unread_move(node: Node) -> bool:
+    line = node.instruction
+    return line.opcode in MOVES and is_idle(line, node.frame.computation)
+
+
+def _moved(side: Side, node: Node) -> Hashable:
+    """Return the place, the dimensions and the value of a move."""
+    shape, read = node.instruction.shape, side.graph.operands(node)
+    values = tuple(map(side.value_of, read))
+    return node.frame.number, shape.element_type, shape.dimensions, values
 
 
 def same_constants_called(search: Search) -> None:
