@@ -48,6 +48,7 @@ from xlareport.analysis.matching.rules.loops import (
 )
 from xlareport.analysis.matching.rules.movement import (
     moved_copies,
+    passed_runs,
     raised,
     repetitions,
     sliced,
@@ -140,6 +141,7 @@ _RULES = (
     swaps.swapped,
     spreading.successors,
     swaps.passed_chains,
+    passed_runs.passed_runs,
     raised.raised,
     joined.joined,
     completed.completed,

@@ -1,0 +1,59 @@
+"""A rule for reshapes that a pass moved behind several elementwise instructions in a row."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free, node_after, read_at, same_count
+from xlareport.analysis.matching.search.pairing import Relation
+from xlareport.analysis.matching.search.reasons import Past
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.hlo.opcode_groups import SAME_ORDER
+from xlareport.knowledge.grades import Grade
+
+_LONGEST = 32
+"""Instructions that a reshape is followed over."""
+
+
+def passed_runs(search: Search) -> None:
+    """Pair reshapes whose operand is read now with those that give its shape further on."""
+    for move in search.before.open():
+        if move.instruction.opcode not in SAME_ORDER:
+            continue
+        for user, first in _readers_of_operand(search, move):
+            moved = next(_given_behind(search, first, move), None)
+            if moved is not None:
+                if search.link(move, moved, Grade.MATCHED, Past(user.instruction.name)):
+                    search.links[-1].relation = Relation.SWAPPED
+                break
+
+
+def _readers_of_operand(search: Search, move: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield the users of a reshape whose counterparts read its operand in its place."""
+    source = read_at(search.before, move, 0)
+    now = None if source is None else node_after(search, source)
+    for user, position in search.before.users.get(move, ()):
+        other = user.partner
+        if other is None or now is None or not _keeps_shape(user, move):
+            continue
+        if read_at(search.after, other, position) is now and _keeps_shape(other, now):
+            yield user, other
+
+
+def _keeps_shape(node: Node, operand: Node) -> bool:
+    """Return whether a result has the dimensions of an operand."""
+    return node.instruction.shape.dimensions == operand.instruction.shape.dimensions
+
+
+def _given_behind(search: Search, first: Node, move: Node) -> Iterator[Node]:
+    """Yield the free reshapes to the dimensions of a former one, behind what passes on its data."""
+    waiting, seen = [first], {first}
+    for node in waiting:
+        for user, _ in search.after.users.get(node, ()):
+            if user in seen or len(seen) > _LONGEST:
+                continue
+            seen.add(user)
+            is_move = user.instruction.opcode in SAME_ORDER
+            if is_move and is_free(user) and _keeps_shape(user, move) and same_count(user, first):
+                yield user
+            elif user.partner is not None and not is_move and _keeps_shape(user, first):
+                waiting.append(user)
