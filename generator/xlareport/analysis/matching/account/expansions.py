@@ -74,8 +74,8 @@ def _candidates(
     for link in search.links:
         other = link.before.instruction.opcode != link.after.instruction.opcode
         if link.relation is Relation.REPLACED and other:
-            sliced = _sliced(search, link)
-            yield link.before, sliced if sliced is not None and sliced in new else link.after
+            result = _sliced(search, link) or _copied(search, link)
+            yield link.before, result if result is not None and result in new else link.after
     for node in gone:
         for user, position in search.before.users.get(node, ()):
             now = None if user.partner is None else read_at(search.after, user.partner, position)
@@ -91,6 +91,17 @@ def _sliced(search: Search, link: NodePair) -> Node | None:
     users = [user for user, _ in search.after.users.get(link.after, ())]
     sliced = len(users) == 1 and users[0].instruction.opcode == "dynamic-slice"
     return users[0] if sliced and same_shape(search, link.before, users[0]) else None
+
+
+def _copied(search: Search, link: NodePair) -> Node | None:
+    """Return the copy to the layout of a reshape or transpose that alone reads its counterpart."""
+    if link.before.instruction.opcode not in _REARRANGED:
+        return None
+    users = [user for user, _ in search.after.users.get(link.after, ())]
+    copied = len(users) == 1 and users[0].instruction.opcode == "copy"
+    return (
+        users[0] if copied and users[0].instruction.shape == link.before.instruction.shape else None
+    )
 
 
 def _parts(
