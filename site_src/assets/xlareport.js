@@ -6164,6 +6164,7 @@ var xlareport = (() => {
 
   // src/contents.js
   var WIDE2 = "[data-xr-steps], [data-xr-code], .xr-table";
+  var LISTED3 = ".xr-table, .xr-answers";
   function showContents(article) {
     listSections(article);
     const { classList } = document.documentElement;
@@ -6173,7 +6174,7 @@ var xlareport = (() => {
   function listSections(article) {
     const headings = [...article.querySelectorAll("h2[id]")];
     const title2 = article.querySelector("h1");
-    if (!title2 || !article.querySelector(".xr-table") || article.querySelector(".xr-contents")) return;
+    if (!title2 || !article.querySelector(LISTED3) || article.querySelector(".xr-contents")) return;
     const links = headings.map(
       (heading2) => element("a", { href: `#${heading2.id}` }, heading2.firstChild?.textContent ?? "")
     );
@@ -6907,10 +6908,10 @@ var xlareport = (() => {
     /**
      * @param {string} scope in lower case
      * @param {number[]} final the op_names below it
-     * @param {number} rank
+     * @param {number} quality the rank
      * @returns {Generator<Found>}
      */
-    *scopeHits(scope, final, rank2) {
+    *scopeHits(scope, final, quality) {
       const values3 = this.kinds.get("op_name")?.values ?? [];
       const text = written(values3[final[0]], scope.replace(/\/$/, ""));
       const words2 = text.split("/");
@@ -6919,7 +6920,7 @@ var xlareport = (() => {
       const { slug } = this.module;
       const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
       const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words2.join(" ")) };
-      for (const hit of isListed ? [time, all] : [all]) yield { rank: rank2, hit: () => hit };
+      for (const hit of isListed ? [time, all] : [all]) yield { rank: quality, hit: () => hit };
     }
     /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *stages(ranked) {

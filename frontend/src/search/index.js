@@ -218,10 +218,10 @@ export class ModuleIndex {
   /**
    * @param {string} scope in lower case
    * @param {number[]} final the op_names below it
-   * @param {number} rank
+   * @param {number} quality the rank
    * @returns {Generator<Found>}
    */
-  *scopeHits(scope, final, rank) {
+  *scopeHits(scope, final, quality) {
     const values = this.kinds.get("op_name")?.values ?? [];
     const text = written(values[final[0]], scope.replace(/\/$/, ""));
     const words = text.split("/");
@@ -230,7 +230,7 @@ export class ModuleIndex {
     const { slug } = this.module;
     const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words.join(" ")) };
     const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words.join(" ")) };
-    for (const hit of isListed ? [time, all] : [all]) yield { rank, hit: () => hit };
+    for (const hit of isListed ? [time, all] : [all]) yield { rank: quality, hit: () => hit };
   }
 
   /** @param {(value: string) => number} ranked @returns {Generator<Found>} */

@@ -124,7 +124,13 @@ test("a scope has its time where tables list it, and its instructions", () => {
 });
 
 test("a word in the names of scopes finds these where no scope has the name", () => {
-  const values = ["jit(f)/jvp(lm_loss)/ge", "jit(f)/lm_loss/mul", "jit(f)/lossless/mul", "jit(f)/lm_loss", "jit(f)/a_gone/b"];
+  const values = [
+    "jit(f)/jvp(lm_loss)/ge",
+    "jit(f)/lm_loss/mul",
+    "jit(f)/lossless/mul",
+    "jit(f)/lm_loss",
+    "jit(f)/a_gone/b",
+  ];
   const kinds = { op_name: { values, spans: [0, 0, 0, 0, 1] } };
   const some = new ModuleIndex(MODULE, { ...VALUE, kinds }, false);
   const found = [...some.scope("loss")];
