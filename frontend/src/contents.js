@@ -6,9 +6,11 @@
 import { element } from "./core/elements.js";
 
 const WIDE = "[data-xr-steps], [data-xr-code], .xr-table";
+/** Home lists its sections with a table and without one. */
+const LISTED = ".xr-table, .xr-answers";
 
 /**
- * Lists the sections of an article below its heading and lead, where it holds a table, and says in
+ * Lists the sections of an article below its heading and lead, where it holds a table or answers, and says in
  * classes of the document which room the page takes: `body:has()` would style the whole page anew with
  * each row that is drawn.
  * @param {ParentNode} article
@@ -24,7 +26,7 @@ export function showContents(article) {
 function listSections(article) {
   const headings = [...article.querySelectorAll("h2[id]")];
   const title = article.querySelector("h1");
-  if (!title || !article.querySelector(".xr-table") || article.querySelector(".xr-contents")) return;
+  if (!title || !article.querySelector(LISTED) || article.querySelector(".xr-contents")) return;
   const links = headings.map((heading) =>
     element("a", { href: `#${heading.id}` }, heading.firstChild?.textContent ?? ""),
   );

@@ -16,6 +16,12 @@ test("a page with a table lists its sections below the lead, once", () => {
   assert.ok(document.documentElement.matches(".xr-wide.xr-lists-sections"));
 });
 
+test("the first page lists its sections without a table", () => {
+  const article = page(ARTICLE(`<dl class="xr-answers"></dl>${SECTIONS}`));
+  showContents(article);
+  assert.deepEqual(textsOf(article, ".xr-contents a"), ["First", "Second"]);
+});
+
 test("a page without a table keeps the list beside it", () => {
   const article = page(ARTICLE(SECTIONS));
   showContents(article);

@@ -5047,7 +5047,7 @@ var xlareport = (() => {
     {
       title: "In device memory",
       kind: "bytes",
-      help: "the same as stored, which the share is of: padded to tiles, without on-chip memory; empty if equal"
+      help: "the same as stored: padded to tiles, without on-chip memory; empty if equal"
     },
     {
       title: "Share",
@@ -5207,7 +5207,7 @@ var xlareport = (() => {
         share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run`,
         flops !== null && flops > 0 && format.flops(flops),
         bytes !== null && `${format.bytes(bytes)} accessed`,
-        stored !== null && stored !== bytes && `${format.bytes(stored)} as stored in device memory, which the time is of`
+        stored !== null && stored !== bytes && (stored ? `${format.bytes(stored)} as stored in device memory` : "none of it in device memory")
       ].filter(Boolean);
       const whose = body === place ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
       const inside = CALLERS.has(this.graph.opcode(body)) ? " of all that it runs" : "";
@@ -6164,6 +6164,7 @@ var xlareport = (() => {
 
   // src/contents.js
   var WIDE2 = "[data-xr-steps], [data-xr-code], .xr-table";
+  var LISTED3 = ".xr-table, .xr-answers";
   function showContents(article) {
     listSections(article);
     const { classList } = document.documentElement;
@@ -6173,7 +6174,7 @@ var xlareport = (() => {
   function listSections(article) {
     const headings = [...article.querySelectorAll("h2[id]")];
     const title2 = article.querySelector("h1");
-    if (!title2 || !article.querySelector(".xr-table") || article.querySelector(".xr-contents")) return;
+    if (!title2 || !article.querySelector(LISTED3) || article.querySelector(".xr-contents")) return;
     const links = headings.map(
       (heading2) => element("a", { href: `#${heading2.id}` }, heading2.firstChild?.textContent ?? "")
     );
@@ -6733,6 +6734,7 @@ var xlareport = (() => {
 
   // src/search/index.js
   var RANKS = 4;
+  var LIKE = 2;
   var NAMED3 = /* @__PURE__ */ new Set(["instruction", "computation"]);
   function rank(value, query) {
     let at = value.indexOf(query);
@@ -6872,14 +6874,45 @@ var xlareport = (() => {
       const isBelow = (name) => `/${name}`.includes(inside);
       return [...lower.keys()].filter((place) => [lower[place], ...this.plain()[place]].some(isBelow));
     }
+    /** @param {string} scope in lower case @returns {number[]} the op_names below it that the last snapshot has */
+    finalBelow(scope) {
+      return this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
+    }
+    /**
+     * @param {string} word in lower case
+     * @returns {string[]} the scopes of the last snapshot with the word in their names: `lm_loss` of `loss`, most first
+     */
+    scopesWith(word2) {
+      const counts = /* @__PURE__ */ new Map();
+      const lower = this.kinds.get("op_name")?.lower ?? [];
+      for (const [place, name] of lower.entries()) {
+        if (!name.includes(word2) || this.span("op_name", place)[1] !== this.last) continue;
+        const levels = (this.plain()[place][0] ?? name).split("/").slice(0, -1);
+        for (const level of new Set(levels)) {
+          if (level.split("_").includes(word2)) counts.set(level, (counts.get(level) ?? 0) + 1);
+        }
+      }
+      const most = [...counts].sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
+      return most.slice(0, LIKE).map(([level]) => level);
+    }
     /**
      * @param {string} scope in lower case
-     * @returns {Generator<Found>} its time and its instructions, where the last snapshot has it
+     * @returns {Generator<Found>} its time and its instructions, where the last snapshot has it; else those of scopes with
+     * the word in their names
      */
     *scope(scope) {
+      const final = this.finalBelow(scope);
+      if (final.length) yield* this.scopeHits(scope, final, 0);
+      else for (const level of this.scopesWith(scope)) yield* this.scopeHits(level, this.finalBelow(level), 1);
+    }
+    /**
+     * @param {string} scope in lower case
+     * @param {number[]} final the op_names below it
+     * @param {number} quality the rank
+     * @returns {Generator<Found>}
+     */
+    *scopeHits(scope, final, quality) {
       const values3 = this.kinds.get("op_name")?.values ?? [];
-      const final = this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
-      if (!final.length) return;
       const text = written(values3[final[0]], scope.replace(/\/$/, ""));
       const words2 = text.split("/");
       const isListed = final.some((place) => words2.every((word2) => outerLevels(values3[place]).includes(word2)));
@@ -6887,7 +6920,7 @@ var xlareport = (() => {
       const { slug } = this.module;
       const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
       const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words2.join(" ")) };
-      for (const hit of isListed ? [time, all] : [all]) yield { rank: 0, hit: () => hit };
+      for (const hit of isListed ? [time, all] : [all]) yield { rank: quality, hit: () => hit };
     }
     /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *stages(ranked) {

@@ -160,7 +160,7 @@ def test_what_is_known_of_the_final_instruction_stands_first(page: Page, hostile
     expect(facts).to_contain_text("%late.1 (negate)")
     expect(facts).not_to_contain_text("Not known.")
     facts.get_by_text("%late.1").last.click()
-    stored = "32 B accessed; 4.0 KiB as stored in device memory, which the time is of. Estimate"
+    stored = "32 B accessed; 4.0 KiB as stored in device memory. Estimate"
     expect(page.locator(".xr-history .xr-panel-facts")).to_contain_text(stored)
     expect(page.locator(".xr-history .xr-panel-facts")).to_contain_text("Not known.")
 

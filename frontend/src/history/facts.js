@@ -128,7 +128,9 @@ export class InstructionFacts {
       share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run`,
       flops !== null && flops > 0 && format.flops(flops),
       bytes !== null && `${format.bytes(bytes)} accessed`,
-      stored !== null && stored !== bytes && `${format.bytes(stored)} as stored in device memory, which the time is of`,
+      stored !== null &&
+        stored !== bytes &&
+        (stored ? `${format.bytes(stored)} as stored in device memory` : "none of it in device memory"),
     ].filter(Boolean);
     const whose = body === place ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
     const inside = CALLERS.has(this.graph.opcode(body)) ? " of all that it runs" : "";

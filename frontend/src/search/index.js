@@ -11,6 +11,8 @@ import { isMerged, outerLevels, phaseOf, plainPaths } from "../names/op_names.js
 
 /** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
 export const RANKS = 4;
+/** Scopes that are offered where none has the name that was typed. */
+const LIKE = 2;
 const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
@@ -178,14 +180,49 @@ export class ModuleIndex {
     return [...lower.keys()].filter((place) => [lower[place], ...this.plain()[place]].some(isBelow));
   }
 
+  /** @param {string} scope in lower case @returns {number[]} the op_names below it that the last snapshot has */
+  finalBelow(scope) {
+    return this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
+  }
+
+  /**
+   * @param {string} word in lower case
+   * @returns {string[]} the scopes of the last snapshot with the word in their names: `lm_loss` of `loss`, most first
+   */
+  scopesWith(word) {
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    const lower = this.kinds.get("op_name")?.lower ?? [];
+    for (const [place, name] of lower.entries()) {
+      if (!name.includes(word) || this.span("op_name", place)[1] !== this.last) continue;
+      const levels = (this.plain()[place][0] ?? name).split("/").slice(0, -1);
+      for (const level of new Set(levels)) {
+        if (level.split("_").includes(word)) counts.set(level, (counts.get(level) ?? 0) + 1);
+      }
+    }
+    const most = [...counts].sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
+    return most.slice(0, LIKE).map(([level]) => level);
+  }
+
   /**
    * @param {string} scope in lower case
-   * @returns {Generator<Found>} its time and its instructions, where the last snapshot has it
+   * @returns {Generator<Found>} its time and its instructions, where the last snapshot has it; else those of scopes with
+   * the word in their names
    */
   *scope(scope) {
+    const final = this.finalBelow(scope);
+    if (final.length) yield* this.scopeHits(scope, final, 0);
+    else for (const level of this.scopesWith(scope)) yield* this.scopeHits(level, this.finalBelow(level), 1);
+  }
+
+  /**
+   * @param {string} scope in lower case
+   * @param {number[]} final the op_names below it
+   * @param {number} quality the rank
+   * @returns {Generator<Found>}
+   */
+  *scopeHits(scope, final, quality) {
     const values = this.kinds.get("op_name")?.values ?? [];
-    const final = this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
-    if (!final.length) return;
     const text = written(values[final[0]], scope.replace(/\/$/, ""));
     const words = text.split("/");
     const isListed = final.some((place) => words.every((word) => outerLevels(values[place]).includes(word)));
@@ -193,7 +230,7 @@ export class ModuleIndex {
     const { slug } = this.module;
     const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words.join(" ")) };
     const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words.join(" ")) };
-    for (const hit of isListed ? [time, all] : [all]) yield { rank: 0, hit: () => hit };
+    for (const hit of isListed ? [time, all] : [all]) yield { rank: quality, hit: () => hit };
   }
 
   /** @param {(value: string) => number} ranked @returns {Generator<Found>} */

@@ -18,7 +18,7 @@ const COLUMNS = [
   {
     title: "In device memory",
     kind: "bytes",
-    help: "the same as stored, which the share is of: padded to tiles, without on-chip memory; empty if equal",
+    help: "the same as stored: padded to tiles, without on-chip memory; empty if equal",
   },
   {
     title: "Share",

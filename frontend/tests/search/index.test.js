@@ -113,7 +113,7 @@ test("a scope has its time where tables list it, and its instructions", () => {
   const some = new ModuleIndex(MODULE, { ...VALUE, kinds }, false);
   const hits = (scope) => [...some.scope(scope)].map(({ hit }) => hit());
   assert.deepEqual(hits("h_1/mlp"), [
-    { text: "H_1/mlp", note: "1 op_name: roofline time", href: "m/x.html?cost#t=m/x/scopes&q=H_1%20mlp" },
+    { text: "H_1/mlp", note: "1 op_name: time", href: "m/x.html?cost#t=m/x/scopes&q=H_1%20mlp" },
     { text: "H_1/mlp", note: "1 op_name: instructions", href: "m/x.html#t=m/x/instructions&q=H_1%20mlp" },
   ]);
   assert.deepEqual(hits("gone"), []);
@@ -121,4 +121,27 @@ test("a scope has its time where tables list it, and its instructions", () => {
     hits("deep").map(({ note }) => note),
     ["1 op_name: instructions"],
   );
+});
+
+test("a word in the names of scopes finds these where no scope has the name", () => {
+  const values = [
+    "jit(f)/jvp(lm_loss)/ge",
+    "jit(f)/lm_loss/mul",
+    "jit(f)/lossless/mul",
+    "jit(f)/lm_loss",
+    "jit(f)/a_gone/b",
+  ];
+  const kinds = { op_name: { values, spans: [0, 0, 0, 0, 1] } };
+  const some = new ModuleIndex(MODULE, { ...VALUE, kinds }, false);
+  const found = [...some.scope("loss")];
+  assert.deepEqual(
+    found.map(({ rank, hit }) => [rank, hit().text]),
+    [
+      [1, "lm_loss"],
+      [1, "lm_loss"],
+    ],
+  );
+  assert.equal(found[0].hit().href, "m/x.html?cost#t=m/x/scopes&q=lm_loss");
+  assert.deepEqual([...some.scope("gone")], []);
+  assert.deepEqual([...some.scope("mul")], []);
 });

@@ -42,7 +42,7 @@ class HeavyInstructionRecord(Struct, frozen=True):
     cycles: int | None
     """The TPU compiler's estimated cycles of all executions."""
     limit: str
-    """`compute`, `memory` or `interconnect`."""
+    """`compute`, `memory` or `interconnect`; empty where the roofline time is 0."""
     flops: int | None
     bytes_read: int | None
     bytes_written: int | None

@@ -272,6 +272,34 @@ def test_the_workspace_of_a_call_is_no_traffic_of_its_result(case_of: MakeCase) 
     assert traffic("16") == traffic("4194304") == "14% of the module's roofline time"
 
 
+def test_fusing_an_update_in_place_saves_no_read_of_the_whole_buffer(case_of: MakeCase) -> None:
+    """A consumer that takes in the update of a row reads all other rows of the buffer still."""
+    text = (
+        "update {\n  p = f32[1024,1024] parameter(0)\n  q = f32[1,1024] parameter(1)\n"
+        "  z = s32[] constant(0)\n"
+        "  ROOT u = f32[1024,1024] dynamic-update-slice(p, q, z, z)\n}\n\n"
+        "plain {\n  p = f32[1024,1024] parameter(0)\n  ROOT n = f32[1024,1024] negate(p)\n}\n\n"
+    )
+    body = (
+        "  a = f32[1024,1024] parameter(0)\n  b = f32[1,1024] parameter(1)\n"
+        "  c = f32[1024,1024] fusion(a, b), kind=kLoop, calls=update\n"
+        "  ROOT d = f32[1024,1024] fusion(c), kind=kLoop, calls=plain"
+    )
+    no = FusionDecision(
+        "consumer_ineligible", "c", (), "", "the consumer is not fusible", None, None
+    )
+    case = case_of(entry(body).replace("ENTRY", f"{text}ENTRY"))
+    case = replace(case, decisions={("e", "c"): LinkedDecisions((no,), "matched")})
+    assert not [*refused_fusions(case)]
+    (whole,) = refused_fusions(
+        replace(
+            case_of(entry(body.replace("update", "plain")).replace("ENTRY", f"{text}ENTRY")),
+            decisions=case.decisions,
+        )
+    )
+    assert whole.seconds
+
+
 @pytest.mark.parametrize(
     ("activation", "combiner", "is_attention"),
     [("exponential", "maximum", True), ("exponential", "add", False), ("tanh", "maximum", False)],

@@ -34,8 +34,11 @@ class HeavyInstruction(Struct, frozen=True):
 
     @property
     def limit(self) -> str:
-        """The resource that bounds its roofline time: `compute`, `memory` or `interconnect`."""
-        return self.least.bound
+        """The resource that bounds its roofline time: `compute`, `memory` or `interconnect`.
+
+        Empty where that is 0: all that it accesses is on the chip.
+        """
+        return self.least.bound if self.least.seconds else ""
 
     @property
     def roofline_seconds(self) -> float:

@@ -93,7 +93,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             f"{case.share_words(seconds)}. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)} "
             f"{words_of_bound(case, exposed)}"
-            f"{_less_sent(narrowed) if is_fewer else ''}{_early_words(first)}"
+            f"{_less_sent(narrowed, bound) if is_fewer else ''}{_early_words(first)}"
             f"{describe_kept_part(case.module, first)}"
         ),
         suggestion=_REMEDIES.get(reason)
@@ -125,10 +125,10 @@ def _narrower(case: Case, figures: CollectiveFigures) -> float:
     return sum(saved) / sum(sizes) if sum(sizes) else 0.0
 
 
-def _less_sent(narrowed: float) -> str:
-    """Return what is gained beside overlap."""
+def _less_sent(narrowed: float, bound: float) -> str:
+    """Return what is gained beside overlap, of the bound of both together."""
     if not narrowed:
-        return " No gain is known unless less is sent."
+        return f" No {'other gain' if bound else 'gain'} is known unless less is sent."
     return f" A type of half the width, bf16 for f32, saves {units.seconds(narrowed)} of the rest."
 
 

@@ -16,6 +16,9 @@ _KERNELS = frozenset(
 )
 """Opcodes of which the backend makes kernels or library calls of their own."""
 
+MOST_BYTES = 1 << 62
+"""More than any result has."""
+
 
 class ResultTraffic(Struct, frozen=True):
     """What a result costs that could stay in a kernel."""
@@ -54,12 +57,14 @@ def weigh_result(
     read = fusible if by_fusions and not is_closed else users
     is_needed = instruction.is_root or not _are_all(computation, result.names, users)
     spares_write = not is_needed and len(read) == len(users)
-    size = _size_read(computation, result)
+    cost = case.cost.instructions[place]
+    # Of a buffer that is updated in place, the users read the rest in any case.
+    size = min(_size_read(computation, result), cost.bytes_written or MOST_BYTES)
     kernels = (place,) * spares_write + tuple((place[0], name) for name in read)
     return ResultTraffic(
         place=place,
         users=users,
-        seconds=case.least(case.cost.instructions[place]),
+        seconds=case.least(cost),
         saved=sum(_time_to_move(case, kernel, size) for kernel in kernels),
         is_needed=is_needed,
         is_closed=is_closed,

@@ -50,7 +50,7 @@ def time_title(time_name: str) -> str:
 _STORED = Column(
     "In device memory",
     "bytes",
-    "the same as stored, which the time is of: padded to tiles, without on-chip memory",
+    "the same as stored, which the roofline time is of: padded to tiles, without on-chip memory",
 )
 
 

@@ -104,7 +104,9 @@ def module_page(
         passes_address=passes if module.overview and record.steps else None,
         has_history=record.changed_steps > 0,
         fusion=prose(_fusion_words(record, summary)),
-        signature=signature_part(summary),
+        signature=signature_part(
+            summary, module.cost.memory.argument_padding_bytes if module.cost else 0
+        ),
         heaviest=module.cost.heaviest[:_HEAVIEST_SHOWN] if module.cost else (),
         heaviest_words=_heaviest_words(module.cost),
         time_heading="By cycles" if module.cost and module.cost.by_cycles else "Roofline",

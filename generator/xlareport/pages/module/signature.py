@@ -25,10 +25,10 @@ class SignaturePart(Struct, frozen=True):
     """None where they are many, and have a table of the page script."""
 
 
-def signature_part(summary: ModuleSummary) -> SignaturePart:
-    """Return the part on a module's arguments and results."""
+def signature_part(summary: ModuleSummary, padding: int = 0) -> SignaturePart:
+    """Return the part on arguments and results; `padding` is the tile padding of the arguments."""
     return SignaturePart(
-        words=_signature_words(summary.signature),
+        words=_signature_words(summary.signature, padding),
         weights_words=_weights_words(summary),
         constants=_constants_table(summary),
         arguments=None if has_many(summary) else signature_table(summary.signature),
@@ -40,13 +40,17 @@ def has_many(summary: ModuleSummary) -> bool:
     return len(summary.signature.arguments) > _STATIC_ROWS
 
 
-def _signature_words(signature: Signature) -> str:
+def _signature_words(signature: Signature, padding: int) -> str:
     if not signature.arguments and not signature.results:
         return "No snapshot with an entry computation could be read."
     taken, result = (
         units.byte_size(signature.argument_bytes),
         units.byte_size(signature.result_bytes),
     )
+    padded = units.byte_size(signature.argument_bytes + padding)
+    if padded != taken:
+        taken, result = (f"{size} without tile padding" for size in (taken, result))
+        taken = f"{taken}, {padded} with it"
     given = f"{units.plural(len(signature.arguments), 'argument')} ({taken})"
     returned = f"{units.plural(len(signature.results), 'result')} ({result})"
     text = f"Parameters: {given}. Results: {returned}."
