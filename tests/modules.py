@@ -1,7 +1,9 @@
 """Modules from HLO texts that a test has in it."""
 
+from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.program import ParsedModule
 
 
 def parse_module(text: str | bytes) -> HloModule:
@@ -9,3 +11,9 @@ def parse_module(text: str | bytes) -> HloModule:
     read = TextReader().read(text.encode() if isinstance(text, str) else text, "m.txt")
     assert read is not None
     return read
+
+
+def count_final_cost(module: ParsedModule) -> ModuleCost:
+    """Return the cost of the final snapshot; the test fails where there is none."""
+    assert module.final is not None
+    return count_cost(module.final.hlo)

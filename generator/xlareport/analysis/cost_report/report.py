@@ -13,17 +13,15 @@ from xlareport.analysis.cost.breakdown import (
     key_by_computation,
     key_by_scope,
 )
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.fusion_shares import share_fusions
-from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
 from xlareport.analysis.cost.roofline import (
     HeavyInstruction,
     estimate_asynchronous_time,
-    estimate_total_time,
     list_heavy,
 )
-from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
@@ -55,7 +53,6 @@ from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.analysis.source.served_ops import serve_ops
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device, device_named
-from xlareport.program import ParsedModule
 
 _ROWS = 200
 _SCOPE_DEPTH = 3
@@ -105,10 +102,7 @@ def _restored(written: HloModule, snapshots: SnapshotSequence | None) -> tuple[H
 
 
 def report_cost(
-    module: ParsedModule,
-    cost: ModuleCost,
-    backend: str | None,
-    cost_options: CostOptions | None = None,
+    costed: CostedModule,
     read: ReadLines | None = None,
     *,
     shardings: ShardingReport | None = None,
@@ -120,9 +114,9 @@ def report_cost(
     `read` returns source texts, if given. From `snapshots`, matmuls, collectives and reduce-windows
     that lost their op_name get that of their history. `collectives` are of the final snapshot.
     """
-    written = module.final.hlo if module.final else HloModule("", "", ())
+    module, cost, device, backend = costed.module, costed.cost, costed.device, costed.backend
+    written = costed.hlo
     hlo, restored = _restored(written, snapshots)
-    device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())
     earlier = (snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not written)
     first = next(earlier, None)
     chip = device_named(module.device_words)
@@ -134,16 +128,16 @@ def report_cost(
     shares = share_fusions(hlo, cost, device)
     phase, served = key_by_phase(hlo), serve_ops(hlo)
     rematerializations = shardings.rematerializations if shardings is not None else ()
-    case = make_case(module, cost, device, rematerializations or (), collectives)
+    case = make_case(costed, rematerializations or (), collectives)
     findings = find_findings(case) if case else ()
     operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)
     evidence = SourceEvidence(first, hlo, operations, peak, served)
     return CostReport(
         device=device,
-        device_grade=grade,
+        device_grade=costed.device_grade,
         totals=sum_totals(cost),
-        seconds=estimate_total_time(cost, device),
+        seconds=costed.seconds,
         asynchronous_seconds=estimate_asynchronous_time(hlo, cost, device),
         heaviest=tuple(list_heavy(hlo, cost, device, _ROWS, served)),
         loops=tuple(list_loops(hlo, cost, device)),

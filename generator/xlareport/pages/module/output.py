@@ -205,9 +205,9 @@ class ModulePages:
 
     def _known(self) -> ColorData:
         """Return the values that color pictures of the final snapshot."""
-        figures = self.analyzed.figures
-        shares = {name: share for (_, name), share in figures.shares.items()}
-        return ColorData(shares, figures.times.shares if figures.times else {})
+        costed, times = self.analyzed.costed, self.analyzed.times
+        shares = {name: share for (_, name), share in (costed.shares if costed else {}).items()}
+        return ColorData(shares, times.shares if times else {})
 
     def _stages(self) -> list[SnapshotSummary]:
         """Return the snapshots that could be read."""
@@ -260,11 +260,10 @@ class ModulePages:
 
     def _sketch(self) -> tuple[TextFile, ...]:
         """Return the sketch of the module for comparisons, if the report has all its texts."""
-        analyzed, cost = self.analyzed, self.analyzed.figures.cost
-        module = analyzed.module
+        analyzed, module, costed = self.analyzed, self.analyzed.module, self.analyzed.costed
         if any(snapshot.read_from.path not in self.texts.paths for snapshot in module.snapshots):
             return ()
-        sketched = sketch_parsed(module, analyzed.analysis.summary, cost)
+        sketched = sketch_parsed(module, analyzed.analysis.summary, costed.cost if costed else None)
         return sketch_file(sketched, module.snapshots, self.texts.payloads)
 
     def _search(self) -> ModuleSearchData:
@@ -298,19 +297,23 @@ class ModulePages:
 
     def _graphs(self) -> Iterator[Payload]:
         """Yield the payloads of the graphs of the first and the final snapshot."""
-        module, figures = self.analyzed.module, self.analyzed.figures
-        first, final = module.snapshots[0] if module.snapshots else None, module.final
-        if final is not None:
-            key = navigation.module_key(self.slug, "graph")
-            yield from graph_payloads(key, final, figures.cost, self._known(), figures.instructions)
-        if first is not None and final is not None and first.hlo is not final.hlo:
+        costed, times = self.analyzed.costed, self.analyzed.times
+        if costed is None:
+            return
+        key, measured = (
+            navigation.module_key(self.slug, "graph"),
+            times.instructions if times else {},
+        )
+        yield from graph_payloads(key, costed.final, costed.cost, self._known(), measured)
+        first = costed.module.snapshots[0]
+        if first.hlo is not costed.hlo:
             yield from graph_payloads(navigation.module_key(self.slug, "graph-first"), first, None)
 
     def _instructions(self) -> Iterator[Payload]:
         """Yield the payloads of the table of all instructions of the final snapshot."""
-        final, figures = self.analyzed.module.final, self.analyzed.figures
-        if final is not None:
-            yield from instructions_payloads(self.slug, final.hlo, figures.cost, figures.shares)
+        costed = self.analyzed.costed
+        if costed is not None:
+            yield from instructions_payloads(self.slug, costed.hlo, costed.cost, costed.shares)
 
     def _facts(self) -> Iterator[Payload]:
         """Yield the details of instructions for panels, if there are histories."""
@@ -319,7 +322,7 @@ class ModulePages:
 
     def _timeline(self) -> Iterator[Payload]:
         """Yield the payload of the runs that are drawn, where a profiler saw some."""
-        final, times = self.analyzed.module.final, self.analyzed.figures.times
+        final, times = self.analyzed.module.final, self.analyzed.times
         if final is not None and times is not None:
             yield from timeline_payload(self.slug, final.hlo, times)
 
