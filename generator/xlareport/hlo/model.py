@@ -196,11 +196,10 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
     def only_loops(self) -> Mapping[str, tuple[Computation, Instruction]]:
         """The loop of each body that belongs to one loop alone, with the loop's computation."""
         loops: dict[str, list[tuple[Computation, Instruction]]] = {}
-        for computation in self.computations:
-            for instruction in computation.instructions:
-                if instruction.opcode == "while":
-                    body = dict(instruction.called).get("body", "")
-                    loops.setdefault(body, []).append((computation, instruction))
+        for computation, instruction in self.placed:
+            if instruction.opcode == "while":
+                body = dict(instruction.called).get("body", "")
+                loops.setdefault(body, []).append((computation, instruction))
         return {body: places[0] for body, places in loops.items() if len(places) == 1}
 
     @property
@@ -208,6 +207,13 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
         """Every instruction, computation by computation."""
         for computation in self.computations:
             yield from computation.instructions
+
+    @property
+    def placed(self) -> Iterator[tuple[Computation, Instruction]]:
+        """Every instruction with its computation."""
+        for computation in self.computations:
+            for instruction in computation.instructions:
+                yield computation, instruction
 
     def find(self, computation: str, instruction: str) -> Instruction | None:
         """Return an instruction by the two names of its place; None where there is none."""

@@ -178,10 +178,9 @@ def _shown(drawing: Drawing) -> Iterator[str]:
 def _callers(module: HloModule) -> Mapping[str, str]:
     """Return the first instruction that calls each computation."""
     callers: dict[str, str] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            for _, name in instruction.called:
-                callers.setdefault(name, instruction.name)
+    for instruction in module.instructions:
+        for _, name in instruction.called:
+            callers.setdefault(name, instruction.name)
     return callers
 
 

@@ -164,11 +164,10 @@ def _is_piece(home: Computation, instruction: Instruction) -> bool:
 def _callers(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
     """Return the caller of each computation with only one fusion, call or async-start as caller."""
     callers: dict[str, list[tuple[Computation, Instruction]]] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode in _HOLDERS:
-                for _, name in instruction.called:
-                    callers.setdefault(name, []).append((computation, instruction))
+    for computation, instruction in module.placed:
+        if instruction.opcode in _HOLDERS:
+            for _, name in instruction.called:
+                callers.setdefault(name, []).append((computation, instruction))
     return {name: every[0] for name, every in callers.items() if len(every) == 1}
 
 

@@ -155,16 +155,12 @@ def _opcode_work(
 ) -> Iterator[ComparedOpcode]:
     seconds: defaultdict[str, float] = defaultdict(float)
     accessed, kernels = Counter[str](), Counter[str]()
-    for computation in module.computations:
-        for instruction in computation.instructions:
+    for computation, instruction, count in cost.placed(module):
+        if instruction.opcode not in NO_CODE and not count.fused:
             key = computation.name, instruction.name
-            count = cost.instructions.get(key)
-            if count is None or instruction.opcode in NO_CODE:
-                continue
-            if not count.fused:
-                seconds[instruction.opcode] += times.get(key, 0.0)
-                accessed[instruction.opcode] += count.of_all_runs(count.bytes_accessed) or 0
-                kernels[instruction.opcode] += 1
+            seconds[instruction.opcode] += times.get(key, 0.0)
+            accessed[instruction.opcode] += count.of_all_runs(count.bytes_accessed) or 0
+            kernels[instruction.opcode] += 1
     for opcode, time in seconds.items():
         yield ComparedOpcode(opcode, time, accessed[opcode], kernels[opcode])
 

@@ -163,8 +163,7 @@ class Loops(Struct, frozen=True, dict=True):
         """Return the loop or call that runs a computation, for those that only one runs."""
         calls = (
             (name, (place, instruction))
-            for place in self.module.computations
-            for instruction in place.instructions
+            for place, instruction in self.module.placed
             for role, name in instruction.called
             if role != "condition"
         )

@@ -234,13 +234,12 @@ def find_kept_by_policy(
 
 def _list_marks(module: HloModule) -> Iterator[tuple[str, str]]:
     """Yield (op_name, element type) of each marked value."""
-    for computation in module.computations:
-        for mark in computation.instructions:
-            element = mark.shape.element_type
-            if mark.opcode != "reduce-precision":
-                continue
-            if mark.attributes.get("mantissa_bits") != str(MANTISSA_BITS.get(element)):
-                continue  # it changes the value
-            value = computation.operand(mark)
-            if value is not None and value.metadata.op_name:
-                yield value.metadata.op_name, element
+    for computation, mark in module.placed:
+        element = mark.shape.element_type
+        if mark.opcode != "reduce-precision":
+            continue
+        if mark.attributes.get("mantissa_bits") != str(MANTISSA_BITS.get(element)):
+            continue  # it changes the value
+        value = computation.operand(mark)
+        if value is not None and value.metadata.op_name:
+            yield value.metadata.op_name, element

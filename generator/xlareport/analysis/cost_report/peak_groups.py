@@ -97,7 +97,6 @@ def _is_broadcast(module: HloModule, instruction: Instruction) -> bool:
 
 
 def _living(module: HloModule, sizes: _Sizes) -> Iterator[tuple[Computation, Instruction]]:
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.name in sizes:
-                yield computation, instruction
+    for computation, instruction in module.placed:
+        if instruction.name in sizes:
+            yield computation, instruction

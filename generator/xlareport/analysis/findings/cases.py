@@ -62,8 +62,7 @@ def read_cycles(module: HloModule) -> Mapping[InstructionKey, int]:
     """Return the compiler's estimates for one run of each instruction; empty where it has none."""
     return {
         (computation.name, instruction.name): int(match[1])
-        for computation in module.computations
-        for instruction in computation.instructions
+        for computation, instruction in module.placed
         if (match := _CYCLES.search(instruction.attributes_text))
     }
 

@@ -57,11 +57,10 @@ def wide_products(case: Case) -> Iterator[Finding]:
 
 
 def _dots(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            is_wide = instruction.shape.element_type in _WIDE
-            if instruction.opcode == "dot" and is_wide and _is_matmul(computation, instruction):
-                yield computation, instruction
+    for computation, instruction in module.placed:
+        is_wide = instruction.shape.element_type in _WIDE
+        if instruction.opcode == "dot" and is_wide and _is_matmul(computation, instruction):
+            yield computation, instruction
 
 
 def _is_matmul(computation: Computation, dot: Instruction) -> bool:

@@ -150,21 +150,15 @@ def _launches(cost: ModuleCost) -> int:
 def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
     """Return the work of custom calls that no count includes."""
     steps, hidden, size, flops = 0.0, 0, 0, 0.0
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            instruction_cost = cost.instructions.get((computation.name, instruction.name))
-            if (
-                instruction.opcode != "custom-call"
-                or instruction_cost is None
-                or not instruction_cost.counted
-            ):
-                continue
-            site = Site(instruction, shapes_of(computation))
-            steps += instruction_cost.counted * count_dependent_steps(site)
-            if instruction_cost.flops is None:
-                hidden += 1
-                size += instruction_cost.counted * known_bytes(site)
-                flops += instruction_cost.counted * most_flops(site)
+    for computation, instruction, instruction_cost in cost.placed(module):
+        if instruction.opcode != "custom-call" or not instruction_cost.counted:
+            continue
+        site = Site(instruction, shapes_of(computation))
+        steps += instruction_cost.counted * count_dependent_steps(site)
+        if instruction_cost.flops is None:
+            hidden += 1
+            size += instruction_cost.counted * known_bytes(site)
+            flops += instruction_cost.counted * most_flops(site)
     return CustomCallWork(steps, hidden, size, flops)
 
 
