@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.pages.collectives.groups import find_axes, label_groups
 from xlareport.pages.collectives.reasons import cause_words, reason_words
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.records.shardings import MeshRecord
 from xlareport.runtime.english import first_few, plain
 
@@ -34,51 +34,49 @@ def collectives_tables(
 
 
 def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Sent", "bytes", f"per device that sends and module execution; {_COUNTED}"),
-        Column("Modeled µs", "float", "of all executions, by link bandwidth; not measured"),
-        Column("Exposed µs", "float", "of all executions, less the time of what runs meanwhile"),
-        Column("Cause"),
-        Column("Groups", "text", "drawn below"),
-        Column("Executions", "int", "per module execution; empty where it is not known"),
-        Column("Kind", "code", of="opcode"),
-        Column("Bytes", "bytes", "the full logical array: the larger of operands and result"),
-        Column("Sent per execution", "bytes", "per device that sends; see Algorithm"),
-        Column("Algorithm", "text", "ring, unless kernel_strategy in its config names another"),
-        Column("Senders", "int", "devices that send"),
-        Column("Modeled by", "text", "the bandwidth that the model has"),
-        Column("Made by", "code", "the pass after which it first appears", of="pass"),
-        Column("Not hidden because"),
-        Column("op_name"),
-        Column("Source"),
-    )
     labels = label_groups(rows, mesh)
-    return Table(columns, [_overview_cells(row, labels) for row in rows])
-
-
-def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -> list[Cell]:
-    figures, origin = row.figures, row.origin
-    overlap = figures.overlap
-    return [
-        row.collective.instruction,
-        _sent(row),
-        _of_all(row, figures.time.seconds),
-        _of_all(row, overlap.exposed_seconds),
-        origin.cause.value if origin.cause else None,
-        labels[row.collective.key],
-        figures.executions,
-        row.collective.kind,
-        figures.data_bytes,
-        figures.wire_bytes,
-        figures.algorithm,
-        figures.senders,
-        figures.time.reason,
-        origin.after,
-        overlap.reason.value if overlap.reason else None,
-        row.op_name,
-        row.source,
-    ]
+    return tabulate(
+        rows,
+        {
+            Column("Collective", "code", of="instruction"): lambda row: row.collective.instruction,
+            Column(
+                "Sent", "bytes", f"per device that sends and module execution; {_COUNTED}"
+            ): _sent,
+            Column(
+                "Modeled µs", "float", "of all executions, by link bandwidth; not measured"
+            ): lambda row: _of_all(row, row.figures.time.seconds),
+            Column(
+                "Exposed µs", "float", "of all executions, less the time of what runs meanwhile"
+            ): lambda row: _of_all(row, row.figures.overlap.exposed_seconds),
+            Column("Cause"): lambda row: row.origin.cause.value if row.origin.cause else None,
+            Column("Groups", "text", "drawn below"): lambda row: labels[row.collective.key],
+            Column(
+                "Executions", "int", "per module execution; empty where it is not known"
+            ): lambda row: row.figures.executions,
+            Column("Kind", "code", of="opcode"): lambda row: row.collective.kind,
+            Column(
+                "Bytes", "bytes", "the full logical array: the larger of operands and result"
+            ): lambda row: row.figures.data_bytes,
+            Column(
+                "Sent per execution", "bytes", "per device that sends; see Algorithm"
+            ): lambda row: row.figures.wire_bytes,
+            Column(
+                "Algorithm", "text", "ring, unless kernel_strategy in its config names another"
+            ): lambda row: row.figures.algorithm,
+            Column("Senders", "int", "devices that send"): lambda row: row.figures.senders,
+            Column("Modeled by", "text", "the bandwidth that the model has"): lambda row: (
+                row.figures.time.reason
+            ),
+            Column(
+                "Made by", "code", "the pass after which it first appears", of="pass"
+            ): lambda row: row.origin.after,
+            Column("Not hidden because"): lambda row: (
+                row.figures.overlap.reason.value if row.figures.overlap.reason else None
+            ),
+            Column("op_name"): lambda row: row.op_name,
+            Column("Source"): lambda row: row.source,
+        },
+    )
 
 
 _CHEAPER = "not counted: cheaper branch"
