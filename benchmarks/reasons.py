@@ -23,11 +23,19 @@ def reason_failures(before: HloModule, after: HloModule, step: StepChange) -> It
         for text in map(str, (change.reason, *change.details)):
             if not all(_uses_that_hold(before, after, change, text)):
                 yield f"{change.kind} {change.before or change.after}: {text}"
-        if change.kind in _OF_ONE_OPCODE and change.opcodes[0] != change.opcodes[1]:
-            yield f"{change.kind} {change.before}: {' to '.join(change.opcodes)}"
+        opcodes = _opcodes(before, after, change)
+        if change.kind in _OF_ONE_OPCODE and len(opcodes) > 1:
+            yield f"{change.kind} {change.before}: {' to '.join(opcodes)}"
 
 
 _OF_ONE_OPCODE = frozenset({Kind.CLONED, Kind.COPIED, Kind.MERGED, Kind.UNIFIED})
+
+
+def _opcodes(before: HloModule, after: HloModule, change: Change) -> list[str]:
+    """Return the distinct opcodes of a change and of what it names on both sides."""
+    places = (before, change.before), (after, change.after)
+    lines = [module.find(*place) for module, place in places if place is not None]
+    return [*dict.fromkeys((*change.opcodes, *(line.opcode for line in lines if line)))]
 
 
 def _uses_that_hold(

@@ -351,3 +351,20 @@ ENTRY %main (p: (f32[8], f32[8], f32[8])) -> (f32[8], f32[8]) {
     after = after.replace("%x = ", "%e = ").replace("%y = ", "%f = ")
     reasons = {str(row.reason) for row in step(read(before), read(after)).removed}
     assert "a duplicate of %x, which has the name %e now" in reasons
+
+
+def test_an_element_of_a_removed_tuple_is_no_duplicate_of_what_the_tuple_held(read: Read) -> None:
+    before = """
+ENTRY %main (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %sine = f32[8]{0} sine(%p)
+  %cosine = f32[8]{0} cosine(%p)
+  %t = (f32[8]{0}, f32[8]{0}) tuple(%sine, %cosine)
+  %e = f32[8]{0} get-tuple-element(%t), index=1
+  ROOT %r = f32[8]{0} negate(%e)
+}
+"""
+    after = "".join(line for line in before.splitlines(keepends=True) if "%t" not in line)
+    change = step(read(before), read(after.replace("negate(%e)", "negate(%cosine)")))
+    assert "merged" not in change.headline
+    assert "%r uses %cosine instead" in {str(row.reason) for row in change.removed}

@@ -53,9 +53,38 @@ def with_removed_duplicates(matching: Matching, changes: Iterable[Change]) -> li
 
 
 def _with_duplicate(matching: Matching, change: Change) -> Change:
-    if change.kind is not Kind.REMOVED or change.before is None:
+    if change.before is None:
         return change
-    return _merged(change, kept_duplicate(matching, change.before))
+    if change.kind is Kind.MERGED and change.opcodes[0] != change.opcodes[1]:
+        return _read_through(matching, change, change.before)
+    if change.kind is not Kind.REMOVED:
+        return change
+    kept = kept_duplicate(matching, change.before)
+    line = None if kept is None else matching.after.find(*kept)
+    return _merged(change, kept) if line and line.opcode == change.opcodes[0] else change
+
+
+def _read_through(matching: Matching, change: Change, place: Place) -> Change:
+    """Return the removal of an element whose users use what its tuple holds; no duplicate went."""
+    held = change.after
+    if held is None:
+        return change
+    reason = f"%{held.instruction} has its value"
+    for user in matching.before.by_name[place.computation].users.get(place.instruction, ()):
+        after = matching.partner_after(Place(place.computation, user.name))
+        now = None if after is None else matching.after.find(*after)
+        if now is not None and held.instruction in now.operand_names:
+            reason = f"%{now.name} uses %{held.instruction} instead"
+            break
+    return replace(
+        change,
+        kind=Kind.REMOVED,
+        kinds=(Kind.REMOVED,),
+        after=None,
+        opcodes=(change.opcodes[0], ""),
+        reason=reason,
+        details=(),
+    )
 
 
 def _with_name_kept(matching: Matching, change: Change) -> Change:
@@ -307,7 +336,7 @@ def _of_clone(matching: Matching, change: Change) -> Change | None:
         grade=Grade.MATCHED,
         reason=f"%{partner.computation} is called instead of %{place.computation}",
         opcodes=(after.opcode, after.opcode),
-        details=("", ""),
+        details=(),
         numbering=False,
         members=(),
     )
