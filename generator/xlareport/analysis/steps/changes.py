@@ -22,7 +22,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
-from xlareport.analysis.steps.relations import kind_of, kind_of_moved, reason_of
+from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, operation, target
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.turned import compare_turned
@@ -176,8 +176,8 @@ class _Reader:
         first = before in pairing.before[:1] and after in pairing.after[:1]
         also = pairing.relation is Relation.EXPANDED and after == pairing.after[0]
         whole = first or also or pairing.relation not in _PARTED
-        former = kind = kind_of(pairing) if whole else Kind.PART
         balance = self._ledger.balance(pairing.relation, before, after)
+        former = kind = kind_of_further(pairing, balance) if whole else Kind.PART
         change = self.change((kind,), before, after, pairing, balance=balance)
         if also and not first:  # what it became has been told
             change = replace(change, members=())

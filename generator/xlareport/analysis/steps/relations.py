@@ -36,6 +36,14 @@ def kind_of(pairing: Pairing) -> Kind:
     return _SIMPLE.get(pairing.relation, Kind.CLONED)
 
 
+def kind_of_further(pairing: Pairing, balance: int) -> Kind:
+    """Return the kind of change of a further pair: of a copy made, or of a duplicate that went."""
+    kind = kind_of(pairing)
+    if kind in {Kind.CLONED, Kind.MERGED} and balance:
+        return Kind.CLONED if balance > 0 else Kind.MERGED
+    return kind
+
+
 def kind_of_moved(pairing: Pairing, before: Place | None, after: Place | None) -> Kind:
     """Return the kind of change of a moved instruction, a copy (perhaps moved) or a duplicate."""
     if before not in pairing.before[:1]:

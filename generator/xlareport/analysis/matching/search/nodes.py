@@ -31,6 +31,11 @@ def node_after(search: Search, node: Node) -> Node | None:
     return search.itself_after(node) if node.kept else node.partner
 
 
+def node_before(search: Search, node: Node) -> Node | None:
+    """Return the old node that a new one continues, or the same line if that is kept."""
+    return search.itself_before(node) if node.kept else node.partner
+
+
 def operand_pairs(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
     """Yield the operands of an old node with those of a new node, position by position."""
     ours, theirs = search.before.graph.operands(node), search.after.graph.operands(other)

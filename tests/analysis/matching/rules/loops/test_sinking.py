@@ -238,3 +238,14 @@ def test_a_fill_that_two_loops_were_given_moves_into_both(read: Read) -> None:
         pairing = matching.pairing_after(place)
         assert pairing is not None
         assert pairing.before == (Place("main", "fill"),), place
+
+
+def test_a_merged_duplicate_is_not_what_was_copied_into_the_loop(read: Read) -> None:
+    kept = "  %also = s32[] constant(2)\n"
+    before = _GIVEN.replace("  %two = s32[]", f"{kept}  %two = s32[]")
+    after = _SUNK.replace("  %two = s32[] constant(2)\n", kept).replace("%two", "%also")
+    account = step(read(before), read(after), "`while-initializer-removal`")
+    words = " ".join((account.headline, *account.account))
+    assert "moved" not in words
+    assert "`%two` in `main` was merged into `%also`" in words
+    assert "`%also` in `main` was cloned to `%also.sunk` in the loop `%while`" in words

@@ -7,7 +7,7 @@ the old instructions.
 from collections import deque
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.nodes import is_free, node_before
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.elements import kept_elements
 from xlareport.analysis.matching.sides.families import family_of, is_mark
@@ -85,7 +85,7 @@ def _moved(side: Side, operand: NodeElement) -> NodeElement:
 def _sent_before(search: Search, piece: NodeElement, opcode: str, whole: Node) -> Node | None:
     """Return the only old collective that sent the value of a piece; None if it is ambiguous."""
     node, path = _moved(search.after, piece)
-    source = _before(search, node)
+    source = node_before(search, node)
     if source is None:
         return None
     if path and source.instruction.opcode == "while":
@@ -143,8 +143,8 @@ def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
     for (node, _), (other, _) in (sides[:2], sides[1::-1]):
         if _opcode(node) == "concatenate" and is_free(node):
             pieces = [_moved(search.after, piece)[0] for piece in search.after.graph.operands(node)]
-            values = [_before(search, piece) for piece in pieces]
-            shared = _before(search, other) or _shared_factor(search, values, whole)
+            values = [node_before(search, piece) for piece in pieces]
+            shared = node_before(search, other) or _shared_factor(search, values, whole)
             members = [_product_of(search, (value, shared), whole) for value in values]
             known = list(dict.fromkeys(member for member in members if member is not None))
             if len(known) == len(pieces):
@@ -170,11 +170,6 @@ def _product_of(
         if factor is not None
     ]
     return _only(search, set.intersection(*readers)) if len(readers) == len(factors) else None
-
-
-def _before(search: Search, node: Node) -> Node | None:
-    """Return the old node that continues as `node`."""
-    return search.itself_before(node) if node.kept else node.partner
 
 
 def _product_before(search: Search, part: Node, whole: Node) -> Node | None:

@@ -7,7 +7,7 @@ adds up.
 from collections.abc import Sequence
 
 from xlareport.analysis.matching.rules.heavy.products import reducer
-from xlareport.analysis.matching.search.nodes import is_free, same_count, same_type
+from xlareport.analysis.matching.search.nodes import is_free, node_before, same_count, same_type
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.halves import START
@@ -62,7 +62,7 @@ def accumulated(search: Search) -> None:
 def _added_up(search: Search, node: Node) -> Node | None:
     """Return what the body of a loop gave, of which a node reduces the last value now."""
     loop, path = search.after.graph.operands(node)[0]
-    known = search.itself_before(loop) if loop.kept else loop.partner
+    known = node_before(search, loop)
     if known is None or known.instruction.opcode != "while" or len(path) != 1:
         return None
     graph = search.before.graph
@@ -95,7 +95,7 @@ def _summed(search: Search, whole: Node, opcode: str) -> list[Node]:
     """Return the all-reduces whose results were added in the sum that a node reduces."""
     total = _behind_moves(search.after, whole)
     if total is not None and total.instruction.opcode == opcode:
-        before = search.itself_before(total) if total.kept else total.partner
+        before = node_before(search, total)
         if before is not None:
             return _terms(search.before, before, opcode)
     term = whole.partner

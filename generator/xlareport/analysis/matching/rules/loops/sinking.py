@@ -6,7 +6,7 @@ Before, the body read an element of the carried tuple; after, it contains the va
 from xlareport.analysis.matching.rules.loops.hoisting import homes_around, is_given, name_after
 from xlareport.analysis.matching.search.nodes import is_free, operand_pairs
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.facts import literal_of
+from xlareport.analysis.matching.sides.facts import facts_of, literal_of
 from xlareport.analysis.matching.sides.graph import Graph, Node, element_taken
 from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.knowledge.grades import Grade
@@ -39,7 +39,7 @@ def sunk(search: Search) -> None:
         )
         other = next(filter(is_free, equal), None)
         if other is not None:
-            search.link(other, node, Grade.MATCHED, _REASON)
+            _take_inside(search, other, node)
 
 
 def _note_fill(search: Search, node: Node) -> None:
@@ -85,9 +85,36 @@ def _was_carried(search: Search, node: Node) -> bool:
     carried = _carried(search, node)
     if carried is None:
         return False
-    if not (is_free(carried) and search.link(carried, node, Grade.MATCHED, _REASON)):
-        search.copies[node] = carried, "a further copy, in the loop"
+    _take_inside(search, carried, node)
     return True
+
+
+def _take_inside(search: Search, outside: Node, node: Node) -> None:
+    """Pair a constant with a free one outside the loop, or record it as a copy of a kept one."""
+    original = _merged_into(search, outside) or outside
+    if not (is_free(original) and search.link(original, node, Grade.MATCHED, _REASON)):
+        search.copies[node] = original, "a further copy, in the loop"
+
+
+def _merged_into(search: Search, constant: Node) -> Node | None:
+    """Return the equal constant beside a free one that is used more often now; None if none is."""
+    if not is_free(constant):
+        return None
+    frame, line = constant.frame, constant.instruction
+    for equal in facts_of(frame.computation).constants.get(literal_of(line), ()):
+        now = search.itself_after(frame.node(equal)) if equal in frame.kept else None
+        if now is None or equal.shape != line.shape:
+            continue
+        if _count_uses(now) > _count_uses(frame.node(equal)):
+            return frame.node(equal)
+    return None
+
+
+def _count_uses(node: Node) -> int:
+    """Count the operands of the node's computation that are this node."""
+    name = node.instruction.name
+    users = node.frame.computation.users.get(name, ())
+    return sum([*user.operand_names].count(name) for user in {*users})
 
 
 def _carried(search: Search, node: Node) -> Node | None:
