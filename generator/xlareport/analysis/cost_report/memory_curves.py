@@ -132,11 +132,9 @@ def _spans(module: HloModule, places: Mapping[str, int]) -> Iterator[tuple[str, 
     for instruction in module.instructions:
         if instruction.opcode != "while" or instruction.name not in places:
             continue
-        called = (module.by_name.get(name) for _, name in instruction.called)
         inside = [
             places[line.name]
-            for part in called
-            if part is not None
+            for part in module.callees(instruction)
             for line in part.instructions
             if line.name in places
         ]

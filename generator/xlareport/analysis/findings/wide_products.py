@@ -87,8 +87,8 @@ def _is_elementwise_in(module: HloModule, dot: Instruction) -> bool:
 
 
 def _multiplies(module: HloModule, instruction: Instruction) -> bool:
-    inside = (module.by_name.get(name) for _, name in instruction.called)
-    lines = (instruction, *(line for held in inside if held for line in held.instructions))
+    inside = module.callees(instruction)
+    lines = (instruction, *(line for held in inside for line in held.instructions))
     return any(line.opcode in _PRODUCTS for line in lines)
 
 

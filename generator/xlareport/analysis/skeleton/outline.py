@@ -266,7 +266,7 @@ class _Outline(Struct):
 
     def _kind_of_async(self, instruction: Instruction) -> tuple[ItemKind, Lane]:
         module = self.estimates.module
-        called = [module.by_name[name] for _, name in instruction.called if name in module.by_name]
+        called = module.callees(instruction)
         inside = [instruction for computation in called for instruction in computation.instructions]
         working = [instruction for instruction in inside if instruction.opcode not in _FREE]
         if any(is_collective(instruction.opcode) for instruction in inside):
@@ -296,7 +296,7 @@ def _run(module: HloModule) -> frozenset[str]:
     def run_by(name: str) -> Iterator[str]:
         for instruction in module.by_name[name].instructions:
             if instruction.opcode in RUNNERS:
-                yield from (callee for _, callee in instruction.called if callee in module.by_name)
+                yield from (computation.name for computation in module.callees(instruction))
 
     return frozenset(reachable([module.entry.name] if module.entry else [], run_by))
 
