@@ -159,7 +159,7 @@ class StackFrame(Struct, frozen=True):
     """The id of the calling frame."""
 
 
-class Call(NamedTuple):
+class ComputationCall(NamedTuple):
     """A call of a computation."""
 
     role: str
@@ -204,16 +204,16 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
         return next(marked, self.computations[-1] if self.computations else None)
 
     @cached_property
-    def calls(self) -> Mapping[str, Sequence[Call]]:
+    def calls(self) -> Mapping[str, Sequence[ComputationCall]]:
         """The calls of each computation that is called, in the order of the callers."""
-        calls: dict[str, list[Call]] = {}
+        calls: dict[str, list[ComputationCall]] = {}
         for computation, instruction in self.placed:
             for role, name in instruction.called:
-                calls.setdefault(name, []).append(Call(role, computation, instruction))
+                calls.setdefault(name, []).append(ComputationCall(role, computation, instruction))
         return calls
 
     def sole_calls(
-        self, counts: Callable[[Call], bool]
+        self, counts: Callable[[ComputationCall], bool]
     ) -> Mapping[str, tuple[Computation, Instruction]]:
         """Return the caller of each computation of whose calls just one counts."""
         counted = {name: list(filter(counts, calls)) for name, calls in self.calls.items()}
