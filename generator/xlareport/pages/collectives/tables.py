@@ -105,33 +105,31 @@ _COUNTED = "unknown trip counts count once, conditionals as their costliest bran
 def _origins(
     rows: Sequence[CollectiveRow], numbers: Mapping[str, str], mesh: MeshRecord | None
 ) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Why", "sentence", "scope and phase of the framework's op, axes, and the cause"),
-        Column("Cause"),
-        Column("Grade", "text", "exact if the snapshots show it"),
-        Column("Value", "code", "before partitioning"),
-        Column("Sharding before", "code", "of partial results those of the operands"),
-        Column("Sharding after", "code"),
-        Column("First in", "text", "the first snapshot that has it"),
+    return tabulate(
+        rows,
+        {
+            Column("Collective", "code", of="instruction"): lambda row: row.collective.instruction,
+            Column(
+                "Why", "sentence", "scope and phase of the framework's op, axes, and the cause"
+            ): lambda row: reason_words(row, find_axes(row, mesh), mesh),
+            Column("Cause"): lambda row: row.origin.cause.value if row.origin.cause else None,
+            Column("Grade", "text", "exact if the snapshots show it"): lambda row: row.origin.grade,
+            Column("Value", "code", "before partitioning"): lambda row: (
+                row.sharding.value if row.sharding else None
+            ),
+            Column(
+                "Sharding before", "code", "of partial results those of the operands"
+            ): lambda row: row.sharding.from_ if row.sharding else f"({row.sharding_reason})",
+            Column("Sharding after", "code"): lambda row: (
+                (row.sharding.to or f"({row.sharding.to_reason})") if row.sharding else None
+            ),
+            Column("First in", "text", "the first snapshot that has it"): lambda row: (
+                numbers.get(row.origin.stage, row.origin.stage)
+                if row.origin.stage
+                else f"({row.origin.stage_reason})"
+            ),
+        },
     )
-    return Table(columns, [_origin_cells(row, numbers, mesh) for row in rows])
-
-
-def _origin_cells(
-    row: CollectiveRow, numbers: Mapping[str, str], mesh: MeshRecord | None
-) -> list[Cell]:
-    origin, pair = row.origin, row.sharding
-    return [
-        row.collective.instruction,
-        reason_words(row, find_axes(row, mesh), mesh),
-        origin.cause.value if origin.cause else None,
-        origin.grade,
-        pair.value if pair else None,
-        pair.from_ if pair else f"({row.sharding_reason})",
-        (pair.to or f"({pair.to_reason})") if pair else None,
-        numbers.get(origin.stage, origin.stage) if origin.stage else f"({origin.stage_reason})",
-    ]
 
 
 def _events(rows: Sequence[CollectiveRow]) -> Table:
@@ -190,37 +188,35 @@ _LESSER = "exposed time, or roofline time of independent work not run meanwhile,
 
 
 def _overlap(rows: Sequence[CollectiveRow]) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Hidden µs", "float", "of all executions: modeled time less the exposed time"),
-        Column("Exposed µs", "float", "of all executions: modeled time that nothing hides"),
-        Column("Hideable µs", "float", f"upper bound of all executions: {_LESSER}"),
-        Column("Work meanwhile µs", "float", "of all executions: roofline time, hiding or not"),
-        Column("Form"),
-        Column("Ends with", "code", of="instruction"),
-        Column("Runs meanwhile", "code"),
-        Column("Why not hidden"),
-        Column("What to try"),
+    return tabulate(
+        rows,
+        {
+            Column("Collective", "code", of="instruction"): lambda row: row.collective.instruction,
+            Column(
+                "Hidden µs", "float", "of all executions: modeled time less the exposed time"
+            ): lambda row: _of_all(row, _hidden(row)),
+            Column(
+                "Exposed µs", "float", "of all executions: modeled time that nothing hides"
+            ): lambda row: _of_all(row, row.figures.overlap.exposed_seconds),
+            Column(
+                "Hideable µs", "float", f"upper bound of all executions: {_LESSER}"
+            ): lambda row: _of_all(row, row.figures.overlap.hideable_seconds),
+            Column(
+                "Work meanwhile µs", "float", "of all executions: roofline time, hiding or not"
+            ): lambda row: _of_all(row, row.figures.overlap.work_seconds),
+            Column("Form"): _form,
+            Column("Ends with", "code", of="instruction"): lambda row: row.collective.done,
+            Column("Runs meanwhile", "code"): _meanwhile,
+            Column("Why not hidden"): lambda row: plain(row.figures.overlap.reason_detail),
+            Column("What to try"): lambda row: row.remedy,
+        },
     )
-    return Table(columns, [_overlap_cells(row) for row in rows])
 
 
-def _overlap_cells(row: CollectiveRow) -> list[Cell]:
-    collective, overlap = row.collective, row.figures.overlap
+def _form(row: CollectiveRow) -> str:
+    collective = row.collective
     thread = f", thread {collective.thread}" if collective.thread else ""
-    sync = ", is_sync" if collective.is_sync else ""
-    return [
-        collective.instruction,
-        _of_all(row, _hidden(row)),
-        _of_all(row, overlap.exposed_seconds),
-        _of_all(row, overlap.hideable_seconds),
-        _of_all(row, overlap.work_seconds),
-        f"{collective.form}{thread}{sync}",
-        collective.done,
-        _meanwhile(row),
-        plain(overlap.reason_detail),
-        row.remedy,
-    ]
+    return f"{collective.form}{thread}{', is_sync' if collective.is_sync else ''}"
 
 
 def _hidden(row: CollectiveRow) -> float | None:
