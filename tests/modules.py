@@ -1,6 +1,7 @@
 """Modules from HLO texts that a test has in it."""
 
-from xlareport.analysis.cost.work import ModuleCost, count_cost
+from xlareport.analysis.cost.costed import cost_module
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.program import ParsedModule
@@ -15,5 +16,6 @@ def parse_module(text: str | bytes) -> HloModule:
 
 def count_final_cost(module: ParsedModule) -> ModuleCost:
     """Return the cost of the final snapshot; the test fails where there is none."""
-    assert module.final is not None
-    return count_cost(module.final.hlo)
+    costed = cost_module(module, None)
+    assert costed is not None
+    return costed.cost

@@ -5052,7 +5052,7 @@ var xlareport = (() => {
     {
       title: "Share",
       kind: "percent",
-      help: "of the module's roofline time; fused instructions are part of the share of their fusion"
+      help: "of the module's estimated time; fused instructions are part of the share of their fusion"
     },
     { title: "op_name scope", kind: "text", help: "scope of its op_name" },
     { title: "Source", kind: "text", help: "source line of its metadata" },
@@ -5204,7 +5204,7 @@ var xlareport = (() => {
       if (share === null && flops === null && bytes === null) return null;
       const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} \xB5s` : "";
       const words2 = [
-        share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the roofline time of a run`,
+        share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run`,
         flops !== null && flops > 0 && format.flops(flops),
         bytes !== null && `${format.bytes(bytes)} accessed`,
         stored !== null && stored !== bytes && `${format.bytes(stored)} as stored in device memory, which the time is of`
@@ -6885,7 +6885,7 @@ var xlareport = (() => {
       const isListed = final.some((place) => words2.every((word2) => outerLevels(values3[place]).includes(word2)));
       const count = format.plural(final.length, "op_name");
       const { slug } = this.module;
-      const time = { text, note: `${count}: roofline time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
+      const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
       const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words2.join(" ")) };
       for (const hit of isListed ? [time, all] : [all]) yield { rank: 0, hit: () => hit };
     }

@@ -154,7 +154,7 @@ def test_what_is_known_of_the_final_instruction_stands_first(page: Page, hostile
     """Cost, why it was not fused, and its users; each with its grade."""
     page.locator("a.xr-ask").first.click()
     facts = page.locator(".xr-history .xr-panel-facts")
-    expect(facts).to_contain_text("1 µs, 25% of the roofline time of a run; 4 FLOP; 32 B")
+    expect(facts).to_contain_text("1 µs, 25% of the estimated time of a run; 4 FLOP; 32 B")
     expect(facts).not_to_contain_text("as stored")
     expect(facts).to_contain_text(f"into %late.1: {hostile} matched")
     expect(facts).to_contain_text("%late.1 (negate)")

@@ -125,7 +125,7 @@ export class InstructionFacts {
     if (share === null && flops === null && bytes === null) return null;
     const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} µs` : "";
     const words = [
-      share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the roofline time of a run`,
+      share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run`,
       flops !== null && flops > 0 && format.flops(flops),
       bytes !== null && `${format.bytes(bytes)} accessed`,
       stored !== null && stored !== bytes && `${format.bytes(stored)} as stored in device memory, which the time is of`,

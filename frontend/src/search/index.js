@@ -191,7 +191,7 @@ export class ModuleIndex {
     const isListed = final.some((place) => words.every((word) => outerLevels(values[place]).includes(word)));
     const count = format.plural(final.length, "op_name");
     const { slug } = this.module;
-    const time = { text, note: `${count}: roofline time${this.where}`, href: listedScopes(slug, words.join(" ")) };
+    const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words.join(" ")) };
     const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words.join(" ")) };
     for (const hit of isListed ? [time, all] : [all]) yield { rank: 0, hit: () => hit };
   }

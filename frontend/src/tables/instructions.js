@@ -23,7 +23,7 @@ const COLUMNS = [
   {
     title: "Share",
     kind: "percent",
-    help: "of the module's roofline time; fused instructions are part of the share of their fusion",
+    help: "of the module's estimated time; fused instructions are part of the share of their fusion",
   },
   { title: "op_name scope", kind: "text", help: "scope of its op_name" },
   { title: "Source", kind: "text", help: "source line of its metadata" },

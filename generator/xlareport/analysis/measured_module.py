@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.costed import CostedModule
+from xlareport.analysis.cost.roofline import estimate_shares
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
@@ -42,7 +43,9 @@ def measure_module(
     boundaries: Sequence[Boundary],
 ) -> Measured | None:
     """Join the profile to the final snapshot; None where it has no instruction of the module."""
-    least = estimate_least_times(costed.shares, costed.seconds)
+    least = estimate_least_times(
+        estimate_shares(costed.cost, costed.device), costed.roofline_seconds
+    )
     joined = join_profile(times, costed.hlo, least)
     if not joined.joined:
         return None

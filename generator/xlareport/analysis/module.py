@@ -306,8 +306,7 @@ def _summarize(
     faults: Faults,
 ) -> tuple[ModuleAnalysis, CostedModule | None]:
     origin = origin_of(module)
-    cost = counts.module(module.final.hlo) if module.final else None
-    costed = cost_module(module, origin.backend, options.cost_options, cost)
+    costed = cost_module(module, origin.backend, options.cost_options, counts)
     summary = summarize_module(module, origin, steps, costed)
     marker = _search_marker(module, options.marker, faults)
     analysis = ModuleAnalysis(

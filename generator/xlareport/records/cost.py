@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.memory import HeldMemory
 from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost.time_basis import CompilerCycles
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
@@ -36,7 +37,10 @@ class HeavyInstructionRecord(Struct, frozen=True):
     seconds: float
     """The roofline time."""
     share: float
-    """Of the roofline time of the module, 0 to 1."""
+    """Of the time of the module, 0 to 1: by the compiler's cycles where `cycles` of the module has
+    seconds, else of the roofline time."""
+    cycles: int | None
+    """The TPU compiler's estimated cycles of all executions."""
     limit: str
     """`compute`, `memory` or `interconnect`."""
     flops: int | None
@@ -180,6 +184,10 @@ class CostRecord(Struct, frozen=True):
     """Number of devices that run the module together; figures are for one of them."""
     seconds: float | None
     """The roofline time."""
+    cycles: CompilerCycles | None
+    """The TPU compiler's own estimate; None where the dump has none."""
+    on_chip_share: float
+    """Part, 0 to 1, of the bytes accessed that is in a TPU's VMEM or CMEM: no roofline time."""
     flops_of_all_devices: int | None
     bytes_of_all_devices: int | None
     at_least: bool
@@ -202,6 +210,16 @@ class CostRecord(Struct, frozen=True):
     memory: MemoryRecord
     lines: tuple[SourceLineRecord, ...]
 
+    @property
+    def by_cycles(self) -> bool:
+        """Whether shares are of the time by the compiler's estimated cycles."""
+        return self.cycles is not None and self.cycles.seconds is not None
+
+    @property
+    def whole_seconds(self) -> float | None:
+        """The time of which shares are: by the compiler's cycles where they cover the module."""
+        return (self.cycles.seconds if self.cycles else None) or self.seconds
+
 
 def cost_record(cost_report: CostReport | None) -> CostRecord | None:
     """Return the record of a module's cost, the largest entries of each list; None if unknown."""
@@ -213,6 +231,8 @@ def cost_record(cost_report: CostReport | None) -> CostRecord | None:
         device_grade=cost_report.device_grade,
         devices=totals.devices,
         seconds=cost_report.seconds,
+        cycles=cost_report.cycles,
+        on_chip_share=cost_report.on_chip_share,
         flops_of_all_devices=_times(totals.flops, totals.devices),
         bytes_of_all_devices=_times(totals.bytes_accessed, totals.devices),
         at_least=totals.bound == "at least",
@@ -251,8 +271,9 @@ def _heavy(heavy: HeavyInstruction) -> HeavyInstructionRecord:
     return HeavyInstructionRecord(
         computation=heavy.computation,
         instruction=heavy.instruction,
-        seconds=heavy.seconds,
+        seconds=heavy.roofline_seconds,
         share=heavy.share,
+        cycles=heavy.cycles,
         limit=heavy.limit,
         flops=heavy.flops,
         bytes_read=heavy.bytes_read,

@@ -66,13 +66,17 @@ def _severity(finding: Finding, cost: CostReport) -> str:
 
 
 def _share(finding: Finding, cost: CostReport) -> float:
-    """Return the part of the roofline time or of the memory that is at stake, the larger one."""
+    """Return the part of the module's time or of the memory that is at stake, the larger one."""
     # The share of the true time is not known beside loops of unknown trip count.
     seconds = 0.0 if finding.beside_loops else finding.seconds or 0.0
-    beside = (finding.latency_seconds or 0.0) + (finding.cycle_seconds or 0.0)
+    beside = sum(
+        part or 0.0
+        for part in (finding.latency_seconds, finding.cycle_seconds, finding.padding_seconds)
+    )
+    whole = cost.whole_seconds
     return max(
-        seconds / cost.seconds if cost.seconds else 0.0,
-        beside / (beside + cost.seconds) if cost.seconds else 0.0,
+        seconds / whole if whole else 0.0,
+        beside / (beside + whole) if whole else 0.0,
         (finding.bytes or 0) / memory if (memory := device_bytes(cost)) else 0.0,
     )
 

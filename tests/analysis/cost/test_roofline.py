@@ -2,17 +2,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import pytest
-from tests.modules import parse_module
 
 from xlareport.analysis.cost.roofline import (
     estimate_asynchronous_time,
     estimate_time,
-    estimate_total_time,
-    list_heavy,
-    rank_heaviest,
 )
-from xlareport.analysis.cost.work import ModuleCost, count_cost
-from xlareport.analysis.source.served_ops import serve_ops
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
 
@@ -46,24 +41,6 @@ def test_what_is_unknown_has_no_least_time(count: Count) -> None:
     cost = count(TEXT)
     assert estimate_time(cost.instructions["e", "unknown"], DEVICE) is None
     assert cost.instructions["e", "a"].intensity is None
-
-
-def test_the_heaviest_come_first_with_their_share(count: Count) -> None:
-    cost = count(TEXT)
-    first, second = list_heavy(parse_module(f"HloModule m\n\n{TEXT}"), cost, DEVICE, 5, {})
-    assert (first.instruction, second.instruction) == ("product", "small")
-    assert (first.seconds, second.seconds) == (300, 200)
-    assert first.share + second.share == 1
-    assert estimate_total_time(cost, DEVICE) == 500
-    assert rank_heaviest(cost, DEVICE, 1) == ((("e", "product"), 300),)
-
-
-def test_fused_instructions_are_not_ranked_beside_their_fusion(dumped: ReadFile) -> None:
-    module = dumped("jax-cpu-train", "jit_train_step.cpu_after_optimizations.txt")
-    rows = list(list_heavy(module, count_cost(module), DEVICE, 1000, {}))
-    assert rows
-    assert all(not row.cost.fused for row in rows)
-    assert abs(sum(row.share for row in rows) - 1) < 1e-9
 
 
 def test_what_a_tpu_holds_on_the_chip_does_not_wait_for_memory(count: Count) -> None:
@@ -176,35 +153,3 @@ ENTRY e {
     assert part is not None
     assert part.seconds > 0
     assert estimate_asynchronous_time(module_of(text), cost, DEVICE) == part.seconds
-
-
-def test_heavy_rows_say_what_holds_them_back(dumped: ReadFile) -> None:
-    module = dumped("jax-cpu-train", "jit_train_step.cpu_after_optimizations.txt")
-    rows = list(list_heavy(module, count_cost(module), DEVICE, 10, {}))
-    assert {row.least.bound for row in rows} <= {"compute", "memory", "interconnect"}
-    assert any(row.source.startswith("jax_train.py:") for row in rows)
-
-
-def test_a_combined_collective_has_the_op_of_its_largest_member() -> None:
-    text = """HloModule m
-
-add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] add(a, b)
-}
-
-ENTRY e {
-  p = f32[3000] parameter(0)
-  q = f32[10] parameter(1)
-  m = f32[3000] negate(p), metadata={op_name="jit(f)/a/neg"}
-  n = f32[10] negate(q), metadata={op_name="jit(f)/b/neg"}
-  ROOT r = (f32[10], f32[3000]) all-reduce(n, m), replica_groups={{0,1}}, to_apply=add, \
-metadata={op_name="jit(f)/b/neg" source_file="f.py" source_line=4}
-}
-"""
-    module = parse_module(text)
-    served = serve_ops(module)
-    rows = list(list_heavy(module, count_cost(module), DEVICE, 10, served))
-    (row,) = (row for row in rows if row.opcode == "all-reduce")
-    assert (row.scope, row.source) == ("jit(f)/a/neg", "")

@@ -7,8 +7,8 @@ from typing import TypeAlias
 import pytest
 from tests.modules import parse_module
 
+from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.findings.cases import read_cycles
 from xlareport.analysis.findings.finding import Case
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import Device, device_named, nominal_device
@@ -23,9 +23,9 @@ def case_of() -> MakeCase:
     def make(text: str, before: str = "") -> Case:
         module = parse_module(text)
         first = TextReader().read(before.encode(), "b.txt") if before else None
-        cycles = read_cycles(module)
+        cost = add_cycles(count_cost(module), module, module)
         device = device_of(text)
-        return Case(module, count_cost(module), device, before=first, cycles=cycles)
+        return Case(module, cost, device, before=first)
 
     return make
 

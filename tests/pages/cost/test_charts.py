@@ -15,19 +15,20 @@ def test_charts_say_themselves_in_words_and_escape_names(unpacked: Unpack) -> No
     assert page.roofline_words.startswith(">99.9% of roofline time is memory-bound")
     assert page.roofline.startswith('<svg class="xr-chart"')
     assert "aria-label=" in page.roofline
-    assert roofline((), cost.device) == ""
+    assert roofline((), cost.device, cost.seconds) == ""
 
 
 def test_what_is_far_below_the_roof_is_within_the_chart() -> None:
     """An all-reduce adds little, for as long as its bytes take on the links."""
     row: Any = SimpleNamespace(
         instruction="all-reduce.1",
-        share=0.1,
+        roofline_seconds=1e-3,
         limit="interconnect",
         cost=SimpleNamespace(flops=1e6),
         least=SimpleNamespace(seconds=1e-3),
     )
-    drawn = _Scale(1e12, 1e14, [(100.0, 1e14), (0.2, 1e9), (0.2, 1e11)]).dot(0.2, row)
+    device: Any = SimpleNamespace(bandwidth=1e12)
+    drawn = _Scale(device, 1e-2, 1e14, [(100.0, 1e14), (0.2, 1e9), (0.2, 1e11)]).dot(0.2, row)
     assert f'cy="{_LOW:.1f}"' in drawn
-    drawn = _Scale(1e12, 1e14, [(100.0, 1e14), (0.2, 1e8)]).dot(0.2, row)
+    drawn = _Scale(device, 1e-2, 1e14, [(100.0, 1e14), (0.2, 1e8)]).dot(0.2, row)
     assert f'cy="{_LOW:.1f}"' not in drawn

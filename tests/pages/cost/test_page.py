@@ -8,7 +8,13 @@ from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
-from xlareport.pages.cost.page import _loops_words, cost_page, cost_parts, per_device
+from xlareport.pages.cost.basis import cycles_words, on_chip_words
+from xlareport.pages.cost.page import (
+    _loops_words,
+    cost_page,
+    cost_parts,
+    per_device,
+)
 from xlareport.pages.cost.tables import cost_tables
 from xlareport.pages.module.files import module_tabs
 from xlareport.pages.tabs import ShownModule
@@ -110,13 +116,35 @@ def test_heavy_instructions_have_the_bytes_that_they_access(unpacked: Unpack) ->
     assert "In device memory" not in [column.title for column in table.columns]
 
 
+def test_cycles_of_the_compiler_are_a_column_and_the_basis_of_shares(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("tagged-tpu-conv"), "jit_train", "tpu")
+    assert cost.cycles is not None
+    assert cost.cycles.seconds is not None
+    tables = cost_tables(cost, "")
+    titles = [column.title for column in tables["heaviest"].columns]
+    assert titles[:4] == ["Instruction", "Share", "Roofline µs", "Estimated cycles (compiler)"]
+    for row, heavy in zip(tables["heaviest"].rows, cost.heaviest, strict=True):
+        assert row[3] == heavy.cycles
+        if heavy.cycles is not None and heavy.least.interconnect == 0:
+            assert heavy.seconds == pytest.approx(heavy.cycles / 1.75e9)
+            assert row[1] == pytest.approx(heavy.seconds / cost.cycles.seconds)
+    assert [part.title for part in tables["scopes"].columns[1:2]] == ["Estimated µs"]
+    lead = cost_page(view, analysis_of(view, cost), cost).lead
+    assert "matched by name, opcode, shape and operands" in lead
+    assert "at 1.75 GHz" in lead
+    unclocked = replace(cost, cycles=replace(cost.cycles, clock=None, seconds=None))
+    assert "shares are of the roofline time" in cycles_words(unclocked)
+    assert on_chip_words(replace(cost, on_chip_share=0.05)) == ""
+    assert "leaves out 98% of the bytes" in on_chip_words(replace(cost, on_chip_share=0.98))
+
+
 def test_bytes_as_stored_stand_where_the_time_is_of_them(unpacked: Unpack) -> None:
     _, cost = worked_out(unpacked("tagged-tpu-conv"), "jit_train", "tpu")
     table = cost_tables(cost, "")["heaviest"]
     titles = [column.title for column in table.columns]
     place = titles.index("In device memory")
     assert titles[place - 1] == "Bytes accessed"
-    assert place < 7
+    assert place < 8
     for row, heavy in zip(table.rows, cost.heaviest, strict=True):
         if heavy.limit == "memory":
-            assert row[place] == pytest.approx(heavy.seconds * cost.device.bandwidth)
+            assert row[place] == pytest.approx(heavy.roofline_seconds * cost.device.bandwidth)

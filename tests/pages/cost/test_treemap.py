@@ -20,7 +20,7 @@ def areas(drawn: str) -> list[float]:
 def test_levels_that_all_share_are_left_out_and_the_largest_are_named() -> None:
     parts = [part("jit(f)/jvp/dot", 3.0), part("jit(f)/jvp/add", 1.0), part("jit(f)/sub", 1.0)]
 
-    assert treemap_words(parts) == "Roofline time by op_name scope; largest: jvp 80%, sub 20%"
+    assert treemap_words(parts) == "Time by op_name scope; largest: jvp 80%, sub 20%"
     assert "<title>jvp/dot: 60%</title>" in treemap(parts)
 
 
@@ -97,7 +97,7 @@ def test_areas_have_the_telling_part_of_an_op_name_and_the_whole_under_the_point
     ]
     drawn = treemap(parts, "m/x.html#t=m/x/instructions")
     assert treemap_words(parts) == (
-        "Roofline time by op_name scope; largest: layer_1 backward 30%, softmax forward 30%, "
+        "Time by op_name scope; largest: layer_1 backward 30%, softmax forward 30%, "
         "(no scope) forward 20%"
     )
     for label in ("layer_1 backward", "softmax forward", "broadcast", "convert"):

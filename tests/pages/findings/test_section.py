@@ -111,10 +111,13 @@ def test_a_small_program_says_why_it_has_no_finding(tmp_path: Path) -> None:
     ("figure", "gain"),
     [
         ("latency_seconds", "up to 136 µs of latency (a guess), not in roofline time"),
+        ("padding_seconds", "up to 136 µs, not in roofline time"),
         ("cycle_seconds", "up to 136 µs by estimated cycles, not in roofline time"),
     ],
 )
 def test_times_beside_the_roofline_are_no_share_of_it(figure: str, gain: str) -> None:
-    none = dict.fromkeys(("seconds", "latency_seconds", "cycle_seconds", "bytes"))
+    none = dict.fromkeys(
+        ("seconds", "latency_seconds", "cycle_seconds", "padding_seconds", "bytes")
+    )
     finding: Any = SimpleNamespace(**{**none, figure: 136e-6})
     assert _gain(finding, None) == gain

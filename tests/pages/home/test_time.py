@@ -57,7 +57,9 @@ def test_what_is_beyond_the_colors_is_put_together() -> None:
 def test_layers_of_next_to_no_time_are_no_division() -> None:
     def titles(named: float, name: str = "layer_1") -> list[str]:
         layers = (CostPart(name, seconds=named), CostPart("", seconds=1 - named))
-        cost: Any = SimpleNamespace(seconds=1.0, phases=(), layers=layers, scopes=())
+        cost: Any = SimpleNamespace(
+            whole_seconds=1.0, time_name="roofline time", phases=(), layers=layers, scopes=()
+        )
         view = time_view(cost, "x")
         return [bar.title for bar in view.bars] if view else []
 

@@ -52,6 +52,7 @@ def report_collectives(
         device_name=device.name,
         bound=_bound(every, cost),
         hideable_seconds=sum_hideable(Schedule(hlo, cost, device), every),
+        time_name=costed.basis.name,
         interconnect_source=links.source if links else "",
         sent=count_sent(
             (figures.traffic, figures.counted) for figures in every if figures.traffic is not None

@@ -8,6 +8,7 @@ from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.partitioning import ShardedValue
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.cost.sent import SentBytes
+from xlareport.analysis.cost.time_basis import ROOFLINE
 
 
 class CollectiveOrigin(Struct, frozen=True):
@@ -112,3 +113,5 @@ class CollectivesReport(Struct, frozen=True):
     interconnect_source: str
     """Where the bandwidth of the model is from; empty where there is none."""
     sent: SentBytes
+    time_name: str = ROOFLINE
+    """What the time of other work is estimated by."""

@@ -7,12 +7,13 @@ collectives in progress at the same time are each compared with all of it.
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 
 from msgspec import Struct, field
 
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.waiting import count_early, find_queued
-from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.graph import called_computations
@@ -60,14 +61,14 @@ class Overlap(Struct, frozen=True):
     together: tuple[str, ...]
     """Other collectives in progress at the same time."""
     work_seconds: float
-    """The roofline time of the instructions in between; 0 without any."""
+    """The estimated time of the instructions in between; 0 without any."""
     exposed_seconds: float | None
     """Modeled seconds minus those of the work, at least 0.
 
     None if the time is not modeled or the module is not scheduled.
     """
     hideable_seconds: float | None
-    """Upper bound of the time that more overlap could hide: the exposed seconds, or the roofline
+    """Upper bound of the time that more overlap could hide: the exposed seconds, or the estimated
     time of `apart` where that is less. None where `exposed_seconds` is."""
     reason: WaitReason | None
     """Why no more is hidden; None if enough is hidden or the order means nothing."""
@@ -84,14 +85,19 @@ class Overlap(Struct, frozen=True):
     """That last operand; empty if there are no such."""
 
 
-class Schedule(Struct, frozen=True):
-    """The order of a module's instructions with the roofline time of each."""
+class Schedule(Struct, frozen=True, dict=True):
+    """The order of a module's instructions with the estimated time of each."""
 
     module: HloModule
     cost: ModuleCost
     device: Device
     _ready: dict[str, Mapping[str, float]] = field(default_factory=dict)
     _places: dict[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @cached_property
+    def basis(self) -> TimeBasis:
+        """What the times are estimated by."""
+        return choose_basis(self.cost, self.device)
 
     def overlap(
         self, collective: Collective, seconds: float | None, others: Sequence[Collective] = ()
@@ -120,7 +126,7 @@ class Schedule(Struct, frozen=True):
         work = _Work(hidden, apart, apart_seconds, is_async=between is not None)
         reason, detail = self._reason(home, collective, seconds, work)
         early, last = 0, ""
-        if reason in _COULD and seconds:
+        if reason in (*_COULD, WaitReason.DEPENDENCE) and seconds:
             least = ENOUGH * seconds
             early, last = count_early(home, collective, self._ready_times(home), least)
         return Overlap(
@@ -174,10 +180,10 @@ class Schedule(Struct, frozen=True):
         return [line for line in between if line.name not in collective.parts]
 
     def seconds(self, home: Computation, name: str) -> float:
-        """Return the roofline time of one execution, of a loop with its body; 0 of collectives."""
+        """Return the estimated time of one execution, of a loop with its body; 0 of collectives."""
         cost = self.cost.instructions.get((home.name, name))
-        least = estimate_time(cost, self.device) if cost and not cost.fused else None
-        time = least.seconds if least and cost and not cost.wire_bytes else 0.0
+        counts = cost is not None and not cost.fused and not cost.wire_bytes
+        time = self.basis.seconds(cost) if cost and counts else 0.0
         instruction = home.by_name.get(name)
         if instruction is not None and instruction.opcode in CONTROL_FLOW:
             time += self._called_seconds(home, instruction)
@@ -190,9 +196,8 @@ class Schedule(Struct, frozen=True):
         for name in called_computations(self.module, (instruction,)):
             for line in self.module.by_name[name].instructions:
                 cost = self.cost.instructions.get((name, line.name))
-                least = estimate_time(cost, self.device) if cost and not cost.fused else None
-                if least is not None and cost is not None and not cost.wire_bytes:
-                    total += least.seconds * cost.counted
+                if cost is not None and not cost.fused and not cost.wire_bytes:
+                    total += self.basis.seconds_of_runs(cost)
         return total / max(1, instruction_cost.counted if instruction_cost else 1)
 
     def _independent(

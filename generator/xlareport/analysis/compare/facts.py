@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
@@ -18,8 +19,10 @@ from xlareport.analysis.compare.operations import (
 from xlareport.analysis.compare.placed_collectives import PlacedCollective, list_collectives
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
-from xlareport.analysis.cost.costed import CostedModule, cost_module
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.fusion_shares import share_fusions
+from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.roofline import measure_on_chip_share
 from xlareport.analysis.cost.sent import count_sent
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.precision_report import (
@@ -86,14 +89,16 @@ class Facts(Struct, frozen=True):
     """Of the final module."""
 
 
-def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
-    """Collect the facts of a module; `cost` is that of its final snapshot."""
+def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
+    """Collect the facts of a module."""
     final = module.final.hlo if module.final else None
     program = read_program(module.snapshots[0].hlo, final) if module.snapshots else NO_PROGRAM
-    costed = cost_module(module, backend, cost=cost)
     if costed is None:
         return Facts(program)
-    hlo, cost, device = costed.hlo, costed.cost, costed.device
+    # The roofline is the basis of all comparisons: one of two dumps may have no cycles.
+    hlo, cost = costed.hlo, replace(costed.cost, has_all_cycles=False)
+    device, grade = choose_device(module.device_words, costed.backend, CostOptions())
+    costed = replace(costed, cost=cost, device=device, device_grade=grade)
     shares = share_fusions(hlo, cost, device)
     listed = list_operations(hlo, cost, shares)
     files = read_tpu_programs(costed)
@@ -113,7 +118,7 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         loops=compared_loops(hlo, cost, shares.seconds),
         collective_types=count_collective_types(hlo),
         typed_products=list_typed_products(hlo),
-        spaces=tuple(list_spaces(module, backend)),
+        spaces=tuple(list_spaces(module, costed.backend)),
         collectives=list_collectives(hlo, shares.seconds),
     )
 
@@ -137,17 +142,6 @@ def _arrays(shape: Shape) -> Iterator[Shape]:
         yield shape
     for element in shape.elements:
         yield from _arrays(element)
-
-
-def measure_on_chip_share(cost: ModuleCost) -> float:
-    """Return the part, 0 to 1, of the bytes accessed that does not go through the device memory."""
-    kernels = [instruction for instruction in cost.instructions.values() if not instruction.fused]
-    whole = sum((kernel.bytes_accessed or 0) * kernel.counted for kernel in kernels)
-    beside = sum(
-        max(0, (kernel.bytes_accessed or 0) - (kernel.main_memory_bytes or 0)) * kernel.counted
-        for kernel in kernels
-    )
-    return beside / whole if whole else 0.0
 
 
 def _opcode_work(

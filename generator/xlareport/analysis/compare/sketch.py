@@ -9,8 +9,7 @@ from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest
 from xlareport.analysis.compare.facts import collect_facts
 from xlareport.analysis.compare.pairing import Sketch
-from xlareport.analysis.cost.costed import cost_module
-from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost.costed import CostedModule, cost_module
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.module_steps import compare_snapshots
 from xlareport.analysis.modules.origin import origin_of
@@ -55,13 +54,13 @@ def _sketch_module(files: ModuleFiles) -> SketchedModule:
     costed = cost_module(module, origin.backend)
     summary = summarize_module(module, origin, steps, costed)
     analysis = ModuleAnalysis(summary, read=module.read)
-    return SketchedModule(analysis, sketch_parsed(module, summary, costed.cost if costed else None))
+    return SketchedModule(analysis, sketch_parsed(module, summary, costed))
 
 
 def sketch_parsed(
-    module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None
+    module: ParsedModule, summary: ModuleSummary, costed: CostedModule | None
 ) -> Sketched:
-    """Sketch a module that was read; `cost` is that of its final snapshot."""
+    """Sketch a module that was read."""
     forms = HloDigests()
     digests = tuple(_digest_snapshots(module.snapshots, forms))
     untuned = HloDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
@@ -69,7 +68,7 @@ def sketch_parsed(
     return Sketched(
         *(summary, sketch, digests, untuned),
         device=_device(module),
-        facts=collect_facts(module, cost, summary.origin.backend),
+        facts=collect_facts(module, costed),
         stages=tuple(snapshot.stage for snapshot in module.snapshots),
         final=module.snapshots.index(module.final) if module.final else None,
     )

@@ -39,7 +39,7 @@ class CostPart(Struct):
     unknown_ops: int = 0
     """Instructions that could not be counted; the figures are at least so much."""
     seconds: float = 0.0
-    """The roofline time."""
+    """The estimated time, by the basis of the module."""
 
 
 def break_down(

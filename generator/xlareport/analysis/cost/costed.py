@@ -4,9 +4,11 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
-from xlareport.analysis.cost.work import ModuleCost, count_cost
+from xlareport.analysis.cost.roofline import InstructionShares, estimate_total_time
+from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
+from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
@@ -31,15 +33,25 @@ class CostedModule(Struct, frozen=True, dict=True):
         """The final snapshot."""
         return self.final.hlo
 
+    @property
+    def basis(self) -> TimeBasis:
+        """What its time is estimated by."""
+        return choose_basis(self.cost, self.device)
+
     @cached_property
     def seconds(self) -> float | None:
+        """The estimated time of one run; None if nothing was counted."""
+        return self.basis.total(self.cost)
+
+    @cached_property
+    def roofline_seconds(self) -> float | None:
         """The roofline time of one run; None if nothing was counted."""
         return estimate_total_time(self.cost, self.device)
 
     @cached_property
     def shares(self) -> InstructionShares:
-        """Shares of the roofline time, 0 to 1."""
-        return estimate_shares(self.cost, self.device)
+        """Shares of the estimated time, 0 to 1."""
+        return self.basis.shares(self.cost)
 
     @property
     def counted_shares(self) -> InstructionShares:
@@ -56,11 +68,15 @@ def cost_module(
     module: ParsedModule,
     backend: str | None,
     options: CostOptions | None = None,
-    cost: ModuleCost | None = None,
+    costs: Costs | None = None,
 ) -> CostedModule | None:
-    """Choose the device and, unless its cost is known, count the final snapshot; None without."""
+    """Choose the device and count the final snapshot, with the estimated cycles of the last one.
+
+    None where none could be read; `costs` has what was counted before.
+    """
     if module.final is None:
         return None
-    cost = cost or count_cost(module.final.hlo)
+    hlo = module.final.hlo
+    cost = add_cycles((costs or Costs()).module(hlo), hlo, module.snapshots[-1].hlo)
     device, grade = choose_device(module.device_words, backend, options or CostOptions())
     return CostedModule(module, module.final, cost, backend, device, grade)

@@ -1,4 +1,4 @@
-"""The roofline time of fusions and the bytes that they access, shared among what they contain.
+"""The estimated time of fusions and the bytes that they access, shared among what they contain.
 
 An estimate. Each matrix product has at least the time of its arithmetic, so that no part of a
 program is faster than the chip; the rest of the time goes by what limits the fusion: by bytes, by
@@ -14,7 +14,8 @@ from itertools import accumulate, pairwise
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.roofline import estimate_time, estimate_times
+from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.graph import callees_first, readers_behind
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
@@ -37,11 +38,11 @@ class Shares(Struct, frozen=True):
     """Seconds and bytes of all executions of each instruction; those of fusions are divided."""
 
     seconds: Mapping[InstructionKey, float]
-    """The roofline time."""
+    """The estimated time, by the basis of the module."""
     bytes: Mapping[InstructionKey, int]
     """Bytes accessed."""
     whole: Mapping[InstructionKey, float]
-    """The roofline time without division: fusions as a whole, their contents 0."""
+    """The estimated time without division: fusions as a whole, their contents 0."""
 
 
 class _Weight(Struct, frozen=True):
@@ -67,9 +68,13 @@ class _Weight(Struct, frozen=True):
             self.in_main_memory + other.in_main_memory,
         )
 
-    def rate(self, bound: str) -> float:
-        """Return the work that determines a fusion's time with this bound, besides its dots."""
-        rates = {"memory": self.in_main_memory, "compute": self.others, "interconnect": self.sent}
+    def rate(self, bound: str, basis: TimeBasis) -> float:
+        """Return the work that determines a fusion's time with this bound, besides its dots.
+
+        Unlike the roofline, cycles include accesses to on-chip memory.
+        """
+        accessed = self.moved if basis.clock else self.in_main_memory
+        rates = {"memory": accessed, "compute": self.others, "interconnect": self.sent}
         return rates[bound]
 
 
@@ -208,7 +213,8 @@ def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares
 
     A fusion keeps its own if its computation is missing or has no countable work.
     """
-    whole = estimate_times(cost, device)
+    basis = choose_basis(cost, device)
+    whole = basis.times(cost)
     seconds = dict(whole)
     moved = {
         key: work.of_all_runs(work.bytes_accessed) or 0 for key, work in cost.instructions.items()
@@ -219,7 +225,7 @@ def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares
         inside = fusions.inside.get(computation.name)
         if inside is not None and weights:
             runs = max(cost.instructions[computation.name, name].counted for name in weights)
-            rates = [weight.rate(inside.bound) for weight in weights.values()]
+            rates = [weight.rate(inside.bound, basis) for weight in weights.values()]
             floors = [weight.products * runs for weight in weights.values()]
             times = _fill(inside.seconds, floors, rates)
             sizes = _split(inside.bytes, [weight.moved for weight in weights.values()])

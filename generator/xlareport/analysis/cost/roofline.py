@@ -1,4 +1,4 @@
-"""The roofline time of an instruction on a device, and the instructions that cost most.
+"""The roofline time of an instruction on a device.
 
 Least, not likely: its arithmetic and its bytes, each at the peak of the device, and what it sends
 to other devices over the links that its groups can use, the slowest of the three.
@@ -12,8 +12,6 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.interconnect_time import model_time
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.analysis.source.locations import op_name_of, places_of
-from xlareport.analysis.source.served_ops import OpShares, main_op
 from xlareport.hlo.backend_config import is_synchronous
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.devices import Device
@@ -63,56 +61,6 @@ class LeastTime(Struct, frozen=True):
         return "compute" if self.arithmetic > self.memory else "memory"
 
 
-class HeavyInstruction(Struct, frozen=True):
-    """One of the instructions with the longest roofline time, with its description and source."""
-
-    computation: str
-    instruction: str
-    cost: InstructionCost
-    seconds: float
-    """The roofline time of all its runs that the totals count."""
-    share: float
-    """Its part, 0 to 1, of the roofline time of all instructions that could be counted."""
-    least: LeastTime
-    """Roofline time of one execution."""
-    opcode: str
-    shape: str
-    scope: str
-    """The op_name."""
-    source: str
-    """`file.py:12`, empty if unknown."""
-
-    @property
-    def limit(self) -> str:
-        """The resource that bounds its roofline time: `compute`, `memory` or `interconnect`."""
-        return self.least.bound
-
-    @property
-    def flops(self) -> int | None:
-        """The FLOPs of all executions."""
-        return self.cost.of_all_runs(self.cost.flops)
-
-    @property
-    def bytes_accessed(self) -> int | None:
-        """The bytes read and written by all executions."""
-        return self.cost.of_all_runs(self.cost.bytes_accessed)
-
-    @property
-    def stored_bytes(self) -> int | None:
-        """The bytes accessed in the device memory by all executions; None if `bytes_accessed`."""
-        return self.cost.of_all_runs(self.cost.stored_bytes)
-
-    @property
-    def bytes_read(self) -> int | None:
-        """The bytes read by all executions."""
-        return self.cost.of_all_runs(self.cost.bytes_read)
-
-    @property
-    def bytes_written(self) -> int | None:
-        """The bytes written by all executions."""
-        return self.cost.of_all_runs(self.cost.bytes_written)
-
-
 def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     """Return the roofline time of one execution; None if FLOPs or bytes are unknown."""
     if cost.flops is None or cost.main_memory_bytes is None:
@@ -126,50 +74,6 @@ def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
             model_time(collective, device).seconds or 0.0 for collective in cost.traffic
         ),
     )
-
-
-def rank_heaviest(
-    cost: ModuleCost, device: Device, count: int
-) -> tuple[tuple[InstructionKey, float], ...]:
-    """Return the instructions with the longest roofline time over all their runs, longest first.
-
-    Each comes with these seconds. What is inside fusions counts for the fusion. Instructions that
-    cannot be counted are left out.
-    """
-    ranked = sorted(estimate_times(cost, device).items(), key=lambda pair: (-pair[1], pair[0]))
-    return tuple((key, seconds) for key, seconds in ranked[:count] if seconds > 0)
-
-
-def list_heavy(
-    module: HloModule,
-    cost: ModuleCost,
-    device: Device,
-    count: int,
-    served: Mapping[InstructionKey, OpShares],
-) -> Iterator[HeavyInstruction]:
-    """Yield the instructions that need most time by estimate, the heaviest first.
-
-    Of `served`, the ops that a combined collective works for, it names the one with the most bytes;
-    its own op_name is that of any member.
-    """
-    place, whole = places_of(module), estimate_total_time(cost, device)
-    for key, seconds in rank_heaviest(cost, device, count):
-        instruction = module.by_name[key[0]].by_name[key[1]]
-        least, where = estimate_time(cost.instructions[key], device), place(instruction)
-        op_name = op_name_of(instruction, module)
-        ops = served.get(key, ())
-        if len(ops) > 1 and main_op(ops) != op_name:
-            op_name, where = main_op(ops), None
-        if least is not None and whole:
-            yield HeavyInstruction(
-                *(*key, cost.instructions[key], seconds),
-                share=seconds / whole,
-                least=least,
-                opcode=instruction.opcode,
-                shape=instruction.shape.text,
-                scope=op_name,
-                source=where.short if where else "",
-            )
 
 
 def estimate_total_time(cost: ModuleCost, device: Device) -> float | None:
@@ -219,3 +123,14 @@ def time_of_runs(cost: InstructionCost, device: Device) -> float:
     """Return the roofline time of all runs of an instruction, fused or not; 0 where not known."""
     least = estimate_time(cost, device)
     return least.seconds * cost.counted if least is not None else 0.0
+
+
+def measure_on_chip_share(cost: ModuleCost) -> float:
+    """Return the part, 0 to 1, of the bytes accessed that does not go through the device memory."""
+    kernels = [instruction for instruction in cost.instructions.values() if not instruction.fused]
+    whole = sum((kernel.bytes_accessed or 0) * kernel.counted for kernel in kernels)
+    beside = sum(
+        max(0, (kernel.bytes_accessed or 0) - (kernel.main_memory_bytes or 0)) * kernel.counted
+        for kernel in kernels
+    )
+    return beside / whole if whole else 0.0

@@ -124,6 +124,8 @@ class InstructionCost(WorkFigures, frozen=True):
     """The other FLOPs and the transcendentals, by element type."""
     traffic: tuple[CollectiveTraffic, ...] = ()
     """The data sent by a collective or by those in a fusion; also empty if unknown."""
+    cycles: int | None = None
+    """The TPU compiler's estimated cycles; None where the dump has none."""
 
     @property
     def wire_bytes(self) -> int:
@@ -160,6 +162,8 @@ class ModuleCost(Struct, frozen=True):
     """Devices that run the same module on data of their own."""
     branches: int = 0
     """Conditionals that count as their costliest branch, where another would make a difference."""
+    has_all_cycles: bool = False
+    """Whether nearly all arithmetic has the TPU compiler's estimated cycles."""
 
     @property
     def num_devices(self) -> int:

@@ -15,13 +15,14 @@ from xlareport.analysis.cost.breakdown import (
 )
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.fusion_shares import share_fusions
+from xlareport.analysis.cost.heavy import HeavyInstruction, list_heavy
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
 from xlareport.analysis.cost.roofline import (
-    HeavyInstruction,
     estimate_asynchronous_time,
-    list_heavy,
+    measure_on_chip_share,
 )
+from xlareport.analysis.cost.time_basis import BY_CYCLES, ROOFLINE, CompilerCycles, sum_cycles
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
@@ -68,6 +69,10 @@ class CostReport(Struct, frozen=True):
     totals: Totals
     seconds: float | None
     """The roofline time, the sum of all instructions; None if nothing was counted."""
+    cycles: CompilerCycles | None
+    """The compiler's own estimate; None where the dump has none, as of other devices than TPUs."""
+    on_chip_share: float
+    """Part, 0 to 1, of the bytes accessed that the roofline time leaves out: on a TPU's chip."""
     asynchronous_seconds: float
     """The part of it between starts and dones, which other work can hide."""
     heaviest: tuple[HeavyInstruction, ...]
@@ -93,6 +98,21 @@ class CostReport(Struct, frozen=True):
     source: SourceReport
     restored_op_names: int = 0
     """Instructions without op_name in the final snapshot that have their history's."""
+
+    @property
+    def by_cycles(self) -> bool:
+        """Whether times and shares are by the compiler's estimated cycles."""
+        return self.cycles is not None and self.cycles.seconds is not None
+
+    @property
+    def time_name(self) -> str:
+        """What the times of parts and all shares are: `roofline time`, or by cycles."""
+        return BY_CYCLES if self.by_cycles else ROOFLINE
+
+    @property
+    def whole_seconds(self) -> float | None:
+        """The time of which shares are: by the compiler's cycles where they cover the module."""
+        return self.cycles.seconds if self.cycles and self.by_cycles else self.seconds
 
 
 def _restored(written: HloModule, snapshots: SnapshotSequence | None) -> tuple[HloModule, int]:
@@ -137,7 +157,9 @@ def report_cost(
         device=device,
         device_grade=costed.device_grade,
         totals=sum_totals(cost),
-        seconds=costed.seconds,
+        seconds=costed.roofline_seconds,
+        cycles=sum_cycles(cost, device),
+        on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
         asynchronous_seconds=estimate_asynchronous_time(hlo, cost, device),
         heaviest=tuple(list_heavy(hlo, cost, device, _ROWS, served)),
         loops=tuple(list_loops(hlo, cost, device)),

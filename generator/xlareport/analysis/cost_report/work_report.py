@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
-from xlareport.analysis.cost.roofline import total_time
+from xlareport.analysis.cost.time_basis import choose_basis
 from xlareport.analysis.cost.work import ModuleCost, WorkFigures, name_bound
 from xlareport.analysis.source.locations import places_of
 from xlareport.hlo.graph import called_computations
@@ -45,8 +45,10 @@ class LoopRow(Struct, frozen=True):
     executions: int | None
     """How often the loop itself is started; None where that is not known."""
     seconds: float | None
-    """The roofline time of all that runs in its body and condition, as the totals count it; None in
-    the last of very many loops."""
+    """The estimated time of all that runs in its body and condition, as the totals count it; None
+    in the last of very many loops."""
+    cycles: int | None
+    """The compiler's estimated cycles of the same; None where none of it has cycles."""
     scope: str
     source: str
 
@@ -114,6 +116,9 @@ def list_loops(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[
             seconds=sum(inside.seconds(name) for _, name in loop.called)
             if number < _MOST_TIMED
             else None,
+            cycles=sum(inside.cycles(name) for _, name in loop.called) or None
+            if number < _MOST_TIMED
+            else None,
             scope=loop.metadata.op_name,
             source=where.short if where else "",
         )
@@ -125,14 +130,23 @@ class _Inside:
     def __init__(self, module: HloModule, cost: ModuleCost, device: Device) -> None:
         self._module = module
         self._own: dict[str, float] = {}
-        for (computation, _), instruction in cost.instructions.items():
-            seconds = total_time(instruction, device)
+        self._cycles: dict[str, int] = {}
+        for (computation, _), seconds in choose_basis(cost, device).times(cost).items():
             self._own[computation] = self._own.get(computation, 0.0) + seconds
+        for (computation, _), instruction in cost.instructions.items():
+            cycles = instruction.of_all_runs(instruction.cycles) or 0
+            self._cycles[computation] = self._cycles.get(computation, 0) + cycles
 
     def seconds(self, name: str) -> float:
-        """Return the roofline time of a computation over all its runs, each callee once."""
+        """Return the estimated time of a computation over all its runs, each callee once."""
+        return sum(self._own.get(called, 0.0) for called in self._run_by(name))
+
+    def cycles(self, name: str) -> int:
+        """Return the estimated cycles of a computation over all its runs; 0 where it has none."""
+        return sum(self._cycles.get(called, 0) for called in self._run_by(name))
+
+    def _run_by(self, name: str) -> list[str]:
         computation = self._module.by_name.get(name)
         if computation is None:
-            return 0.0
-        names = {name, *called_computations(self._module, computation.instructions)}
-        return sum(self._own.get(called, 0.0) for called in sorted(names))
+            return []
+        return sorted({name, *called_computations(self._module, computation.instructions)})

@@ -1,7 +1,6 @@
 """A module of a dump as the rules see it."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sync_step
@@ -10,10 +9,8 @@ from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.snapshots import ParsedSnapshot
 
-_CYCLES = re.compile(r'"estimated_cycles":"(\d{1,15})"', re.ASCII)
 _FINISHED = frozenset(
     {
         "after_optimizations",
@@ -44,7 +41,6 @@ def make_case(
         device=costed.device,
         before=module.snapshots[0].hlo if len(module.snapshots) > 1 else None,
         decisions=linked,
-        cycles=read_cycles(module.snapshots[-1].hlo),
         stages=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
         memory=collect_memory_figures(memory.assignment, memory.live, memory.usage),
         settings={setting.name: setting.value for setting in module.settings},
@@ -56,15 +52,6 @@ def make_case(
         sync_step=find_sync_step(module.snapshots),
         is_optimized=finished,
     )
-
-
-def read_cycles(module: HloModule) -> Mapping[InstructionKey, int]:
-    """Return the compiler's estimates for one run of each instruction; empty where it has none."""
-    return {
-        (computation.name, instruction.name): int(match[1])
-        for computation, instruction in module.placed
-        if (match := _CYCLES.search(instruction.attributes_text))
-    }
 
 
 def _is_finished(final: ParsedSnapshot) -> bool:

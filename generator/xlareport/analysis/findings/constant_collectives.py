@@ -75,8 +75,8 @@ def _time_words(
     seconds = sum((figures.time.seconds or 0) * figures.counted for figures, _ in filled)
     if not seconds:
         return ""
-    share = units.share(case.share(seconds))
+    share = case.share_words(seconds)
     return (
-        f", {units.seconds(seconds)} by link bandwidth ({share} of the roofline time), "
+        f", {units.seconds(seconds)} by link bandwidth ({share}), "
         f"{units.seconds(exposed) if exposed else 'nothing'} of it exposed"
     )

@@ -37,7 +37,7 @@ def copied_updates(case: Case) -> Iterator[Finding]:
                     f"`{users[0].name}` writes {units.byte_size(update)} into a copy of "
                     f"{units.byte_size(instruction.shape.byte_size or 0)} "
                     f"(`{instruction.name}`){describe_executions(cost.counted)}: "
-                    f"{units.share(case.share(seconds))} of the module's roofline time."
+                    f"{case.share_words(seconds)}."
                 ),
                 occurrences=1,
                 suggestion=(

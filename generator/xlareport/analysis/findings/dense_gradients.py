@@ -76,7 +76,7 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
                     f"`{instruction.name}` adds {units.byte_size(scatter.updates)} of updates to "
                     f"{units.byte_size(size)} of zeros, which `{scatter.zeros.name}` writes and "
                     f"{names} read whole{describe_executions(cost.counted)}: writing and reading "
-                    f"them takes {units.share(case.share(seconds))} of the module's roofline time"
+                    f"them takes {case.share_words(seconds)}"
                     f"{'' if is_pool else all_else}."
                 ),
                 suggestion=_OF_POOL if is_pool else _OF_TABLE,

@@ -3,9 +3,10 @@
 Collectives of one kind, not covered by the previous rule, are exposed for 3% or more of the
 roofline time for one reason: compute depends on them, there is no compute to overlap them, or small
 ones are synchronous or not scheduled next to independent compute. The finding names the longest one
-with its reason. The upper bound of the gain is the exposed time, by link bandwidth. Where overlap
-is the remedy, it is the roofline time of the independent compute, if that is less. The rule does
-not apply to CPU or to modules without a schedule.
+with its reason. The upper bound of the gain is what more overlap hides: the exposed time, by link
+bandwidth, or the estimated time of the independent compute, if that is less. Where compute depends
+on them or there is none, it is more by what a type of half the width saves of the rest, bf16 for
+f32. The rule does not apply to CPU or to modules without a schedule.
 """
 
 from collections import defaultdict
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.schedule import WaitReason
+from xlareport.analysis.cost.sizes import iterate_leaves
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.kept_parts import describe_kept_part
 from xlareport.analysis.findings.waiting_collectives import (
@@ -44,7 +46,10 @@ _REMEDIES = {
         "has the cause of each."
     ),
 }
-_NOTHING_SENT = " The upper bound of the gain is that nothing is sent."
+_NARROWER = {"f64": 0.5, "f32": 0.5, "c64": 0.5, "c128": 0.5}
+"""Part of the bytes that half the width saves."""
+LARGE_SHARE = 0.1
+"""Of the module's time: what is exposed is medium, even if no gain is known."""
 
 
 def exposed_collectives(case: Case) -> Iterator[Finding]:
@@ -73,7 +78,8 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
     seconds = sum(figures.exposed_seconds for figures in exposed)
     of_all = words_of_all(case, kind, seconds)
     is_fewer = reason in _REMEDIES
-    bound = seconds if is_fewer else case.sum_hideable(exposed)
+    narrowed = _sum_narrowed(case, exposed) if is_fewer else 0.0
+    bound = case.sum_hideable(exposed) + narrowed
     longest = f"`{first.collective.instruction}`"
     if len(exposed) > 1:
         longest = f"The longest is {longest}, {units.seconds(first.exposed_seconds)}"
@@ -84,17 +90,58 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
         evidence=(
             f"{count_words(len(exposed), alike, kind)}: {units.seconds(seconds)}{of_all} exposed "
             "per module execution, "
-            f"{units.share(case.share(seconds))} of its roofline time. "
+            f"{case.share_words(seconds)}. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)} "
-            f"{words_of_bound(case, exposed)}{_NOTHING_SENT if is_fewer else ''}"
+            f"{words_of_bound(case, exposed)}"
+            f"{_less_sent(narrowed) if is_fewer else ''}{_early_words(first)}"
             f"{describe_kept_part(case.module, first)}"
         ),
         suggestion=_REMEDIES.get(reason)
         or advise_overlap(case, exposed, is_synchronous=reason is WaitReason.IS_SYNC),
         grade="matched",
         weight=bound,
-        seconds=bound,
+        seconds=bound or None,
+        severity="medium" if case.share(seconds) >= LARGE_SHARE else "low",
         seconds_together=sum_exposed(case, kind),
+    )
+
+
+def _sum_narrowed(case: Case, exposed: list[CollectiveFigures]) -> float:
+    """Return the exposed seconds that half the width of f32 saves, beside what overlap hides."""
+    whole = sum(figures.exposed_seconds for figures in exposed)
+    left = 1.0 - case.sum_hideable(exposed) / whole if whole else 0.0
+    return left * sum(figures.exposed_seconds * _narrower(case, figures) for figures in exposed)
+
+
+def _narrower(case: Case, figures: CollectiveFigures) -> float:
+    """Return the part of the bytes of a collective that half the width saves."""
+    body = case.module.find(*figures.collective.body)
+    leaves = [*iterate_leaves(body.shape)] if body else []
+    sizes = [leaf.byte_size or 0 for leaf in leaves]
+    saved = (
+        size * _NARROWER.get(leaf.element_type, 0.0)
+        for leaf, size in zip(leaves, sizes, strict=True)
+    )
+    return sum(saved) / sum(sizes) if sum(sizes) else 0.0
+
+
+def _less_sent(narrowed: float) -> str:
+    """Return what is gained beside overlap."""
+    if not narrowed:
+        return " No gain is known unless less is sent."
+    return f" A type of half the width, bf16 for f32, saves {units.seconds(narrowed)} of the rest."
+
+
+def _early_words(figures: CollectiveFigures) -> str:
+    """Return that operands wait for the last, where compute depends on a combined collective."""
+    overlap = figures.overlap
+    if not overlap.early or overlap.reason is not WaitReason.DEPENDENCE:
+        return ""
+    operands = units.plural(overlap.early, "operand")
+    waiting = "it waits" if overlap.early == 1 else "they wait"
+    return (
+        f" {operands} of `{figures.collective.instruction}` could be sent long before the last, "
+        f"`{overlap.last}`, is computed: combined, {waiting}."
     )
 
 

@@ -15,7 +15,7 @@ from xlareport.analysis.collectives.rows import CollectiveOrigin
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, measure_occupancy
-from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
+from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
@@ -51,7 +51,7 @@ class Finding(Struct, frozen=True):
     weight: float
     """For ordering: the least seconds on the device that are at stake; an estimate."""
     seconds: float | None = None
-    """Of the roofline time of one execution, what a remedy saves at most; None where not known."""
+    """Of the estimated time of one execution, what a remedy saves at most; None where not known."""
     bytes: int | None = None
     """Of the device's memory, what a remedy saves at most; None where not known."""
     occurrences: int = 0
@@ -66,6 +66,9 @@ class Finding(Struct, frozen=True):
     cycle_seconds: float | None = None
     """Time of one execution that a remedy saves at most, by the compiler's estimated cycles: the
     roofline time has less than a tenth of it. None for other findings."""
+    padding_seconds: float | None = None
+    """Time of one execution for padding of matmuls to the MXU, at most: the roofline time has none
+    of it. None for other findings, and where the compiler's estimated cycles include it."""
     beside_loops: tuple[str, ...] = ()
     """Loops of unknown trip count, each counted once, that run beside it: where they run more
     often, its share of the time is smaller. Empty where no such loop takes much of the time."""
@@ -96,8 +99,6 @@ class Case(Struct, frozen=True, dict=True):
     """The snapshot before optimization."""
     decisions: Mapping[InstructionKey, LinkedDecisions] = field(default_factory=dict)
     """The decisions of the GPU fusion pass."""
-    cycles: Mapping[InstructionKey, int] = field(default_factory=dict)
-    """The compiler's own estimates for one run, where it writes them: on TPUs."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Options that are not at their default."""
     flags: Mapping[str, str] = field(default_factory=dict)
@@ -197,9 +198,14 @@ class Case(Struct, frozen=True, dict=True):
         return is_scheduled and self.device.nominal_for != "cpu"
 
     @cached_property
+    def basis(self) -> TimeBasis:
+        """What times are estimated by."""
+        return choose_basis(self.cost, self.device)
+
+    @cached_property
     def seconds(self) -> float:
-        """The roofline time of one run; 0 where nothing could be counted."""
-        return estimate_total_time(self.cost, self.device) or 0.0
+        """The estimated time of one run; 0 where nothing could be counted."""
+        return self.basis.total(self.cost) or 0.0
 
     def scheduled(self) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
         """Yield what runs by itself: no instruction inside a fusion or applied to scalars."""
@@ -210,8 +216,8 @@ class Case(Struct, frozen=True, dict=True):
         return tuple(item for item in self.cost.placed(self.module) if not item[2].fused)
 
     def least(self, cost: InstructionCost) -> float:
-        """Return the roofline time of all runs of an instruction; 0 where it is not known."""
-        return time_of_runs(cost, self.device)
+        """Return the estimated time of all runs of an instruction; 0 where it is not known."""
+        return self.basis.seconds_of_runs(cost)
 
     def is_noticeable(self, seconds: float, share: float) -> bool:
         """Return whether a time is this share of the module's, and long enough to be reported."""
@@ -239,13 +245,17 @@ class Case(Struct, frozen=True, dict=True):
         return held.total_bytes if held else 0
 
     def share(self, seconds: float) -> float:
-        """Return the part of the module's roofline time, 0 to 1."""
+        """Return the part of the module's estimated time, 0 to 1."""
         return seconds / self.seconds if self.seconds else 0.0
 
     def time_words(self, seconds: float) -> str:
         """Return a time and its share of the module's; on a default model only the share counts."""
-        share = f"{units.share(self.share(seconds))} of the module's roofline time"
+        share = self.share_words(seconds)
         return share if self.device.nominal_for else f"{units.seconds(seconds)}, {share}"
+
+    def share_words(self, seconds: float) -> str:
+        """Return the share of a time: `12% of the module's roofline time`."""
+        return f"{units.share(self.share(seconds))} of the module's {self.basis.name}"
 
     def time_or_share(self, seconds: float) -> str:
         """Return a time; on a default model its share of the module's."""

@@ -41,7 +41,7 @@ def layout_copies(case: Case) -> Iterator[Finding]:
                 evidence=(
                     f"`{instruction.name}` accesses {units.byte_size(cost.bytes_accessed or 0)}"
                     f"{describe_executions(cost.counted)} to change the layout: "
-                    f"{units.share(case.share(seconds))} of the module's roofline time."
+                    f"{case.share_words(seconds)}."
                 ),
                 suggestion=_advise(instruction),
                 grade="matched",

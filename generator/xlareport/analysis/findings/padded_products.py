@@ -73,6 +73,8 @@ def padded_products(case: Case) -> Iterator[Finding]:
         products = [*_products(case.module, computation, instruction)] if least else []
         padded = sum(_seconds(case, where, product, core) for where, product in products)
         lost = (padded - (least.seconds if least else 0.0)) * max(cost.counted, 1)
+        if cost.cycles is not None and case.basis.clock:
+            lost = min(lost, case.least(cost))
         if lost > 0:
             worst = max(products, key=lambda product: product[1].padding(core))
             result.append((lost, (computation.name, instruction.name), worst[1]))
@@ -100,15 +102,23 @@ def _finding(
         places=tuple(place for _, place, _ in products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): the MXU is {core.mxu} x "
-            f"{core.mxu}, and the padding adds {units.share(case.share(seconds))} of the module's "
-            f"roofline time. The first: "
+            f"{core.mxu}, and the padding takes up to {_share_words(case, seconds)}. The first: "
             f"{largest.words(core)}, {largest.padding(core):.1f} times the multiply-adds."
         ),
         suggestion=_advise(case, place, core),
         grade="guessed",
         weight=seconds,
-        seconds=seconds,
+        seconds=seconds if case.basis.clock else None,
+        padding_seconds=None if case.basis.clock else seconds,
     )
+
+
+def _share_words(case: Case, seconds: float) -> str:
+    """Return the share of a time that has the padding, which the roofline time has not."""
+    if case.basis.clock:
+        return case.share_words(seconds)
+    share = units.share(seconds / (case.seconds + seconds))
+    return f"{share} of the module's roofline time with this padding added"
 
 
 def _advise(case: Case, place: InstructionKey, core: TpuCore) -> str:

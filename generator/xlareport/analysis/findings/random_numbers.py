@@ -49,7 +49,7 @@ def random_numbers(case: Case) -> Iterator[Finding]:
         places=tuple(place for _, place in result),
         evidence=(
             f"{units.plural(len(result), 'instruction')} for random number generation: "
-            f"{units.share(case.share(seconds))} of the module's roofline time."
+            f"{case.share_words(seconds)}."
         ),
         suggestion=(
             "Use a cheaper generator (jax_default_prng_impl=rbg or unsafe_rbg), fewer dropout "

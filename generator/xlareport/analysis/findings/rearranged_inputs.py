@@ -58,7 +58,7 @@ def _finding(
         evidence=(
             f"`{instruction.name}` reads only inputs ({names}) and writes "
             f"{units.byte_size(instruction.shape.byte_size or 0)}: "
-            f"{units.share(case.share(seconds))} of the module's roofline time."
+            f"{case.share_words(seconds)}."
         ),
         suggestion=(
             "If the input is the same in many executions, as weights are, pass it in the form "

@@ -55,7 +55,7 @@ def _finding(case: Case, rebuilt: _Rebuilt, seconds: float, size: int) -> Findin
     name = rebuilt.parameter.metadata.op_name or rebuilt.parameter.name
     copies = (
         f", which {join_names(copy.name for copy in rebuilt.copies)} then copies into the output: "
-        f"{units.share(case.share(seconds))} of the module's roofline time"
+        f"{case.share_words(seconds)}"
         if seconds
         else ""
     )

@@ -171,7 +171,7 @@ def _finding(case: Case, reason: str, producers: Sequence[ResultTraffic]) -> Fin
         places=tuple(producer.place for producer in producers),
         evidence=(
             f"{units.plural(len(producers), 'instruction')}, "
-            f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
+            f"{case.share_words(seconds)}, by the log of the "
             f"fusion pass: {reason}. Fusing them saves at most {case.time_or_share(saved)}, the "
             "time to read their results in each consumer and to write those that nothing else "
             f"needs, and the launches. Consumers of `{first.place[1]}`: "

@@ -167,6 +167,7 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         seconds=_sum([finding.seconds for finding in alike]),
         latency_seconds=_sum([finding.latency_seconds for finding in alike]),
         cycle_seconds=_sum([finding.cycle_seconds for finding in alike]),
+        padding_seconds=_sum([finding.padding_seconds for finding in alike]),
         bytes=_sum([finding.bytes for finding in alike]),
         occurrences=sum(finding.count for finding in alike),
         beside_loops=first.beside_loops if all(other.beside_loops for other in rest) else (),

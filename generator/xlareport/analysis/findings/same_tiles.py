@@ -45,8 +45,7 @@ def same_tiles(case: Case) -> Iterator[Finding]:
             evidence=(
                 f"{units.plural(len(products), 'GEMM')} of {len(shapes)} result shapes "
                 f"({join_names(place[1] for _, _, place in products)}) all have the tile "
-                f"{_words(tiles)}; they are {units.share(case.share(seconds))} of the module's "
-                "roofline time."
+                f"{_words(tiles)}; they are {case.share_words(seconds)}."
             ),
             suggestion=(
                 "Compile on the device that runs it, with xla_gpu_autotune_level=4, or load "

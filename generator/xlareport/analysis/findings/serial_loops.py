@@ -67,7 +67,7 @@ def _finding(
         places=(place,),
         evidence=(
             f"`{loop.name}` runs {iterations:,} iterations per module execution, one after "
-            f"another. Roofline time of an iteration: {time}{than}."
+            f"another. {case.basis.name.capitalize()} of an iteration: {time}{than}."
             f"{stands_for}"
         ),
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,

@@ -63,8 +63,7 @@ def _finding(
         evidence=(
             f"`{slicing.name}` copies {units.byte_size(slicing.shape.byte_size or 0)} of "
             f"{_describe(case, place[0], sources)} for {readers}"
-            f"{describe_executions(cost.counted)}: {units.share(case.share(seconds))} of the "
-            "module's roofline time."
+            f"{describe_executions(cost.counted)}: {case.share_words(seconds)}."
         ),
         suggestion=(_IN_PLACE if is_call and case.backend == "gpu" else "") + _AS_SEPARATE_ARRAYS,
         grade="matched",

@@ -8,6 +8,7 @@ fusions are compared: the fusion is below 10% of the roofline even if all others
 
 from collections.abc import Iterator
 
+from xlareport.analysis.cost.roofline import time_of_runs
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.hlo.model import InstructionKey
@@ -24,10 +25,9 @@ MOST_OF_ROOFLINE = 0.1
 def slow_fusions(case: Case) -> Iterator[Finding]:
     """Report fusions below a tenth of the roofline, by the compiler's estimate of their cycles."""
     rows = [
-        (case.cycles[place] * cost.counted, _least(case, cost), place)
+        (cost.cycles * cost.counted, _least(case, cost), (computation.name, instruction.name))
         for computation, instruction, cost in case.scheduled()
-        if (place := (computation.name, instruction.name)) in case.cycles
-        and instruction.opcode == "fusion"
+        if cost.cycles is not None and instruction.opcode == "fusion"
     ]
     cycles, seconds = sum(row[0] for row in rows), sum(row[1] for row in rows)
     core = tpu_cores().get(case.device.key)
@@ -36,7 +36,7 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
     slow = [
         row
         for row in rows
-        if case.cycles[row[2]] >= LEAST_CYCLES
+        if (case.cost.instructions[row[2]].cycles or 0) >= LEAST_CYCLES
         and row[0] >= LEAST_SHARE * cycles
         and row[1] * clock < MOST_OF_ROOFLINE * row[0]
     ]
@@ -48,13 +48,15 @@ def _finding(
     case: Case, place: InstructionKey, share: float, seconds: float, least: float
 ) -> Finding:
     core = tpu_cores().get(case.device.key)
+    cycles = case.cost.instructions[place].cycles or 0
+    saved = max(0.0, seconds - least)
     time = f" ({units.seconds(seconds)} at {core.clock / 1e9:.4g} GHz)" if core else ""
     return Finding(
         rule="slow-fusions",
         title="Fusion below 10% of the roofline",
         places=(place,),
         evidence=(
-            f"`{place[1]}` has {case.cycles[place]:,} estimated cycles, {units.share(share)} of "
+            f"`{place[1]}` has {cycles:,} estimated cycles, {units.share(share)} of "
             f"all fusions{time}; its roofline time is {units.seconds(least)}, with every input and "
             "output counted."
         ),
@@ -64,7 +66,8 @@ def _finding(
         ),
         grade="guessed",
         weight=seconds,
-        cycle_seconds=max(0.0, seconds - least),
+        seconds=saved if case.basis.clock else None,
+        cycle_seconds=None if case.basis.clock else saved,
     )
 
 
@@ -74,4 +77,5 @@ def _least(case: Case, cost: InstructionCost) -> float:
     On-chip memory has no such traffic, but its reads are not free. Of arrays of which it reads a
     slice, the slice counts.
     """
-    return max(case.least(cost), case.time_of_bytes(cost.bytes_accessed or 0) * cost.counted)
+    least = time_of_runs(cost, case.device)
+    return max(least, case.time_of_bytes(cost.bytes_accessed or 0) * cost.counted)

@@ -48,8 +48,8 @@ def _finding(case: Case, value: list[tuple[float, str, list[Instruction]]]) -> F
         ],
         occurrences=len(value),
         evidence=(
-            f"{units.plural(len(value), 'chain')}, {units.share(case.share(seconds))} of the "
-            f"module's roofline time, with {units.byte_size(between)} of intermediate values. The "
+            f"{units.plural(len(value), 'chain')}, {case.share_words(seconds)}, "
+            f"with {units.byte_size(between)} of intermediate values. The "
             f"heaviest has {len(longest)} instructions, from `{longest[0].name}` to "
             f"`{longest[-1].name}`.{_blocked(case)}"
         ),

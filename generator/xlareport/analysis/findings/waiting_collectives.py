@@ -1,7 +1,8 @@
 """Exposed (non-overlapped) collective.
 
 A collective of 1 MiB or more is synchronous, or its done directly follows its start, and the same
-computation has independent compute. The finding names that compute. The upper bound of the gain is
+computation has independent compute. Smaller ones of its kind and form count with it. The finding
+names that compute. The upper bound of the gain is
 the exposed time of the collectives, by link bandwidth, or the roofline time of that compute if it
 is less. The rule does not apply to modules without a schedule, or to CPU, where ready instructions
 run in any order.
@@ -25,8 +26,6 @@ from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
 """That each device must send in one run, of each collective."""
-_MOST_LOOKED_AT = 20
-"""Of a kind, the largest."""
 _COULD = frozenset({WaitReason.IS_SYNC, WaitReason.SCHEDULER})
 
 
@@ -39,32 +38,40 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
     """
     waiting: dict[tuple[str, bool], list[CollectiveFigures]] = {}
     for collective in list_waiting(case):
-        is_synchronous = collective.overlap.between is None
-        waiting.setdefault((collective.collective.kind, is_synchronous), []).append(collective)
+        waiting.setdefault(_form(collective), []).append(collective)
     for (kind, is_synchronous), exposed in sorted(waiting.items()):
         exposed.sort(key=lambda figures: (-figures.sent_bytes, figures.collective.instruction))
-        shown = exposed[:_MOST_LOOKED_AT]
         alike = [
             collective for collective in case.collectives if collective.collective.kind == kind
         ]
-        yield _finding(case, shown, alike, is_synchronous=is_synchronous)
+        yield _finding(case, exposed, alike, is_synchronous=is_synchronous)
 
 
 def list_waiting(case: Case) -> list[CollectiveFigures]:
-    """Return large collectives that run alone though other work could run meanwhile."""
-    return [
+    """Return large collectives that run alone though other work could run meanwhile.
+
+    Others of their kind and form that could overlap have the same cause: they are among them.
+    """
+    alone = [
         collective
         for collective in (case.collectives if case.has_order else ())
-        if (collective.wire_bytes or 0) >= LEAST_BYTES
-        and collective.counted
+        if collective.counted
+        and collective.exposed_seconds
         and not collective.overlap.between
-        and _could_overlap(case, collective)
+        and collective.overlap.reason in _COULD
     ]
+    large = {_form(figures) for figures in alone if _is_large(case, figures)}
+    return [figures for figures in alone if _form(figures) in large]
 
 
-def _could_overlap(case: Case, figures: CollectiveFigures) -> bool:
-    """Return whether there is noticeable work that could run meanwhile and computes something."""
-    return figures.overlap.reason in _COULD and bool(_computing(case, figures))
+def _form(figures: CollectiveFigures) -> tuple[str, bool]:
+    """Return what one finding is about: a kind, synchronous or not."""
+    return figures.collective.kind, figures.overlap.between is None
+
+
+def _is_large(case: Case, figures: CollectiveFigures) -> bool:
+    """Return whether a collective is large and has noticeable compute that could run meanwhile."""
+    return (figures.wire_bytes or 0) >= LEAST_BYTES and bool(_computing(case, figures))
 
 
 def _computing(case: Case, figures: CollectiveFigures) -> list[str]:
@@ -125,8 +132,8 @@ def words_of_bound(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
     if units.seconds(hideable) == units.seconds(whole):
         return f"More overlap can hide all of it, {units.seconds(hideable)}."
     return (
-        f"More overlap hides at most {units.seconds(hideable)} of it, by the roofline time of the "
-        "independent work."
+        f"More overlap hides at most {units.seconds(hideable)} of it, by the "
+        f"{case.basis.measure} of the independent work."
     )
 
 

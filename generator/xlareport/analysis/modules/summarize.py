@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from xlareport import reader_table
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.custom_calls import count_dependent_steps, known_bytes, most_flops
+from xlareport.analysis.cost.heavy import rank_heaviest
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
-from xlareport.analysis.cost.roofline import estimate_weight, rank_heaviest
+from xlareport.analysis.cost.roofline import estimate_weight
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.modules.features import NO_FILES, extract_features

@@ -98,7 +98,7 @@ def read_skeleton(costed: CostedModule) -> Skeleton:
         device_grade=costed.device_grade,
         items=items,
         left_out=outline.left_out,
-        roofline_seconds=costed.seconds,
+        roofline_seconds=costed.roofline_seconds,
         unknown=sum(item.seconds is None and item.kind != "done" for item in every),
         problems=tuple(outline.problems),
     )

@@ -83,7 +83,7 @@ def _attributes(
             continue
         if name in called and _same_callees(before, after, callees):
             continue
-        kind = _kind_of(name, f"{old.get(name)}{new.get(name)}")
+        kind = _kind_of(name, old, new)
         differing.setdefault(kind, []).append(name)
     return {kind: _difference(kind, names, before, after) for kind, names in differing.items()}
 
@@ -97,10 +97,17 @@ def _difference(
     return AttributesChange(tuple(names), text) if kind is Kind.ATTRIBUTES else text
 
 
-def _kind_of(name: str, values: str) -> Kind:
-    """Return the kind of change of an attribute; Shardy writes shardings as frontend attributes."""
-    if name == "frontend_attributes" and _SHARDY in values:
-        return Kind.SHARDING
+def _kind_of(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Kind:
+    """Return the kind of change of an attribute.
+
+    Shardy writes shardings as frontend attributes. What it drops beside the same `sharding` was the
+    same sharding once more.
+    """
+    if name == "frontend_attributes":
+        shardy = [_SHARDY in values.get(name, "") for values in (old, new)]
+        twice = "sharding" in old and old["sharding"] == new.get("sharding")
+        if all(shardy) or (any(shardy) and not twice):
+            return Kind.SHARDING
     return _QUIET.get(name, Kind.PRECISION if name in _PRECISION else Kind.ATTRIBUTES)
 
 

@@ -19,12 +19,14 @@ from xlareport.analysis.steps.details import ShapeChange
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.operands import Operand, behind
-from xlareport.hlo.model import HloModule
+from xlareport.analysis.steps.replacements import target
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime import english
 
 
 def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Change]:
-    """Return the changes; a split into parts of another type has both shapes and says so."""
+    """Return the changes; a split into parts of another type or custom-call target says so."""
     return [
         _with_types(matching, change) if change.kind is Kind.SPLIT else change for change in changes
     ]
@@ -33,12 +35,23 @@ def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Ch
 def _with_types(matching: Matching, change: Change) -> Change:
     old = None if change.before is None else matching.before.find(*change.before)
     new = None if change.after is None else matching.after.find(*change.after)
-    if old is None or new is None or old.shape.elements or new.shape.elements:
+    if old is None or new is None:
         return change
-    if old.shape.element_type == new.shape.element_type:
+    targets = _targets(matching, old, change.members)
+    if targets:
+        return replace(change, kinds=(Kind.SPLIT, Kind.ATTRIBUTES), details=(targets,))
+    whole, part = old.shape, new.shape
+    if whole.elements or part.elements or whole.element_type == part.element_type:
         return change
-    shapes = ShapeChange(old.shape.text, new.shape.text)
+    shapes = ShapeChange(whole.text, part.text)
     return replace(change, kinds=(Kind.SPLIT, Kind.TYPE), details=(shapes,))
+
+
+def _targets(matching: Matching, old: Instruction, parts: Iterable[Place]) -> str:
+    """Return the targets of a custom call and of its parts; '' where they are the same."""
+    lines = (matching.after.find(*part) for part in parts if target(old))
+    news = [*dict.fromkeys(filter(None, map(target, lines)))]
+    return f"{target(old)} → {english.listing(news)}" if news and news != [target(old)] else ""
 
 
 _ELEMENT = "get-tuple-element"

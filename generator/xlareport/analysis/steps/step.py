@@ -14,6 +14,7 @@ from xlareport.analysis.steps.description import StepFacts, describe_step, weigh
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.merged_operands import without_merged_operands
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
 from xlareport.analysis.steps.refinements import (
@@ -103,6 +104,7 @@ def step(
         matching = match(before, after, same_program=same_program)
     rows = with_unused_additions(matching, with_leftovers(matching, changes(matching)))
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
+    rows = without_merged_operands(matching, rows)
     result = with_whole_computations(matching, rows)
     groups = grouped(result)
     sentences = describe_step(_facts(actor, matching, header, result, groups))

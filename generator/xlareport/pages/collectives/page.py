@@ -110,8 +110,8 @@ def _planned(rows: Sequence[CollectiveRow]) -> str:
 def _schedule(report: CollectivesReport) -> str:
     if report.is_scheduled:
         return (
-            "Exposed time = modeled time less the roofline time of what is scheduled between start "
-            "and done, at least 0. If two collectives overlap, the same work hides both."
+            f"Exposed time = modeled time less the {report.time_name} of what is scheduled between "
+            "start and done, at least 0. If two collectives overlap, the same work hides both."
         )
     return "The module is not scheduled: its order does not show what runs concurrently."
 

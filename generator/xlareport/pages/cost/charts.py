@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, floor, log10
 
-from xlareport.analysis.cost.roofline import HeavyInstruction
+from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.knowledge.devices import Device
 from xlareport.pages.charts import svg_chart
 from xlareport.runtime import units
@@ -18,22 +18,23 @@ _LEAST_INTENSITY = 0.01
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 
 
-def roofline(rows: Sequence[HeavyInstruction], device: Device) -> str:
+def roofline(rows: Sequence[HeavyInstruction], device: Device, seconds: float | None) -> str:
     """Return the roofline chart of a device, with the heavy instructions as dots.
 
     Each dot is at the rate that its roofline time allows, which shows which instructions are
-    memory-bound, and how far they are from the ridge. Empty if nothing computes.
+    memory-bound, and how far they are from the ridge. Empty if nothing computes. `seconds` is the
+    roofline time of the module.
     """
     placed = [(row.cost.intensity or None, row) for row in rows[:_DOTS]]
     rated = [(max(value, _LEAST_INTENSITY), row) for value, row in placed if value is not None]
     if not rated:
         return ""
     kind, peak = roof(rows, device)
-    scale = _Scale(device.bandwidth, peak, [(value, _rate(row)) for value, row in rated])
+    scale = _Scale(device, seconds or 1.0, peak, [(value, _rate(row)) for value, row in rated])
     dots = "".join(scale.dot(value, row) for value, row in rated)
     label = f"{units.quantity(peak, 'FLOP/s')} ({kind})"
     inside = f"{scale.ticks(label)}{scale.roof()}{dots}"
-    return svg_chart(roofline_words(rows, device), inside, _HEIGHT)
+    return svg_chart(roofline_words(rows, device, seconds), inside, _HEIGHT)
 
 
 def roof(rows: Sequence[HeavyInstruction], device: Device) -> tuple[str, float]:
@@ -48,9 +49,10 @@ def roof(rows: Sequence[HeavyInstruction], device: Device) -> tuple[str, float]:
     return f"{kind} matmul peak", device.matrix_peak(kind)
 
 
-def roofline_words(rows: Sequence[HeavyInstruction], device: Device) -> str:
+def roofline_words(rows: Sequence[HeavyInstruction], device: Device, seconds: float | None) -> str:
     """Return the roofline's summary in a sentence."""
-    held = sum(row.share for row in rows if row.limit == "memory")
+    bound = (row.roofline_seconds for row in rows if row.limit == "memory")
+    held = sum(bound) / seconds if seconds else 0.0
     kind, peak = roof(rows, device)
     return (
         f"{units.share(held)} of roofline time is memory-bound; compute-bound from "
@@ -62,10 +64,11 @@ class _Scale:
     """Both axes of a roofline, by powers of ten."""
 
     def __init__(
-        self, bandwidth: float, peak: float, placed: Sequence[tuple[float, float]]
+        self, device: Device, seconds: float, peak: float, placed: Sequence[tuple[float, float]]
     ) -> None:
         """Fit the axes to instructions, each an intensity and a rate."""
-        self._bandwidth, self._peak = bandwidth, peak
+        bandwidth = device.bandwidth
+        self._bandwidth, self._peak, self._seconds = bandwidth, peak, seconds
         values, rates = zip(*placed, strict=True)
         ridge = peak / bandwidth
         self._first = floor(log10(min(*values, ridge, 1.0)))
@@ -83,12 +86,13 @@ class _Scale:
 
     def dot(self, value: float, row: HeavyInstruction) -> str:
         """Return the dot of one instruction; its size grows with its share of the time."""
+        share = row.roofline_seconds / self._seconds
         words = (
-            f"%{row.instruction}: {value:.3g} FLOP/byte, {units.share(row.share)} "
+            f"%{row.instruction}: {value:.3g} FLOP/byte, {units.share(share)} "
             f"of roofline time, bound by {row.limit}"
         )
         height = self._y(_rate(row))
-        radius = 2.5 + 7 * row.share**0.5
+        radius = 2.5 + 7 * share**0.5
         return (
             f'<circle class="xr-mark" cx="{self._x(value):.1f}" cy="{height:.1f}" '
             f'r="{radius:.1f}"><title>{escape(words)}</title></circle>'

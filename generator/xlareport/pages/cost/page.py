@@ -13,6 +13,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation, words
 from xlareport.pages.collectives.page import collectives_words
+from xlareport.pages.cost.basis import cycles_words, on_chip_spaces
 from xlareport.pages.cost.charts import roofline, roofline_words
 from xlareport.pages.cost.tables import cost_tables, with_cycles, with_estimates
 from xlareport.pages.cost.treemap import treemap, treemap_words
@@ -58,6 +59,8 @@ class CostPage(PartPage, frozen=True):
     treemap: Markup
     """Empty where fewer than two scopes take any time."""
     treemap_words: str
+    time_name: str
+    """What the time of parts is estimated by."""
     restored: str
     """On op_names that are not in the final snapshot; empty where there are none."""
 
@@ -97,8 +100,8 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         devices=cost.totals.devices,
         counts=tuple(_counts(cost.totals)),
         count_rules=_TPU_RULES if record.backend == "tpu" else "",
-        roofline=Markup(roofline(cost.heaviest, cost.device)),  # noqa: S704 - made and escaped there
-        roofline_words=roofline_words(cost.heaviest, cost.device),
+        roofline=Markup(roofline(cost.heaviest, cost.device, cost.seconds)),  # noqa: S704 - made and escaped there
+        roofline_words=roofline_words(cost.heaviest, cost.device, cost.seconds),
         findings=module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE),
         loops=_loops_words(cost.loops, cost.totals),
         collectives=collectives_words(module.collectives),
@@ -106,6 +109,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         uncounted=_uncounted_words(cost),
         treemap=Markup(treemap(cost.scopes, instructions)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),
+        time_name=cost.time_name,
         restored=_restored(cost.restored_op_names),
     )
 
@@ -170,7 +174,7 @@ def _lead(cost: CostReport) -> str:
     return (
         f"Roofline time: {units.seconds(cost.seconds)} per module execution on {where}, the sum "
         "of all instructions (excludes launch overhead)"
-        f"{_asynchronous(cost)}. Not measured.{partly}{_on_chip(cost)}"
+        f"{_asynchronous(cost)}. Not measured.{partly}{on_chip_spaces(cost)}{cycles_words(cost)}"
     )
 
 
@@ -180,25 +184,6 @@ def _asynchronous(cost: CostReport) -> str:
         return ""
     hidden = units.seconds(cost.asynchronous_seconds)
     return f", {hidden} of it asynchronous, which other instructions can hide"
-
-
-def _on_chip(cost: CostReport) -> str:
-    """Return the on-chip memory that no figure includes, because its bandwidth is unpublished."""
-    if not cost.device.key.startswith("tpu-"):
-        return ""
-    spaces = {space.number for space in cost.memory.layout_spaces if space.size}
-    names = [name for number, name in _ON_CHIP.items() if number in spaces]
-    if not names:
-        return ""
-    return (
-        f" Times exclude accesses to {' and '.join(names)} (bandwidth not published): a chip that "
-        "keeps more of the data there has a shorter roofline time, so compare times of one chip "
-        "only. Bytes accessed, read and written include them."
-    )
-
-
-_ON_CHIP = {1: "VMEM", 3: "CMEM"}
-"""Memory spaces of TPUs on the chip, see knowledge/memory_spaces.toml."""
 
 
 def _device(cost: CostReport) -> str:
@@ -230,6 +215,9 @@ def _figures(cost: CostReport) -> list[Figure]:
     if cost.seconds is not None:
         note = f"{least}sum of all instructions, estimate, not measured{_asynchronous(cost)}"
         figures.append(Figure("Roofline time", units.seconds(cost.seconds), note))
+    if cost.cycles is not None and cost.cycles.seconds is not None:
+        note = f"{least}compiler's estimate; collectives and others by the roofline"
+        figures.append(Figure("Time by cycles", units.seconds(cost.cycles.seconds), note))
     if totals.flops is not None:
         note = f"{least}loops multiplied by trip count"
         figures.append(Figure("FLOPs", units.quantity(totals.flops, "FLOP"), note))

@@ -65,7 +65,7 @@ class _Group(Struct, frozen=True):
 
 
 def treemap(parts: Sequence[CostPart], page: str = "") -> str:
-    """Draw the roofline time of scopes as nested areas; empty where fewer than two take any.
+    """Draw the time of scopes as nested areas; empty where fewer than two take any.
 
     An area leads to its instructions, with their op_names, in the table at the address `page`.
     """
@@ -82,7 +82,7 @@ def treemap_words(parts: Sequence[CostPart]) -> str:
     named = [
         f"{_telling(group.name)} {units.share(group.share)}" for group in _groups(parts)[:_NAMED]
     ]
-    return f"Roofline time by op_name scope; largest: {', '.join(named)}" if named else ""
+    return f"Time by op_name scope; largest: {', '.join(named)}" if named else ""
 
 
 def _groups(parts: Sequence[CostPart]) -> list[_Group]:

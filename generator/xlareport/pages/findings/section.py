@@ -165,7 +165,7 @@ def _finding(
     return FindingView(
         finding=finding,
         gain=_gain(finding, cost),
-        gain_words=_gain_words(finding),
+        gain_words=_gain_words(finding, cost),
         places=tuple(places),
         rule=f"{navigation.address(_GUIDE, page)}#{finding.rule}",
     )
@@ -179,6 +179,14 @@ _LATENCY_GAIN = (
     "Upper bound of the latency saved in one execution of the module, at an assumed 2 µs for each "
     "collective; no part of the roofline time or of the modeled times of collectives"
 )
+_GAIN_BY_CYCLES = (
+    "Upper bound of the time saved in one execution of the module, and its share of the module's "
+    "time by the compiler's estimated cycles, not measured"
+)
+_PADDING_GAIN = (
+    "Upper bound of the time saved in one execution of the module; the roofline time does not "
+    "include padding"
+)
 _CYCLES_GAIN = (
     "Upper bound of the time saved in one execution of the module, by the compiler's estimated "
     "cycles; the roofline time has less than a tenth of it"
@@ -186,19 +194,23 @@ _CYCLES_GAIN = (
 _MEMORY_GAIN = "Upper bound of the device memory saved, and its share of the module's"
 
 
-def _gain_words(finding: Finding) -> str:
+def _gain_words(finding: Finding, cost: CostRecord | None) -> str:
     if finding.latency_seconds is not None:
         return _LATENCY_GAIN
     if finding.cycle_seconds is not None:
         return _CYCLES_GAIN
-    return _GAIN if finding.seconds is not None else _MEMORY_GAIN
+    if finding.padding_seconds is not None:
+        return _PADDING_GAIN
+    if finding.seconds is None:
+        return _MEMORY_GAIN
+    return _GAIN_BY_CYCLES if cost is not None and cost.by_cycles else _GAIN
 
 
 def _gain(finding: Finding, cost: CostRecord | None) -> str:
     """Return the maximum gain of a remedy; only as a share of time if the device is a guess."""
     gains = []
-    if finding.seconds and cost is not None and cost.seconds:
-        share = units.share(min(1.0, finding.seconds / cost.seconds))
+    if finding.seconds and cost is not None and cost.whole_seconds:
+        share = units.share(min(1.0, finding.seconds / cost.whole_seconds))
         if finding.beside_loops:
             loops = first_few([f"%{name}" for name in finding.beside_loops], _MOST_LOOPS)
             share = f"{share} with 1 iteration of {loops}"
@@ -208,6 +220,8 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
     if finding.cycle_seconds:
         time = units.seconds(finding.cycle_seconds)
         gains.append(f"{time} by estimated cycles, not in roofline time")
+    if finding.padding_seconds:
+        gains.append(f"{units.seconds(finding.padding_seconds)}, not in roofline time")
     if finding.latency_seconds:
         time = units.seconds(finding.latency_seconds)
         gains.append(f"{time} of latency (a guess), not in roofline time")

@@ -7,13 +7,14 @@ from math import isclose
 from markupsafe import Markup
 from msgspec import Struct
 
+from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
-from xlareport.analysis.cost.roofline import HeavyInstruction
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.pages import navigation, words
+from xlareport.pages.cost.basis import on_chip_words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.home.time import TimeView, time_view
 from xlareport.pages.memory.actions import list_actions
@@ -141,7 +142,8 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
     names = _tied_words(tied) if tied else listing([f"`%{row.instruction}`" for row in rows])
     share = units.share(min(1.0, sum(row.share for row in rows)))
     accounts = "accounts" if len(rows) == 1 else "account"
-    message = f"{names} {accounts} for {share} of roofline time{_work(cost, rows)}."
+    whole = "of it" if cost.by_cycles else "of roofline time"
+    message = f"{names} {accounts} for {share} {whole}{_work(cost, rows)}."
     whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
     text = f"{_whole(cost)}{message}{_uncounted(cost)}{whose}"
     return f"{text[0].upper()}{text[1:]}" if words.is_whole(module) else f"Last snapshot: {text}"
@@ -195,7 +197,16 @@ def _whole(cost: CostReport) -> str:
         like = "a device like " if cost.device_grade == "matched" else ""
         done.append(f"roofline time {units.seconds(cost.seconds)} on {like}{cost.device.name}")
     least = f"{cost.totals.bound} " if cost.totals.bound else ""
-    return f"{least}{', '.join(done)} per execution. " if done else ""
+    if not done:
+        return ""
+    return f"{least}{', '.join(done)} per execution.{on_chip_words(cost)}{_by_cycles(cost)} "
+
+
+def _by_cycles(cost: CostReport) -> str:
+    """Return the time by the compiler's cycles; empty where the roofline counts."""
+    if cost.cycles is None or cost.cycles.seconds is None:
+        return ""
+    return f" By the compiler's estimated cycles: {units.seconds(cost.cycles.seconds)}."
 
 
 def _work(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:

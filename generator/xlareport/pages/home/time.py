@@ -67,6 +67,8 @@ class TimeView(Struct, frozen=True):
     """The estimated time of the main program, divided."""
 
     words: str
+    name: str
+    """What the time is estimated by."""
     bars: tuple[SharesBar, ...]
     treemap: Markup
     """Empty where fewer than two scopes take any time."""
@@ -75,16 +77,17 @@ class TimeView(Struct, frozen=True):
 
 def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
     """Return the division of the time; None if nothing was counted."""
-    if cost is None or not cost.seconds:
+    if cost is None or not cost.whole_seconds:
         return None
     address = navigation.instructions_address(slug)
     bars = []
     if cost.phases:
         bars.append(shares_bar("By phase", _timed(cost.phases), _NO_OP_NAME, _COLORED))
-    if _named(cost.layers) > _LEAST_NAMED * cost.seconds:
+    if _named(cost.layers) > _LEAST_NAMED * cost.whole_seconds:
         bars.append(shares_bar("By layer", _timed(cost.layers), "no layer in the op_name"))
     return TimeView(
-        words=f"Roofline time, not measured.{_missing(cost)}",
+        words=f"{cost.time_name.capitalize()}, not measured.{_missing(cost)}",
+        name=cost.time_name,
         bars=tuple(bars),
         treemap=Markup(treemap(cost.scopes, address)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),

@@ -259,10 +259,10 @@ class ModulePages:
 
     def _sketch(self) -> tuple[TextFile, ...]:
         """Return the sketch of the module for comparisons, if the report has all its texts."""
-        analyzed, module, costed = self.analyzed, self.analyzed.module, self.analyzed.costed
+        analyzed, module = self.analyzed, self.analyzed.module
         if any(snapshot.read_from.path not in self.texts.paths for snapshot in module.snapshots):
             return ()
-        sketched = sketch_parsed(module, analyzed.analysis.summary, costed.cost if costed else None)
+        sketched = sketch_parsed(module, analyzed.analysis.summary, analyzed.costed)
         return sketch_file(sketched, module.snapshots, self.texts.payloads)
 
     def _search(self) -> ModuleSearchData:

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from xlareport.analysis.cost.roofline import HeavyInstruction
+from xlareport.analysis.cost.heavy import HeavyInstruction
+from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
+from xlareport.pages.cost.basis import on_chip_words
 from xlareport.pages.cost.page import devices_of
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings.section import FindingsView, module_findings
@@ -61,6 +63,7 @@ class ModulePage(PartPage, frozen=True):
     signature: SignaturePart
     heaviest: tuple[HeavyInstruction, ...]
     heaviest_words: str
+    time_heading: str
     no_heaviest: str
     findings: FindingsView | None
     """None if nothing was counted."""
@@ -103,7 +106,8 @@ def module_page(
         fusion=prose(_fusion_words(record, summary)),
         signature=signature_part(summary),
         heaviest=module.cost.heaviest[:_HEAVIEST_SHOWN] if module.cost else (),
-        heaviest_words=_HEAVIEST,
+        heaviest_words=_heaviest_words(module.cost),
+        time_heading="By cycles" if module.cost and module.cost.by_cycles else "Roofline",
         no_heaviest=_no_heaviest(record),
         findings=module_findings(module, record, page),
         code_words=code_words(module.code) if module.code else _NO_CODE,
@@ -122,6 +126,17 @@ _HEAVIEST = (
     "Ranked by roofline time: max(FLOPs / peak FLOP/s, bytes / memory bandwidth, bytes sent / "
     "interconnect bandwidth), loops multiplied by trip count. Not measured."
 )
+_BY_CYCLES = (
+    "Ranked by the compiler's estimated cycles; collectives and instructions without cycles by "
+    "roofline time. Loops multiplied by trip count. Not measured."
+)
+
+
+def _heaviest_words(cost: CostReport | None) -> str:
+    """Return what the ranking is by, and what the roofline leaves out."""
+    if cost is None:
+        return _HEAVIEST
+    return f"{_BY_CYCLES if cost.by_cycles else _HEAVIEST}{on_chip_words(cost)}"
 
 
 def _fusion_words(record: ModuleRecord, summary: ModuleSummary) -> str:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.analysis.cost_report.source_lines import LineInstruction, SourceLine, SourceReport
 from xlareport.pages import words
 from xlareport.pages.cost.page import cost_parts
-from xlareport.pages.tables import Column, PartPage, Table, tabulate
+from xlareport.pages.cost.tables import time_title
+from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -55,26 +57,28 @@ class SourcePage(PartPage, frozen=True):
     more: int
 
 
-def source_page(module: ModuleRecord, source: SourceReport, seconds: float | None) -> SourcePage:
-    """Return the page of one module; `seconds` is the roofline time of the whole module."""
+def source_page(
+    module: ModuleRecord, source: SourceReport, seconds: float | None, time_name: str = ROOFLINE
+) -> SourcePage:
+    """Return the page of one module; `seconds` is the time of the whole module, by that basis."""
     return SourcePage(
         name=words.short_name(module.name),
         slug=module.slug,
-        tables={"lines": _table(source, seconds)},
+        tables={"lines": _table(source, seconds, time_name)},
         lead=_lead(source),
-        unplaced=_unplaced(source, seconds),
+        unplaced=_unplaced(source, seconds, time_name),
         has_stablehlo=source.has_stablehlo,
         has_source=any(line.excerpt for line in source.lines),
-        lines=tuple(_line(line, seconds) for line in source.lines[:_LINES_SHOWN]),
+        lines=tuple(_line(line, seconds, time_name) for line in source.lines[:_LINES_SHOWN]),
         more=max(0, source.count - _LINES_SHOWN),
     )
 
 
-def _source(shown: ShownModule) -> tuple[SourceReport, float | None] | None:
+def _source(shown: ShownModule) -> tuple[SourceReport, float | None, str] | None:
     cost = shown.analysis.cost
     if cost is None or "source" not in cost_parts(shown.record):
         return None
-    return cost.source, cost.seconds
+    return cost.source, cost.whole_seconds, cost.time_name
 
 
 TAB = ModuleTab("source", _source, lambda record, value: source_page(record, *value), place=110)
@@ -89,23 +93,23 @@ def _lead(source: SourceReport) -> str:
     )
 
 
-def _unplaced(source: SourceReport, seconds: float | None) -> str:
+def _unplaced(source: SourceReport, seconds: float | None, time_name: str) -> str:
     nothing = source.unplaced
     if not nothing.instructions:
         return ""
-    part = f" ({units.share(nothing.seconds / seconds)} of roofline time)" if seconds else ""
+    part = f" ({units.share(nothing.seconds / seconds)} of {time_name})" if seconds else ""
     return (
         f"{units.plural(nothing.instructions, 'instruction')}{part} have no source line: the "
         "compiler created them, or the dump does not record it."
     )
 
 
-def _line(source_line: SourceLine, seconds: float | None) -> LineView:
+def _line(source_line: SourceLine, seconds: float | None, time_name: str) -> LineView:
     return LineView(
         place=source_line.place.short,
         path=source_line.place.file,
         function=source_line.place.function,
-        summary=_summary(source_line, seconds),
+        summary=_summary(source_line, seconds, time_name),
         excerpt=tuple(
             CodeLine(number, text[:_LONGEST_LINE], number == source_line.place.line)
             for number, text in source_line.excerpt
@@ -119,10 +123,11 @@ def _line(source_line: SourceLine, seconds: float | None) -> LineView:
     )
 
 
-def _summary(source_line: SourceLine, seconds: float | None) -> str:
+def _summary(source_line: SourceLine, seconds: float | None, time_name: str) -> str:
     figures = []
     if seconds and source_line.cost.seconds:
-        figures.append(f"{units.share(source_line.cost.seconds / seconds)} of roofline time")
+        share = units.share(source_line.cost.seconds / seconds)
+        figures.append(f"{share} of {time_name}")
     if source_line.cost.flops:
         figures.append(units.quantity(source_line.cost.flops, "FLOP"))
     if source_line.cost.bytes_accessed:
@@ -147,40 +152,43 @@ def _opcodes(value: Sequence[tuple[str, int]]) -> str:
     return ", ".join(shown) + more
 
 
-def _table(source: SourceReport, seconds: float | None) -> Table:
-    return tabulate(
-        source.lines,
-        {
-            Column("Line"): lambda row: row.place.short,
-            Column("Function"): lambda row: row.place.function,
-            Column(
-                "Final instructions",
-                "text",
-                "instructions of the final module attributed to the line",
-            ): lambda row: _names(row.became, row.became_count),
-            Column(
-                "Roofline µs", "float", "estimate; a fusion counts for the line of its root"
-            ): lambda row: row.cost.seconds * 1e6,
-            Column("Share", "percent", "of the roofline time of the module"): lambda row: (
-                row.cost.seconds / seconds if seconds else None
-            ),
-            Column("FLOPs", "flops"): lambda row: row.cost.flops,
-            Column("Bytes accessed", "bytes"): lambda row: row.cost.bytes_accessed,
-            Column("Live at peak", "bytes", "bytes of its values live at the peak"): lambda row: (
-                row.peak_bytes
-            ),
-            Column("StableHLO ops", "int", "StableHLO operations of the line"): lambda row: (
-                row.stablehlo_count if source.has_stablehlo else None
-            ),
-            Column("Before", "int", "instructions in the first snapshot"): lambda row: (
-                row.before_count or None
-            ),
-            Column("After", "int", "instructions in the final module"): lambda row: (
-                row.cost.instructions
-            ),
-            Column("File"): lambda row: row.place.file,
-        },
+def _table(source: SourceReport, seconds: float | None, time_name: str) -> Table:
+    columns = (
+        Column("Line"),
+        Column("Function"),
+        Column(
+            "Final instructions", "text", "instructions of the final module attributed to the line"
+        ),
+        Column(
+            time_title(time_name), "float", "estimate; a fusion counts for the line of its root"
+        ),
+        Column("Share", "percent", f"of the {time_name} of the module"),
+        Column("FLOPs", "flops"),
+        Column("Bytes accessed", "bytes"),
+        Column("Live at peak", "bytes", "bytes of its values live at the peak"),
+        Column("StableHLO ops", "int", "StableHLO operations of the line"),
+        Column("Before", "int", "instructions in the first snapshot"),
+        Column("After", "int", "instructions in the final module"),
+        Column("File"),
     )
+    rows: list[list[Cell]] = [
+        [
+            line.place.short,
+            line.place.function,
+            _names(line.became, line.became_count),
+            line.cost.seconds * 1e6,
+            line.cost.seconds / seconds if seconds else None,
+            line.cost.flops,
+            line.cost.bytes_accessed,
+            line.peak_bytes,
+            line.stablehlo_count if source.has_stablehlo else None,
+            line.before_count or None,
+            line.cost.instructions,
+            line.place.file,
+        ]
+        for line in source.lines
+    ]
+    return Table(columns, rows)
 
 
 def _names(became: Sequence[LineInstruction], count: int) -> str:

@@ -213,3 +213,19 @@ ENTRY %main (a: f32[2,4,8]) -> f32[8] {
     pairing = match(read(text), read(alone)).pairing_before(_at("r"))
     assert pairing is not None
     assert pairing.relation is not Relation.EXPANDED
+
+
+def test_a_reshape_became_a_bitcast_and_a_copy_that_gives_its_result(read: Read) -> None:
+    text = """
+ENTRY %main (a: f32[2,4,8]) -> f32[8,8] {
+  %a = f32[2,4,8]{2,1,0} parameter(0)
+  %r = f32[8,8]{0,1} reshape(%a)
+  ROOT %out = f32[8,8]{0,1} negate(%r)
+}
+"""
+    chain = "  %b = f32[8,8]{1,0} bitcast(%a)\n  %c = f32[8,8]{0,1} copy(%b)\n"
+    after = text.replace("  %r = f32[8,8]{0,1} reshape(%a)\n", chain).replace("(%r)", "(%c)")
+    pairing = match(read(text), read(after)).pairing_before(_at("r"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert {place.instruction for place in pairing.after} == {"b", "c"}

@@ -6,6 +6,7 @@ import pytest
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -176,3 +177,9 @@ def test_a_reshape_between_constraint_and_call_goes_on(read: Read) -> None:
 
 def test_a_call_that_lost_its_operand_is_no_part(read: Read) -> None:
     match(read(WHOLE), read(PARTS.replace("custom-call(%copy.0)", "custom-call()")))
+
+
+def test_the_account_names_the_target_of_the_calls_that_a_call_was_split_into(read: Read) -> None:
+    change = step(read(WHOLE), read(PARTS))
+    words = " ".join((change.headline, *change.account))
+    assert "xla.sdy.GlobalToLocalShape → SPMDFullToShardShape" in words

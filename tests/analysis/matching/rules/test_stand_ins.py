@@ -373,3 +373,38 @@ ENTRY %main (a: f32[1,4,8], b: f32[4,5]) -> f32[8,5] {
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "dot.1")) == Place("main", "dot.2")
     assert matching.partner_after(Place("main", "reduce.1")) == Place("main", "reshape.1")
+
+
+_NO_OPS = """
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add.9 = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[8,1], p: pred[8]) -> (f32[8], f32[8]) {
+  %a = f32[8,1]{1,0} parameter(0)
+  %p = pred[8]{0} parameter(1)
+  %zero = f32[] constant(0)
+  %reduce.1 = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum
+  %broadcast.1 = f32[8]{0} broadcast(%reduce.1), dimensions={0}
+  %fill.1 = f32[8]{0} broadcast(%zero), dimensions={}
+  %select.1 = f32[8]{0} select(%p, %fill.1, %fill.1)
+  %sine.1 = f32[8]{0} sine(%broadcast.1)
+  %cosine.1 = f32[8]{0} cosine(%select.1)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%sine.1, %cosine.1)
+}
+"""
+
+
+def test_what_had_no_effect_does_not_become_what_its_operand_became(read: Read) -> None:
+    after = _NO_OPS.replace("%broadcast.1)", "%reshape.1)").replace("%select.1)", "%fill.2)")
+    kept = [line for line in after.splitlines(keepends=True) if "%broadcast.1 =" not in line]
+    after = "".join(line for line in kept if "%select.1 =" not in line)
+    reduced = "%reduce.1 = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum"
+    after = after.replace(reduced, "%reshape.1 = f32[8]{0} reshape(%a)").replace("fill.1", "fill.2")
+    matching = match(read(_NO_OPS), read(after))
+    assert matching.partner_after(Place("main", "reduce.1")) == Place("main", "reshape.1")
+    assert matching.partner_after(Place("main", "fill.1")) == Place("main", "fill.2")
+    assert matching.partner_after(Place("main", "broadcast.1")) is None
+    assert matching.partner_after(Place("main", "select.1")) is None

@@ -63,7 +63,7 @@ def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
     working = [part for part in (result, *parts) if not part.constant]
     moved = all(part.instruction.opcode in _MOVES | _PASSING for part in working)
     if node.instruction.opcode in _REARRANGED:
-        return any(part.instruction.opcode == "copy" for part in parts)
+        return len(working) > 1 and any(part.instruction.opcode == "copy" for part in working)
     return len(working) > 1 and (node.instruction.opcode in _MOVES or not moved)
 
 
@@ -74,8 +74,8 @@ def _candidates(
     for link in search.links:
         other = link.before.instruction.opcode != link.after.instruction.opcode
         if link.relation is Relation.REPLACED and other:
-            sliced = _sliced(search, link)
-            yield link.before, sliced if sliced is not None and sliced in new else link.after
+            result = _sliced(search, link) or _copied(search, link)
+            yield link.before, result if result is not None and result in new else link.after
     for node in gone:
         for user, position in search.before.users.get(node, ()):
             now = None if user.partner is None else read_at(search.after, user.partner, position)
@@ -91,6 +91,17 @@ def _sliced(search: Search, link: NodePair) -> Node | None:
     users = [user for user, _ in search.after.users.get(link.after, ())]
     sliced = len(users) == 1 and users[0].instruction.opcode == "dynamic-slice"
     return users[0] if sliced and same_shape(search, link.before, users[0]) else None
+
+
+def _copied(search: Search, link: NodePair) -> Node | None:
+    """Return the copy to the layout of a reshape or transpose that alone reads its counterpart."""
+    if link.before.instruction.opcode not in _REARRANGED:
+        return None
+    users = [user for user, _ in search.after.users.get(link.after, ())]
+    copied = len(users) == 1 and users[0].instruction.opcode == "copy"
+    return (
+        users[0] if copied and users[0].instruction.shape == link.before.instruction.shape else None
+    )
 
 
 def _parts(

@@ -1,6 +1,6 @@
 """Extends links from linked nodes to their operands and users."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 
 from xlareport.analysis.matching.rules.movement.moved_copies import (
@@ -21,7 +21,9 @@ from xlareport.analysis.matching.rules.stand_ins import (
     PASSING,
     are_of_reordered,
     are_placed,
+    are_reordered,
     became_needless,
+    behind_no_op,
     could_do_its_work,
     is_masked_part,
     is_moved_by_copy,
@@ -56,7 +58,6 @@ from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement
 from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
@@ -159,7 +160,7 @@ class _Spread:
 
     def _pair_operands(self, before: Node, after: Node) -> None:
         ours, theirs = self._operands(before, after)
-        if len(ours) != len(theirs) or _are_reordered(before, after):
+        if len(ours) != len(theirs) or are_reordered(before, after):
             return
         for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
             if path == other_path and (
@@ -291,6 +292,7 @@ class _Spread:
 
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
+        node = behind_no_op(self._search.before, node, other)
         copy = copy_behind(self._search.after.graph, node, other)
         if copy is not None or _opcode(other) == "constant" or _moves_for(node, other):
             return node, copy or other  # what was folded into a constant is the move
@@ -361,15 +363,6 @@ class _Spread:
             return  # the new opcode needs a constant more: x * mask as select(mask, x, 0)
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
             yield node, other
-
-
-def _are_reordered(node: Node, other: Node) -> bool:
-    """Whether two tuples have the same elements in another order, so that places say nothing."""
-    old, new = node.instruction.shape, other.instruction.shape
-    if not are_tuples(node, other) or not old.elements:
-        return False
-    kinds = kinds_of(old), kinds_of(new)
-    return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
 
 
 def _start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:

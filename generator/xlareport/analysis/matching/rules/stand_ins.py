@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.matching.search.nodes import (
+    are_tuples,
+    is_free,
     node_after,
     origin,
     same_count,
@@ -15,6 +17,7 @@ from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
@@ -105,6 +108,29 @@ def is_work_behind(source: Node, move: Node, other: Node) -> bool:
 
 
 _NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parameter"}
+
+
+def behind_no_op(side: Side, node: Node, other: Node) -> Node:
+    """Return the free operand whose value a node has, unless `other` does the same as the node.
+
+    A broadcast to the dimensions that are there, or a select between a value and itself.
+    """
+    values = side.graph.operands(node)[-2:]
+    if _opcode(node) not in {"broadcast", "select"} or _opcode(node) == _opcode(other):
+        return node
+    (source, path), same = values[0], len(set(values)) == 1
+    old, new = source.instruction.shape, node.instruction.shape
+    alike = (old.element_type, old.dimensions) == (new.element_type, new.dimensions)
+    return source if same and alike and not path and is_free(source) else node
+
+
+def are_reordered(node: Node, other: Node) -> bool:
+    """Return whether two tuples have the same elements in another order: places say nothing."""
+    old, new = node.instruction.shape, other.instruction.shape
+    if not are_tuples(node, other) or not old.elements:
+        return False
+    kinds = kinds_of(old), kinds_of(new)
+    return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
 
 
 def is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:

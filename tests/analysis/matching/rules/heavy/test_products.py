@@ -88,6 +88,17 @@ def test_a_dot_was_split_into_a_larger_one_and_its_sum(read: Read) -> None:
     assert matching.partner_after(at("dot.2")) == at("dot.2")
 
 
+def test_a_split_dot_is_converted_back_although_its_user_is_a_convert(read: Read) -> None:
+    before = DOTS.replace("f32[64,16]{1,0} dot(%a", "bf16[64,16]{1,0} dot(%a")
+    before = before.replace("tanh(%dot.1)", "convert(%dot.1)")
+    after = SPLIT.replace("tanh(%reduce.9)", "convert(%convert.9)").replace(
+        "  %tanh.1", "  %convert.9 = bf16[64,16]{1,0} convert(%reduce.9)\n  %tanh.1"
+    )
+    split = match(read(before), read(after)).pairing_before(at("dot.1"))
+    assert split is not None
+    assert split.after == (at("dot.9"), at("reduce.9"), at("convert.9"))
+
+
 def test_library_calls_in_another_order_are_told_apart_by_what_they_multiply(read: Read) -> None:
     dots = """
 ENTRY %main (a: f32[8,8], b: f32[8,8], c: f32[8,8]) -> (f32[8,8], f32[8,8]) {

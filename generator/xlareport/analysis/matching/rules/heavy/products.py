@@ -7,7 +7,7 @@ convolution, or split it; it still multiplies the same values, moved differently
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.search.alike import pairs_in_order
-from xlareport.analysis.matching.search.nodes import is_free, read_at, same_shape
+from xlareport.analysis.matching.search.nodes import is_free, read_at, same_shape, same_type
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.grouping import group_by_key
@@ -166,16 +166,13 @@ _TELLING = ("direction", "index", "slice", "custom_call_target")
 
 
 def split_sums(search: Search) -> None:
-    """Add the sum of a split dot to the pairing of the dot."""
+    """Add the sum of a split dot, and its convert to the type of the dot, to the pairing."""
     for before, after in list(_grown(search)):
-        converts = {user for user, _ in search.before.users.get(before, ())}
-        for further in _sum_and_convert(search.after, after):
-            if further.instruction.opcode != "convert" or not any(map(_is_convert, converts)):
-                search.extend(before, further)
-
-
-def _is_convert(node: Node) -> bool:
-    return node.instruction.opcode == "convert"
+        users = {user.instruction.opcode for user, _ in search.before.users.get(before, ())}
+        for part in _sum_and_convert(search.after, after):
+            back = same_type(before, part) or "convert" not in users
+            if part.instruction.opcode != "convert" or back:
+                search.extend(before, part)
 
 
 def _grown(search: Search) -> Iterator[tuple[Node, Node]]:

@@ -1,0 +1,54 @@
+"""Sentences on what times are estimated by, and on what the roofline leaves out."""
+
+from xlareport.analysis.cost_report.report import CostReport
+from xlareport.runtime import units
+
+_LEAST_ON_CHIP = 0.1
+"""Share of the bytes accessed from which the first page says that the roofline leaves them out."""
+_ON_CHIP = {1: "VMEM", 3: "CMEM"}
+"""Memory spaces of TPUs on the chip, see knowledge/memory_spaces.toml."""
+
+
+def on_chip_spaces(cost: CostReport) -> str:
+    """Return the on-chip memory that no figure includes, because its bandwidth is unpublished."""
+    if not cost.device.key.startswith("tpu-"):
+        return ""
+    spaces = {space.number for space in cost.memory.layout_spaces if space.size}
+    names = [name for number, name in _ON_CHIP.items() if number in spaces]
+    if not names:
+        return ""
+    part = f", {units.share(cost.on_chip_share)} of the bytes accessed" * (cost.on_chip_share > 0)
+    return (
+        f" Roofline times exclude accesses to {' and '.join(names)} (bandwidth not published"
+        f"{part}): a chip that keeps more of the data there has a shorter roofline time, so "
+        "compare times of one chip only. Bytes accessed, read and written include them."
+    )
+
+
+def on_chip_words(cost: CostReport) -> str:
+    """Return a sentence on what the roofline time leaves out; empty where that is little."""
+    if cost.on_chip_share < _LEAST_ON_CHIP:
+        return ""
+    share = units.share(cost.on_chip_share)
+    return f" The roofline time leaves out {share} of the bytes accessed, which stay on the chip."
+
+
+def cycles_words(cost: CostReport) -> str:
+    """Return sentences on the compiler's own estimate; empty where the dump has none."""
+    cycles = cost.cycles
+    if cycles is None:
+        return ""
+    count = (
+        f"{units.count(cycles.cycles)} cycles in {units.plural(cycles.instructions, 'instruction')}"
+    )
+    source = (
+        f" By the compiler's estimated_cycles (backend_config of the last snapshot, matched by "
+        f"name, opcode, shape and operands): {count}"
+    )
+    if cycles.seconds is None or cycles.clock is None:
+        why = "the clock is not known" if cycles.clock is None else "too few instructions have them"
+        return f"{source}; shares are of the roofline time, because {why}."
+    return (
+        f"{source}, at {cycles.clock / 1e9:.4g} GHz and with the roofline time of all others "
+        f"{units.seconds(cycles.seconds)}. Shares are of that time."
+    )
