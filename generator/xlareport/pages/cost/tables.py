@@ -6,13 +6,14 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.breakdown import SEVERAL, CostPart
+from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS, MAIN_MODEL, XlaEstimate
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.pages import navigation
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Cell, Column, Table, tabulate
 
 _BEHIND = 3
 """Columns in front of those that are added: instruction, share, roofline time."""
@@ -55,49 +56,45 @@ _STORED = Column(
 
 
 def _heaviest(cost: CostReport) -> Table:
-    stored = [row.stored_bytes for row in cost.heaviest if row.stored_bytes is not None]
-    columns = (
-        Column("Instruction", "code", of="instruction"),
-        Column("Share", "percent", f"of the {cost.time_name} of the module"),
-        Column("Roofline µs", "float", "lower bound, not measured"),
-        *([Column(_CYCLES, "int", "of all executions")] if cost.cycles else []),
-        Column("Bound by", "text", "what bounds the roofline time"),
-        Column("FLOPs", "flops", "of all executions"),
-        Column("Bytes accessed", "bytes", "read and written, by all executions"),
-        *([_STORED] if stored else []),
-        Column("Opcode", "code", of="opcode"),
-        Column("Shape", "code", of="shape"),
-        Column("Executions", "int", "per module execution"),
-        Column("Read", "bytes", "by all executions"),
-        Column("Written", "bytes", "by all executions"),
-        Column("FLOP/byte", "float", "operational intensity, by bytes of device memory"),
-        Column("Grade", "text", "exact, or guessed if the FLOPs are not certain"),
-        Column("Scope"),
-        Column("Source"),
+    stored = any(row.stored_bytes is not None for row in cost.heaviest)
+    cycles = Column(_CYCLES, "int", "of all executions")
+    return tabulate(
+        cost.heaviest,
+        {
+            Column("Instruction", "code", of="instruction"): lambda row: row.instruction,
+            Column("Share", "percent", f"of the {cost.time_name} of the module"): (
+                lambda row: row.share
+            ),
+            Column("Roofline µs", "float", "lower bound, not measured"): (
+                lambda row: row.roofline_seconds * 1e6
+            ),
+            **({cycles: lambda row: row.cycles} if cost.cycles else {}),
+            Column("Bound by", "text", "what bounds the roofline time"): lambda row: row.limit,
+            Column("FLOPs", "flops", "of all executions"): lambda row: row.flops,
+            Column("Bytes accessed", "bytes", "read and written, by all executions"): (
+                lambda row: row.bytes_accessed
+            ),
+            **({_STORED: _in_device_memory} if stored else {}),
+            Column("Opcode", "code", of="opcode"): lambda row: row.opcode,
+            Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),
+            Column("Executions", "int", "per module execution"): lambda row: row.cost.executions,
+            Column("Read", "bytes", "by all executions"): lambda row: row.bytes_read,
+            Column("Written", "bytes", "by all executions"): lambda row: row.bytes_written,
+            Column("FLOP/byte", "float", "operational intensity, by bytes of device memory"): (
+                lambda row: row.cost.intensity or None
+            ),
+            Column("Grade", "text", "exact, or guessed if the FLOPs are not certain"): (
+                lambda row: row.cost.grade
+            ),
+            Column("Scope"): lambda row: row.scope,
+            Column("Source"): lambda row: row.source,
+        },
+        empty="No instruction with known cost.",
     )
-    rows: list[list[Cell]] = [
-        [
-            row.instruction,
-            row.share,
-            row.roofline_seconds * 1e6,
-            *([row.cycles] if cost.cycles else []),
-            row.limit,
-            row.flops,
-            row.bytes_accessed,
-            *([row.cost.of_all_runs(row.cost.main_memory_bytes)] if stored else []),
-            row.opcode,
-            shortened(row.shape),
-            row.cost.executions,
-            row.bytes_read,
-            row.bytes_written,
-            row.cost.intensity or None,
-            row.cost.grade,
-            row.scope,
-            row.source,
-        ]
-        for row in cost.heaviest
-    ]
-    return Table(columns, rows, empty="No instruction with known cost.")
+
+
+def _in_device_memory(row: HeavyInstruction) -> int | None:
+    return row.cost.of_all_runs(row.cost.main_memory_bytes)
 
 
 def shortened(shape: str) -> str:
@@ -122,51 +119,42 @@ def _products(cost: CostReport) -> Table:
 
 
 def _loops(cost: CostReport) -> Table:
-    whole = cost.whole_seconds
-    cycles = any(loop.cycles is not None for loop in cost.loops)
-    columns = (
-        Column("Loop", "code", of="instruction"),
-        Column("Trip count", "int", "empty if not known"),
-        Column("Source of trip count"),
-        Column("Times entered", "int", "per module execution"),
-        Column(time_title(cost.time_name), "float", "of the body, all iterations included"),
-        Column("Share", "percent", f"of the {cost.time_name} of the module"),
-        *([Column(_CYCLES, "int", "of the body, all iterations included")] if cycles else []),
-        Column("Scope"),
-        Column("Source"),
+    whole, inside = cost.whole_seconds, "of the body, all iterations included"
+    has_cycles = any(loop.cycles is not None for loop in cost.loops)
+    cycles = Column(_CYCLES, "int", inside)
+    return tabulate(
+        cost.loops,
+        {
+            Column("Loop", "code", of="instruction"): lambda row: row.instruction,
+            Column("Trip count", "int", "empty if not known"): lambda row: row.trip_count.count,
+            Column("Source of trip count"): lambda row: row.trip_count.reason,
+            Column("Times entered", "int", "per module execution"): lambda row: row.executions,
+            Column(time_title(cost.time_name), "float", inside): lambda row: (
+                None if row.seconds is None else row.seconds * 1e6
+            ),
+            Column("Share", "percent", f"of the {cost.time_name} of the module"): lambda row: (
+                row.seconds / whole if whole and row.seconds is not None else None
+            ),
+            **({cycles: lambda row: row.cycles} if has_cycles else {}),
+            Column("Scope"): lambda row: row.scope,
+            Column("Source"): lambda row: row.source,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            loop.instruction,
-            loop.trip_count.count,
-            loop.trip_count.reason,
-            loop.executions,
-            None if loop.seconds is None else loop.seconds * 1e6,
-            loop.seconds / whole if whole and loop.seconds is not None else None,
-            *([loop.cycles] if cycles else []),
-            loop.scope,
-            loop.source,
-        ]
-        for loop in cost.loops
-    ]
-    return Table(columns, rows)
 
 
 _LONGEST_SHAPE = 120
 
 
 def _uncounted(cost: CostReport) -> Table:
-    columns = (
-        Column("Instruction", "code", of="instruction"),
-        Column("Opcode", "code", of="opcode"),
-        Column("Computation", "code", of="instruction"),
-        Column("Reason"),
+    return tabulate(
+        cost.uncounted,
+        {
+            Column("Instruction", "code", of="instruction"): lambda row: row.instruction,
+            Column("Opcode", "code", of="opcode"): lambda row: row.opcode,
+            Column("Computation", "code", of="instruction"): lambda row: row.computation,
+            Column("Reason"): lambda row: row.reason,
+        },
     )
-    rows = [
-        (uncounted.instruction, uncounted.opcode, uncounted.computation, uncounted.reason)
-        for uncounted in cost.uncounted
-    ]
-    return Table(columns, rows)
 
 
 _FUSION_WHOLE = "a fusion counts as a whole"
@@ -191,32 +179,29 @@ def _link_scope(scope: str, instructions: str) -> Cell:
 
 def _parts(title: str, parts: Sequence[CostPart], cost: CostReport) -> Table:
     whole, bound = cost.whole_seconds, "estimate" if cost.by_cycles else "lower bound"
-    columns = (
-        Column(title, of="opcode" if title == "Opcode" else ""),
-        Column(
-            time_title(cost.time_name), "float", f"{bound}; {_FUSIONS.get(title, _FUSION_WHOLE)}"
-        ),
-        Column("Share", "percent", f"of the {cost.time_name} of the module"),
-        Column("FLOPs", "flops"),
-        Column("Transcendentals", "int", "such as exp and tanh, element by element"),
-        Column("Bytes accessed", "bytes"),
-        Column("Instructions", "int", _COUNTED),
-        Column("Unknown", "int", "instructions with unknown cost"),
+    return tabulate(
+        parts,
+        {
+            Column(title, of="opcode" if title == "Opcode" else ""): lambda row: (
+                row.name or _NO_OP_NAME
+            ),
+            Column(
+                time_title(cost.time_name),
+                "float",
+                f"{bound}; {_FUSIONS.get(title, _FUSION_WHOLE)}",
+            ): lambda row: row.seconds * 1e6,
+            Column("Share", "percent", f"of the {cost.time_name} of the module"): lambda row: (
+                row.seconds / whole if whole else None
+            ),
+            Column("FLOPs", "flops"): lambda row: row.flops,
+            Column(
+                "Transcendentals", "int", "such as exp and tanh, element by element"
+            ): lambda row: row.transcendentals,
+            Column("Bytes accessed", "bytes"): lambda row: row.bytes_accessed,
+            Column("Instructions", "int", _COUNTED): lambda row: row.instructions,
+            Column("Unknown", "int", "instructions with unknown cost"): lambda row: row.unknown_ops,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            part.name or _NO_OP_NAME,
-            part.seconds * 1e6,
-            part.seconds / whole if whole else None,
-            part.flops,
-            part.transcendentals,
-            part.bytes_accessed,
-            part.instructions,
-            part.unknown_ops,
-        ]
-        for part in parts
-    ]
-    return Table(columns, rows)
 
 
 def with_estimates(table: Table, kernels: ModuleKernels, runs: Mapping[str, int | None]) -> Table:
