@@ -240,3 +240,74 @@ def test_a_complex_operation_became_several_on_real_and_imaginary_parts(read: Re
         " `%table.1` gives the real parts, `%table.2` the imaginary ones" in sentence
         for sentence in (made.headline, *made.account)
     )
+
+
+def test_a_complex_of_two_values_became_their_tuple(read: Read) -> None:
+    [pairing] = [
+        p for p in match(read(_COMPLEX), read(_PARTS)).pairings if _at("number") in p.before
+    ]
+    assert (pairing.relation, pairing.after) == (Relation.REPLACED, (_at("tuple.1"),))
+    assert str(pairing.reason) == "%a gives the real parts, %b the imaginary ones"
+
+
+_TURNED = """
+HloModule m
+
+ENTRY %main (a: f32[4], b: f32[4]) -> f32[4] {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %number = c64[4]{0} complex(%a, %b)
+  %square = c64[4]{0} multiply(%number, %number)
+  %unit = c64[] constant((2, 0))
+  %twos = c64[4]{0} broadcast(%unit), dimensions={}
+  %half = c64[4]{0} divide(%square, %twos)
+  %real = f32[4]{0} real(%half)
+  ROOT %out = f32[4]{0} negate(%real)
+}
+"""
+_TURNED_PARTS = """
+HloModule m
+
+ENTRY %main (a: f32[4], b: f32[4]) -> f32[4] {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %tuple.1 = (f32[4]{0}, f32[4]{0}) tuple(%a, %b)
+  %multiply.1 = f32[4]{0} multiply(%a, %a)
+  %multiply.2 = f32[4]{0} multiply(%b, %b)
+  %subtract.1 = f32[4]{0} subtract(%multiply.1, %multiply.2)
+  %multiply.3 = f32[4]{0} multiply(%a, %b)
+  %multiply.4 = f32[4]{0} multiply(%b, %a)
+  %add.1 = f32[4]{0} add(%multiply.3, %multiply.4)
+  %tuple.2 = (f32[4]{0}, f32[4]{0}) tuple(%subtract.1, %add.1)
+  %two = f32[] constant(2)
+  %twos.1 = f32[4]{0} broadcast(%two), dimensions={}
+  %divide.1 = f32[4]{0} divide(%subtract.1, %twos.1)
+  %divide.2 = f32[4]{0} divide(%add.1, %twos.1)
+  %tuple.3 = (f32[4]{0}, f32[4]{0}) tuple(%divide.1, %divide.2)
+  ROOT %out = f32[4]{0} negate(%divide.1)
+}
+"""
+
+
+def test_what_was_removed_with_an_expanded_user_says_so(read: Read) -> None:
+    change = step(read(_TURNED), read(_TURNED_PARTS))
+    reasons = {row.before.instruction: str(row.reason) for row in change.removed if row.before}
+    assert reasons["twos"].startswith("its user %half was expanded")
+
+
+def test_the_counterpart_of_the_imaginary_part_alone_is_that_of_the_whole(read: Read) -> None:
+    before = _COMPLEX.replace("real(%twice)", "imag(%twice)")
+    after = _PARTS.replace("copy(%twice.1)", "copy(%twice.2)")
+    pairing = match(read(before), read(after)).pairing_before(_at("twice"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert {place.instruction for place in pairing.after} == {"twice.1", "twice.2", "tuple.4"}
+
+
+def test_the_part_that_was_taken_of_an_expanded_value_is_gone(read: Read) -> None:
+    matching = match(read(_TURNED), read(_TURNED_PARTS))
+    pairing = matching.pairing_before(_at("real"))
+    assert pairing is not None
+    assert (pairing.relation, pairing.after) == (Relation.REMOVED, ())
+    assert pairing.reason == "%divide.1 gives this part of %half"
+    assert matching.partner_after(_at("half")) == _at("divide.1")

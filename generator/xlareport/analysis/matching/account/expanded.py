@@ -1,5 +1,6 @@
 """Pairings of expanded instructions, which take the place of a removal and additions."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from xlareport.analysis.matching.account.expansions import expansions
@@ -32,6 +33,8 @@ def with_expansions(
         known = gone.get(split.node) or partner.get(place_of(split.node))
         halves[split.node] = nodes = (split.result, *split.parts)
         _expand(known, nodes, split.reason, new, expanded)
+        for reader in split.readers:
+            _remove(partner[place_of(reader)], split.node)
     new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
     for node, result, parts in expansions(search, gone, new, halves):
         if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
@@ -40,7 +43,23 @@ def with_expansions(
         if known is not None and known.relation in _EXPANDABLE:
             nodes = (result, *parts)
             _expand(known, nodes, _reason(nodes), new, expanded)
-    return [pairing for pairing in pairings if id(pairing) not in expanded]
+    rest = [pairing for pairing in pairings if id(pairing) not in expanded]
+    _name_expanded_users(rest, (*rest, *partner.values()))
+    return rest
+
+
+def _name_expanded_users(pairings: Iterable[Pairing], every: Iterable[Pairing]) -> None:
+    """Let what was removed with a user that was expanded say so."""
+    places = {pairing.before[0] for pairing in every if pairing.relation is Relation.EXPANDED}
+    for pairing in pairings if places else ():
+        match = _REMOVED_USER.match(str(pairing.reason))
+        if pairing.relation is Relation.REMOVED and match is not None:
+            user = Place(pairing.before[0].computation, match["user"])
+            if user in places:
+                pairing.reason = f"its user %{user.instruction} was expanded{match['more']}"
+
+
+_REMOVED_USER = re.compile(r"its user %(?P<user>[\w.\-]+) was removed(?P<more>.*)", re.DOTALL)
 
 
 def _expand(
@@ -55,9 +74,16 @@ def _expand(
         return
     places = dict.fromkeys(map(place_of, nodes))
     expanded.update(id(new[node]) for node in nodes if node in new)
-    pairing.after, pairing.relation = tuple(places), Relation.EXPANDED
+    pairing.after = tuple(places)
+    pairing.relation = Relation.EXPANDED if len(places) > 1 else Relation.REPLACED
     pairing.grade = weakest((pairing.grade, Grade.MATCHED))
     pairing.reason = reason
+
+
+def _remove(pairing: Pairing, whole: Node) -> None:
+    """Let the pairing of what took a part of a complex value say that it is gone."""
+    pairing.reason = f"%{pairing.after[0].instruction} gives this part of %{whole.instruction.name}"
+    pairing.after, pairing.relation = (), Relation.REMOVED
 
 
 def _reason(nodes: Sequence[Node]) -> str:

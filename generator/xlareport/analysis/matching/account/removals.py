@@ -22,6 +22,7 @@ from xlareport.analysis.matching.search.nodes import (
     node_after,
     paired_users,
     read_at,
+    reduces_nothing,
     same_fill,
     same_leaf,
 )
@@ -31,7 +32,6 @@ from xlareport.analysis.matching.sides.elements import loop_given, taken_again
 from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
-from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
@@ -207,7 +207,7 @@ class Removals:
         return ChangeCause.UNMATCHED if two_programs else ChangeCause.ARGUMENT
 
     def _reasons(self, node: Node) -> Iterator[str]:
-        if _reduces_nothing(self._search.before, node):
+        if reduces_nothing(self._search.before, node):
             yield "it only reduced dimensions of one element"
         users = self._search.before.users.get(node, ())
         yield from self._without_users(node) if not users else self._with_users(node, users)
@@ -310,14 +310,13 @@ class Removals:
                 continue
             now = read_at(self._search.after, user.partner, position)
             yield from self._root_instead(node, user, position, now)
-            if now is not None and gives_another(node, user, now):
-                became = f"{self._former(user)} became %{user.partner.instruction.name}"
-                yield f"its user {became}" if near else became
-            elif now is not None:
+            if now is not None and not gives_another(node, user, now):
                 yield reads_now(node, user.partner, position, now, near=near)
-            elif not user.partner.instruction.operands:
-                became = f"{self._former(user)} became %{user.partner.instruction.name}"
-                yield f"its user {became}, which has no operands"
+                continue
+            became = f"{self._former(user)} became %{user.partner.instruction.name}"
+            has_none = not user.partner.instruction.operands
+            became = f"its user {became}" if near or has_none else became
+            yield f"{became}, which has no operands" if has_none else became
 
     def _root_instead(
         self, node: Node, user: Node, position: int, now: Node | None
@@ -349,14 +348,6 @@ class Removals:
                 yield user, position
             elif not user.kept and user.instruction.opcode != "tuple":
                 waiting.extend(self._search.before.users.get(user, ()))
-
-
-def _reduces_nothing(side: Side, node: Node) -> bool:
-    """Return whether a reduction of one array has as many elements as the array."""
-    line = node.instruction
-    read = read_at(side, node, 0) if line.opcode == "reduce" and not line.shape.elements else None
-    count = line.shape.element_count
-    return read is not None and count is not None and read.instruction.shape.element_count == count
 
 
 def _twin_after(search: Search, node: Node) -> Node | None:

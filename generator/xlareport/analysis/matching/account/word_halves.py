@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.search.nodes import node_after
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.hlo.model import Instruction
@@ -121,6 +122,7 @@ class _Known:
         """By the low half, and whether the tuple takes it as an element of what passes it on."""
         self._last: dict[Node, Halves] = {}
         """The last tuple of each low half: those before it are steps."""
+        self._by_high = {halves.high: halves for halves in tuples}
         self._by_home: dict[str, list[Halves]] = {}
         self._reading: dict[tuple[str, int, NodeElement], list[Halves]] = {}
         """The tuples by opcode of the low half, and what that reads at a position."""
@@ -136,9 +138,19 @@ class _Known:
         """Find the halves of a node that is paired, or that a paired node reads."""
         if node.partner is not None:
             self._settle(node, (node.partner, ()))
+            halves = self._by_high.get(node.partner)
+            if halves is not None and node not in self.halves and is_complex(node):
+                self._settle(node, halves.value)
+        if node.instruction.opcode == "complex":
+            parts = [node_after(self._search, part) for part in written(node)]
+            self._settle(node, (parts[0], ()) if parts and parts[0] else None)
         for user in node.frame.computation.users.get(node.instruction.name, ()):
             reader = node.frame.node(user)
-            if node not in self.halves and reader.partner is not None:
+            if node in self.halves or reader.partner is None:
+                continue
+            if user.opcode == "real":
+                self._settle(node, (reader.partner, ()))
+            else:
                 for position, read in enumerate(written(reader)):
                     if read is node:
                         self._settle(node, self._read_by(reader, reader.partner, position))

@@ -23,6 +23,13 @@ class Split(Struct, frozen=True):
     high: Node
 
     @property
+    def readers(self) -> list[Node]:
+        """Return what took one half and has the new node that gives it as its counterpart."""
+        return [
+            reader for reader in _of_parts(self.node) if reader.partner in (self.low, self.high)
+        ]
+
+    @property
     def reason(self) -> InHalves:
         """Return how many instructions it became, and which gives which half."""
         count = len({*map(place_of, (self.result, *self.parts))})
@@ -40,19 +47,28 @@ def in_halves(search: Search, new: Mapping[Node, object]) -> Iterator[Split]:
     for node in new:
         if node.instruction.opcode == "tuple" and not search.after.users.get(node):
             tuples.setdefault(next(iter(written(node)), node), []).append(node)
-    left = {*new, *(node.partner for node in known if node.partner is not None)}
+    readers = (reader for node in known for reader in _of_parts(node))
+    left = {*new, *(node.partner for node in (*known, *readers) if node.partner is not None)}
     for node in search.before.nodes:
         halves = known.get(node)
         if halves is not None:
             roots = [part for step in (halves, *halves.steps) for part in step.nodes]
             parts = _parts(search, roots, left, tuples)
+            given = node.instruction.opcode == "complex" and halves.low not in parts
             result = halves.low if halves.low in parts else node.partner
+            result = halves.whole if given else result
             is_new = node.partner is None or node.partner in parts
             if result in parts and is_new and node.instruction.opcode != "parameter":
                 others = tuple(part for part in parts if part is not result)
                 yield Split(node, result, others, halves.low, halves.high)
         elif node.partner is not None and any(read in known for read in written(node)):
             _parts(search, [node.partner], left, tuples)  # are those of a compare
+
+
+def _of_parts(node: Node) -> list[Node]:
+    """Return the users of a complex node that take its real or its imaginary part."""
+    users = node.frame.computation.users.get(node.instruction.name, ())
+    return [node.frame.node(user) for user in users if user.opcode in {"imag", "real"}]
 
 
 def _parts(

@@ -252,6 +252,14 @@ def read_at(side: Side, node: Node, position: int) -> Node | None:
     return operands[position][0] if position < len(operands) else None
 
 
+def reduces_nothing(side: Side, node: Node) -> bool:
+    """Return whether a reduction of one array has as many elements as the array."""
+    line = node.instruction
+    read = read_at(side, node, 0) if line.opcode == "reduce" and not line.shape.elements else None
+    count = line.shape.element_count
+    return read is not None and count is not None and read.instruction.shape.element_count == count
+
+
 def paired_users(node: Node) -> Iterator[tuple[Node, Node, int]]:
     """Yield the paired users of a node, their partners, and the place at which they read it.
 

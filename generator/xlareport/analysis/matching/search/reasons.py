@@ -82,7 +82,7 @@ class InHalves(Struct, frozen=True):
         count = units.plural(self.count, "instruction")
         if self.are_complex:
             parts = f"%{self.low} gives the real parts, %{self.high} the imaginary ones"
-            return f"into {count} on real and imaginary parts: {parts}"
+            return f"into {count} on real and imaginary parts: {parts}" if self.count > 1 else parts
         halves = f"%{self.low} gives the low half, %{self.high} the high half"
         return f"into {count} on 32-bit halves: {halves}"
 

@@ -48,3 +48,22 @@ def test_a_reduce_that_another_instruction_reads_is_not_merged(read: Read) -> No
     )
     pairing = match(read(read_twice), read(_AFTER)).pairing_after(Place("main", "all"))
     assert pairing is None or pairing.relation is not Relation.COMBINED
+
+
+def test_a_reduce_behind_which_another_only_drops_dimensions_goes_on(read: Read) -> None:
+    inner = "  %rows = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum.1\n"
+    outer = "  %all = f32[] reduce(%rows, %zero), dimensions={0}, to_apply=%sum.2\n"
+    chain = """  %flat = f32[32,1]{1,0} reshape(%a)
+  %rows = f32[1]{0} reduce(%flat, %zero), dimensions={0}, to_apply=%sum.1
+  %turned = f32[1,1]{1,0} reshape(%rows)
+  %all = f32[] reduce(%turned, %zero), dimensions={0,1}, to_apply=%sum.2
+"""
+    before = _BEFORE.replace(inner, "").replace(outer, chain)
+    alone = """  %f = f32[32]{0} reshape(%a)
+  %s = f32[] reduce(%f, %zero), dimensions={0}, to_apply=%sum.1
+"""
+    line = "  %all = f32[] reduce(%a, %zero), dimensions={0,1}, to_apply=%sum.2\n"
+    after = _AFTER.replace(line, alone).replace("(%all)", "(%s)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "rows")) == Place("main", "s")
+    assert matching.partner_after(Place("main", "all")) is None

@@ -1,10 +1,11 @@
 """A rule for a reduce of a reduce that became one reduce over the dimensions of both."""
 
+import re
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.nodes import is_free, reduces_nothing
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
@@ -13,32 +14,37 @@ _REDUCE = "reduce"
 
 
 def merged_reduces(search: Search) -> None:
-    """Combine a reduce and the reduce that it reads into one over the same value."""
+    """Combine a reduce and the reduce that it reads into one over the same value.
+
+    An outer one that only drops dimensions of one element is no part of the new reduce.
+    """
     wholes = [node for node in search.after.open() if _is_reduce(node)]
     nested = list(_nested(search.before)) if wholes else []
     if not nested:
         return
     search.evaluate()
-    pairs = group_by_key(
-        (_key(search.before, *pair, sum(map(_count_dimensions, pair))), pair) for pair in nested
-    )
+    pairs = group_by_key((_key(search.before, *pair), pair) for pair in nested)
     for whole in wholes:
-        key = _key(search.after, whole, whole, _count_dimensions(whole))
-        members = next((pair for pair in pairs.get(key, ()) if all(map(is_free, pair))), None)
-        if members is not None and is_free(whole):
-            reason = f"%{whole.instruction.name} reduces the dimensions of both"
-            search.combine(members, whole, Grade.MATCHED, reason)
-            members[0].token = whole.token
+        equal = pairs.get(_key(search.after, whole, whole), ())
+        members = next((pair for pair in equal if all(map(is_free, pair))), None)
+        if members is None or not is_free(whole):
+            continue
+        outer, inner = members
+        if reduces_nothing(search.before, outer):
+            search.link(inner, whole, Grade.MATCHED, "it reduces the same value to one element")
+            continue
+        reason = f"%{whole.instruction.name} reduces the dimensions of both"
+        search.combine(members, whole, Grade.MATCHED, reason)
+        outer.token = whole.token
 
 
 def _nested(side: Side) -> Iterator[tuple[Node, Node]]:
     """Yield each open reduce that reads another one, which has no other users, and that."""
     for outer in side.open():
-        operands = side.graph.operands(outer) if _is_reduce(outer) else ()
-        if operands and not operands[0][1] and _is_reduce(operands[0][0]):
-            inner = operands[0][0]
-            if is_free(inner) and side.has_one_user(inner):
-                yield outer, inner
+        inner = _value_reduced(side, outer)[0] if _is_reduce(outer) else outer
+        nested = inner is not outer and _is_reduce(inner) and is_free(inner)
+        if nested and side.has_one_user(inner):
+            yield outer, inner
 
 
 def _is_reduce(node: Node) -> bool:
@@ -46,12 +52,35 @@ def _is_reduce(node: Node) -> bool:
     return line.opcode == _REDUCE and not line.shape.elements
 
 
-def _count_dimensions(node: Node) -> int:
-    return node.instruction.attributes.get("dimensions", "").count(",") + 1
+def _value_reduced(side: Side, node: Node) -> NodeElement:
+    """Return what a reduce reads, behind reshapes."""
+    value: NodeElement = node, ()
+    for _ in range(_MOST_RESHAPES):
+        operands = side.graph.operands(value[0])
+        value = operands[0] if operands else value
+        read, path = value
+        if path or read.instruction.opcode not in _RESHAPES:
+            break
+    return value
 
 
-def _key(side: Side, outer: Node, inner: Node, count: int) -> Hashable:
-    """Return the place, the result's shape, the number of dimensions and the value reduced."""
+_RESHAPES = frozenset({"bitcast", "reshape"})
+_MOST_RESHAPES = 8
+
+
+def _sizes_reduced(side: Side, node: Node) -> list[int]:
+    """Return the sizes of the dimensions that a reduce sums up, but those of one element."""
+    operands = side.graph.operands(node)
+    read = operands[0][0].instruction.shape.dimensions if operands else ()
+    numbers = re.findall(r"\d{1,9}", node.instruction.attributes.get("dimensions", ""))
+    sizes = (read[int(number)] for number in numbers if int(number) < len(read))
+    return [size or 0 for size in sizes if size != 1]
+
+
+def _key(side: Side, outer: Node, inner: Node) -> Hashable:
+    """Return the place, the result's shape, the sizes that both reduce and the value reduced."""
     shape = outer.instruction.shape
-    value = side.value_of(side.graph.operands(inner)[0])
-    return outer.frame.number, shape.element_type, shape.dimensions, count, value
+    reduces = dict.fromkeys((outer, inner))
+    sizes = sorted(size for node in reduces for size in _sizes_reduced(side, node))
+    value = side.value_of(_value_reduced(side, inner))
+    return outer.frame.number, shape.element_type, shape.dimensions, tuple(sizes), value
