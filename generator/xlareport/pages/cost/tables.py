@@ -1,32 +1,43 @@
 """The tables of the page on the cost of a module."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 from urllib.parse import quote
-
-from msgspec.structs import replace
 
 from xlareport.analysis.cost.breakdown import SEVERAL, CostPart
 from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS, MAIN_MODEL, XlaEstimate
+from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS, MAIN_MODEL
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.pages import navigation
 from xlareport.pages.tables import Cell, Column, Table, tabulate
 
-_BEHIND = 3
-"""Columns in front of those that are added: instruction, share, roofline time."""
+HeavyColumns: TypeAlias = Mapping[Column, Callable[[HeavyInstruction], Cell]]
+"""Columns of the table of the heaviest instructions, with what each shows of one."""
+_NONE: HeavyColumns = {}
 
 
-def cost_tables(cost: CostReport, instructions: str) -> Mapping[str, Table]:
+def cost_tables(
+    cost: CostReport, instructions: str, near: HeavyColumns = _NONE, behind: HeavyColumns = _NONE
+) -> Mapping[str, Table]:
     """Return the tables of the page by their names.
 
-    A scope links to its instructions, in the table at the address `instructions`.
+    A scope links to its instructions, in the table at the address `instructions`. Further columns
+    of the heaviest instructions are `near` the roofline time, or `behind` all others.
     """
+    scope = Column("Scope", "link", "leads to its instructions")
+
+    def link(part: CostPart) -> Cell:
+        named = (level for level in part.name.split("/") if level != SEVERAL)
+        search = f"{instructions}&q={quote(' '.join(named), safe='')}"
+        return [part.name, search] if part.name else [_NO_OP_NAME, instructions]
+
     tables = {
-        "heaviest": _heaviest(cost),
-        "scopes": _link_scopes(_parts("Scope", cost.scopes, cost), instructions),
+        "heaviest": _heaviest(cost, near, behind),
+        "scopes": _parts("Scope", cost.scopes, cost, {scope: link}),
         "computations": _parts("Computation", cost.computations, cost),
         "opcodes": _parts("Opcode", cost.opcodes, cost),
     }
@@ -55,7 +66,7 @@ _STORED = Column(
 )
 
 
-def _heaviest(cost: CostReport) -> Table:
+def _heaviest(cost: CostReport, near: HeavyColumns, behind: HeavyColumns) -> Table:
     stored = any(row.stored_bytes is not None for row in cost.heaviest)
     cycles = Column(_CYCLES, "int", "of all executions")
     return tabulate(
@@ -68,6 +79,7 @@ def _heaviest(cost: CostReport) -> Table:
             Column("Roofline µs", "float", "lower bound, not measured"): (
                 lambda row: row.roofline_seconds * 1e6
             ),
+            **near,
             **({cycles: lambda row: row.cycles} if cost.cycles else {}),
             Column("Bound by", "text", "what bounds the roofline time"): lambda row: row.limit,
             Column("FLOPs", "flops", "of all executions"): lambda row: row.flops,
@@ -88,6 +100,7 @@ def _heaviest(cost: CostReport) -> Table:
             ),
             Column("Scope"): lambda row: row.scope,
             Column("Source"): lambda row: row.source,
+            **behind,
         },
         empty="No instruction with known cost.",
     )
@@ -163,28 +176,18 @@ _FUSIONS = {"Opcode": "the time of a fusion is divided among its instructions by
 _COUNTED = "fused ones included; without parameters and what reductions, scatters and sorts apply"
 
 
-def _link_scopes(table: Table, instructions: str) -> Table:
-    """Return the table of scopes with links to the instructions whose op_names have all levels."""
-    column = replace(table.columns[0], kind="link", help="leads to its instructions")
-    rows = [[_link_scope(str(name), instructions), *cells] for name, *cells in table.rows]
-    return replace(table, columns=(column, *table.columns[1:]), rows=rows)
-
-
-def _link_scope(scope: str, instructions: str) -> Cell:
-    if scope == _NO_OP_NAME:
-        return [scope, instructions]
-    named = (level for level in scope.split("/") if level != SEVERAL)
-    return [scope, f"{instructions}&q={quote(' '.join(named), safe='')}"]
-
-
-def _parts(title: str, parts: Sequence[CostPart], cost: CostReport) -> Table:
+def _parts(
+    title: str,
+    parts: Sequence[CostPart],
+    cost: CostReport,
+    first: Mapping[Column, Callable[[CostPart], Cell]] | None = None,
+) -> Table:
+    name = Column(title, of="opcode" if title == "Opcode" else "")
     whole, bound = cost.whole_seconds, "estimate" if cost.by_cycles else "lower bound"
     return tabulate(
         parts,
         {
-            Column(title, of="opcode" if title == "Opcode" else ""): lambda row: (
-                row.name or _NO_OP_NAME
-            ),
+            **(first or {name: lambda row: row.name or _NO_OP_NAME}),
             Column(
                 time_title(cost.time_name),
                 "float",
@@ -204,66 +207,59 @@ def _parts(title: str, parts: Sequence[CostPart], cost: CostReport) -> Table:
     )
 
 
-def with_estimates(table: Table, kernels: ModuleKernels, runs: Mapping[str, int | None]) -> Table:
-    """Return the table with a column for each of XLA's cost models, and one for launches.
+def estimate_columns(kernels: ModuleKernels) -> tuple[HeavyColumns, HeavyColumns]:
+    """Return a column for each of XLA's cost models: its main one with launches, and the others.
 
-    `runs` are the executions of instructions by name. The estimates are XLA's, for the device that
-    it compiled for; no column is part of the roofline time.
+    The estimates are XLA's, for the device that it compiled for; no column is part of the roofline
+    time.
     """
     models = sorted(
         {estimate.model for estimates in kernels.estimates.values() for estimate in estimates}
     )
     launching = {name for kernel in kernels.kernels for _, name in kernel.instructions}
-    beside = [model for model in models if model == MAIN_MODEL]
-    behind = [model for model in models if model != MAIN_MODEL]
     launch = Column(
         "Launch µs", "float", "kernel launches of all runs at the 1 µs that XLA assumes"
     )
-    rows: list[list[Cell]] = []
-    for row in table.rows:
-        name = str(row[0])
-        count = runs.get(name)
-        estimates = {estimate.model: estimate for estimate in kernels.estimates.get(name, ())}
-        times = {model: _time(estimates.get(model), count) for model in models}
-        launches = count * LAUNCH_MICROSECONDS if count and name in launching else None
-        near: list[Cell] = [*(times[model] for model in beside), launches]
-        rows.append([*row[:_BEHIND], *near, *row[_BEHIND:], *(times[model] for model in behind)])
-    start, end = table.columns[:_BEHIND], table.columns[_BEHIND:]
-    head = (*start, *map(_column, beside), launch, *end, *map(_column, behind))
-    return replace(table, columns=head, rows=rows)
+
+    def launches(row: HeavyInstruction) -> float | None:
+        count = row.cost.executions if row.instruction in launching else None
+        return count * LAUNCH_MICROSECONDS if count else None
+
+    def time(model: str, row: HeavyInstruction) -> float | None:
+        of_row = kernels.estimates.get(row.instruction, ())
+        estimates = {estimate.model: estimate.microseconds for estimate in of_row}
+        runs = row.cost.executions
+        return estimates[model] * runs if model in estimates and runs else None
+
+    columns = {
+        model: (
+            Column(f"XLA {model} µs", "float", "XLA's own estimate, all runs, without launches"),
+            partial(time, model),
+        )
+        for model in models
+    }
+    main = columns.pop(MAIN_MODEL, None)
+    return dict([*([main] if main else []), (launch, launches)]), dict(columns.values())
 
 
-def _column(model: str) -> Column:
-    return Column(f"XLA {model} µs", "float", "XLA's own estimate, all runs, without launches")
-
-
-def _time(estimate: XlaEstimate | None, runs: int | None) -> float | None:
-    return estimate.microseconds * runs if estimate is not None and runs else None
-
-
-def with_cycles(table: Table, slug: str, programs: Sequence[TpuProgram]) -> Table:
-    """Return the table with the cycles of each instruction and a link to its program.
+def cycle_columns(slug: str, programs: Sequence[TpuProgram]) -> HeavyColumns:
+    """Return columns of the cycles of each instruction and of a link to its program.
 
     The cycles are independent of the roofline time: they exclude memory, and it excludes latencies.
     """
     program_of = {name: program for program in programs for name in program.instructions}
     page = navigation.address(navigation.module_page(slug, "tpu"))
-    columns = (
-        Column("TPU cycles", "int", "dynamic, all executions, without stalls"),
-        Column("TPU program", "link", "units over its schedule"),
-    )
-    rows = [
-        [*row[:_BEHIND], *_cells(program_of.get(str(row[0])), page), *row[_BEHIND:]]
-        for row in table.rows
-    ]
-    head = (*table.columns[:_BEHIND], *columns, *table.columns[_BEHIND:])
-    return replace(table, columns=head, rows=rows)
 
+    def cycles(row: HeavyInstruction) -> int | None:
+        program = program_of.get(row.instruction)
+        dynamic = program.dynamic_cycles if program else None
+        return dynamic * (program.runs or 1) if program and dynamic is not None else None
 
-def _cells(program: TpuProgram | None, page: str) -> list[Cell]:
-    if program is None:
-        return [None, None]
-    cycles = (
-        None if program.dynamic_cycles is None else program.dynamic_cycles * (program.runs or 1)
-    )
-    return [cycles, [program.program, f"{page}#program={quote(program.program)}"]]
+    def link(row: HeavyInstruction) -> Cell:
+        name = program_of[row.instruction].program if row.instruction in program_of else None
+        return [name, f"{page}#program={quote(name)}"] if name is not None else None
+
+    return {
+        Column("TPU cycles", "int", "dynamic, all executions, without stalls"): cycles,
+        Column("TPU program", "link", "units over its schedule"): link,
+    }
