@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 from xlareport import program
+from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost.memory import (
     ModuleMemory,
     PlacedValue,
     collect_memory_figures,
     with_buffers,
 )
-from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations, relate_modules
 from xlareport.analysis.extract import cut_computation, cut_instruction
@@ -34,7 +34,6 @@ from xlareport.analysis.instruction_graph import instruction_graph
 from xlareport.analysis.module import outline_parsed
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.signature import Signature, read_signature
-from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import instructions_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
@@ -263,8 +262,8 @@ class Module:
 
     @cached_property
     def _tpu(self) -> TpuFiles:
-        device, _ = choose_device(self.read.device_words, "tpu", CostOptions())
-        return read_tpu_programs(self.read, count_final_cost(self.read), device)
+        costed = cost_module(self.read, "tpu")
+        return read_tpu_programs(costed) if costed else TpuFiles()
 
     @cached_property
     def summary(self) -> ModuleSummary:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost, count_cost
-from xlareport.analysis.modules.origin import find_origin
+from xlareport.analysis.modules.origin import origin_of
 from xlareport.analysis.profile.measured import Measured, estimate_least_times, join_profile
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.source.locations import op_name_of, places_of
@@ -39,9 +39,7 @@ class Exported(Struct, frozen=True):
 
 def export_stage(module: ParsedModule, key: str | None, times: ModuleTimes | None) -> Exported:
     """Export the snapshot of a stage's key, the final one for None; raises UnknownNameError."""
-    texts = [snapshot.hlo for snapshot in module.snapshots]
-    backend = find_origin(module.files, texts, module.device_words).backend
-    device, _ = choose_device(module.device_words, backend, CostOptions())
+    device, _ = choose_device(module.device_words, origin_of(module).backend, CostOptions())
     return export_module(module.snapshot(key).hlo, device, times)
 
 

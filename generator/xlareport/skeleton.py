@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.modules.origin import find_origin
+from xlareport.analysis.cost.costed import cost_module
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.modules.origin import origin_of
 from xlareport.analysis.skeleton.folding import SkeletonLine, every_line, fold
 from xlareport.analysis.skeleton.items import Skeleton
 from xlareport.analysis.skeleton.outline import read_skeleton
@@ -21,12 +21,10 @@ SCREEN = 50
 
 def module_skeleton(module: ParsedModule, options: CostOptions | None = None) -> Skeleton:
     """Return the skeleton of a module's final snapshot; raises UnreadableInputError."""
-    if module.final is None:
+    costed = cost_module(module, origin_of(module).backend, options)
+    if costed is None:
         raise UnreadableInputError(f"No snapshot of {module.files.key} could be read.")
-    texts = [snapshot.hlo for snapshot in module.snapshots]
-    backend = find_origin(module.files, texts, module.device_words).backend
-    device, grade = choose_device(module.device_words, backend, options or CostOptions())
-    return read_skeleton(module, count_cost(module.final.hlo), backend, device, grade)
+    return read_skeleton(costed)
 
 
 def skeleton_lines(skeleton: Skeleton, *, full: bool = False) -> Sequence[SkeletonLine]:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
-from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
@@ -29,9 +29,9 @@ def worked_out(
         groups = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
         (files,) = (one for one in groups.modules if one.name == name)
         module = read_module(files)
-    cost = count_final_cost(module)
-    assert cost is not None
-    made = report_cost(module, cost, backend, cost_options)
+    costed = cost_module(module, backend, cost_options)
+    assert costed is not None
+    made = report_cost(costed)
     view = ModuleRecord(
         key=files.key,
         slug=files.slug,

@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 from tests.pages.home.test_page import module
 
+from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
@@ -26,9 +26,9 @@ def cost(unpacked: Callable[[str], Path]) -> CostReport:
     with open_source(unpacked("gpu-h100x2-train")) as source:
         modules = group(name_files(source)).modules
         parsed = read_module(next(each for each in modules if "train_step" in each.key))
-        counted = count_final_cost(parsed)
-        assert counted is not None
-        return report_cost(parsed, counted, "gpu")
+        costed = cost_module(parsed, "gpu")
+        assert costed is not None
+        return report_cost(costed)
 
 
 FINDING = Finding("some-rule", "some title", (("e", "i"),), "evidence", "try", "exact", 1.0)

@@ -21,11 +21,7 @@ def instruction_graph(module: HloModule, cost: ModuleCost) -> "nx.MultiDiGraph[I
     import networkx as nx  # noqa: PLC0415 - what imports xlareport does not wait for it
 
     graph: nx.MultiDiGraph[InstructionKey] = nx.MultiDiGraph()
-    places = [
-        (computation, instruction)
-        for computation in module.computations
-        for instruction in computation.instructions
-    ]
+    places = list(module.placed)
     for computation, instruction in places:
         key = computation.name, instruction.name
         graph.add_node(key, **_attributes(instruction, cost, key))

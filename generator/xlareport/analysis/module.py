@@ -1,7 +1,7 @@
 """All that is worked out about one module, once: reading, steps, costs, code, profile."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
-from xlareport.analysis.collectives.report import CollectivesInput, report_collectives
+from xlareport.analysis.collectives.report import report_collectives
 from xlareport.analysis.collectives.rows import CollectivesReport
-from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.work import Costs, ModuleCost
+from xlareport.analysis.cost.costed import CostedModule, cost_module
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.cost_report.report import CostReport, report_cost
-from xlareport.analysis.final_figures import FinalFigures, final_figures, measure_module
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -23,6 +23,7 @@ from xlareport.analysis.kernels.findings import KernelTimes, find_kernel_finding
 from xlareport.analysis.kernels.module import read_kernels, with_shares
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.matching.search.result import LooseMatchings
+from xlareport.analysis.measured_module import measure_module
 from xlareport.analysis.module_steps import (
     OnChange,
     SeenStep,
@@ -31,12 +32,9 @@ from xlareport.analysis.module_steps import (
     compare_snapshots,
 )
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
+from xlareport.analysis.modules.origin import origin_of
 from xlareport.analysis.modules.state import is_training_step
-from xlareport.analysis.modules.summarize import (
-    count_final,
-    count_final_cost,
-    summarize_module,
-)
+from xlareport.analysis.modules.summarize import summarize_module, summarize_unread
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
 from xlareport.analysis.passes.pipelines import Part, build_pipeline_tree
@@ -44,20 +42,22 @@ from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.profile.measured import Measured
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.shardings.report import ShardingReport, report_shardings
-from xlareport.analysis.skeleton.view import SkeletonView, outline_skeleton
+from xlareport.analysis.skeleton.outline import read_skeleton
+from xlareport.analysis.skeleton.view import SkeletonView, view_skeleton
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.tpu.findings import find_tpu_findings
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuModule
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
-from xlareport.program import ParsedModule, SideFileValues, read_module, unread
+from xlareport.program import ParsedModule, SideFileValues, read_module
 from xlareport.ptxas import Ptxas
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults, guard
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 class AnalysisOptions(Struct, frozen=True):
@@ -124,7 +124,9 @@ class AnalyzedModule(Struct, Generic[T], frozen=True):
 
     module: ParsedModule
     analysis: ModuleAnalysis
-    figures: FinalFigures
+    costed: CostedModule | None
+    times: ModuleTimes | None
+    """The profile of the modules with its name."""
     code: CodeFiles
     snapshots: SnapshotSequence | None
     """Joined from step to step, for histories; None where no step changed anything."""
@@ -144,7 +146,7 @@ def unreadable_module(files: ModuleFiles, reason: str) -> ModuleAnalysis:
     """Return the analysis of a module that could not be read."""
     message = f"{files.key} could not be analyzed: {reason}."
     problem = Problem(module_path(files), None, message, is_fault=True)
-    return ModuleAnalysis(summarize_module(unread(files, problem), [], None))
+    return ModuleAnalysis(summarize_unread(files, problem))
 
 
 def outline_module(files: ModuleFiles, options: AnalysisOptions | None = None) -> ModuleAnalysis:
@@ -162,8 +164,7 @@ def outline_parsed(module: ParsedModule, options: AnalysisOptions | None = None)
     """Return the summary and the marker of a module that was read."""
     faults = Faults(module_path(module.files))
     steps = [step.summary for step in compare_snapshots(module)]
-    cost = count_final_cost(module)
-    analysis = _summarize(module, steps, cost, options or AnalysisOptions(), faults)
+    analysis, _ = _summarize(module, steps, Costs(), options or AnalysisOptions(), faults)
     return with_problems(analysis, faults.problems)
 
 
@@ -185,18 +186,15 @@ def analyze_module(
     seen = analyze_steps(module, boundaries, on_change, processes, matchings)
     steps = tuple(step.analysis for step in seen)
     counts = Costs()
-    cost = count_final(module, counts)
-    analysis = _summarize(module, [step.summary for step in steps], cost, options, faults)
-    summary, cost_options = analysis.summary, options.cost_options
-    figures = final_figures(module, summary.origin.backend, cost, cost_options, options.times)
+    analysis, costed = _summarize(module, [step.summary for step in steps], counts, options, faults)
     faults.problems += _faulty_steps(module, seen)
     snapshots = faults.attempt(
-        "What became of it", lambda: _join_snapshots(module, summary, seen), None
+        "What became of it", lambda: _join_snapshots(module, analysis.summary, seen), None
     )
-    parts = _AnalysisParts(module, options, faults, summary, cost, figures, boundaries, snapshots)
+    parts = _AnalysisParts(module, options, faults, costed, boundaries, snapshots)
     code, tpu, shardings = parts.code(), parts.tpu(), parts.shardings()
     kernels, collectives = parts.kernels(code), parts.collectives()
-    more = _device_findings(tpu.module, kernels, figures)
+    more = _device_findings(tpu.module, kernels, costed)
     analysis = replace(
         analysis,
         read=(*module.read, *code.contents, *tpu.read),
@@ -213,7 +211,7 @@ def analyze_module(
     analysis = with_problems(analysis, (*code.problems, *tpu.problems))
     shown = {number: step.seen for number, step in enumerate(seen) if step.seen is not None}
     return AnalyzedModule(
-        *(module, analysis, figures, code, snapshots, shown),
+        *(module, analysis, costed, options.times, code, snapshots, shown),
         pipelines=_pipelines(module, steps),
         tpu=tpu,
     )
@@ -225,15 +223,9 @@ class _AnalysisParts(Struct, frozen=True):
     module: ParsedModule
     options: AnalysisOptions
     faults: Faults
-    summary: ModuleSummary
-    cost_of_module: ModuleCost | None
-    figures: FinalFigures
+    costed: CostedModule | None
     boundaries: Sequence[Boundary]
     snapshots: SnapshotSequence | None
-
-    @property
-    def _backend(self) -> str | None:
-        return self.summary.origin.backend
 
     def code(self) -> CodeFiles:
         return self.faults.attempt(
@@ -241,14 +233,7 @@ class _AnalysisParts(Struct, frozen=True):
         )
 
     def tpu(self) -> TpuFiles:
-        return self.faults.attempt("Its TPU programs", self._read_tpu, TpuFiles())
-
-    def _read_tpu(self) -> TpuFiles:
-        if not self.module.files.llo:
-            return TpuFiles()
-        options = self.options.cost_options
-        device, _ = choose_device(self.module.device_words, self._backend, options)
-        return read_tpu_programs(self.module, self.cost_of_module, device)
+        return self._of_costed("Its TPU programs", read_tpu_programs) or TpuFiles()
 
     def shardings(self) -> ShardingReport | None:
         hlo = [snapshot.hlo for snapshot in self.module.snapshots]
@@ -260,26 +245,30 @@ class _AnalysisParts(Struct, frozen=True):
 
     def _read_kernels(self, code: CodeFiles) -> ModuleKernels | None:
         kernels = read_kernels(self.module, code, self.options.cost_options, self.options.ptxas)
-        return with_shares(kernels, self.figures.counted_shares) if kernels else None
+        shares = self.costed.counted_shares if self.costed else {}
+        return with_shares(kernels, shares) if kernels else None
+
+    def _of_costed(self, part: str, make: Callable[[CostedModule], V | None]) -> V | None:
+        """Return a part that needs a final snapshot; None where there is none."""
+        costed = self.costed
+        return self.faults.attempt(part, lambda: make(costed), None) if costed else None
 
     def skeleton(self) -> SkeletonView | None:
-        wanted = self.cost_of_module, self._backend, self.options.cost_options
-        return self.faults.attempt(
-            "The skeleton", lambda: outline_skeleton(self.module, *wanted), None
-        )
+        return self._of_costed("The skeleton", lambda costed: view_skeleton(read_skeleton(costed)))
 
     def collectives(self) -> CollectivesReport | None:
-        wanted = CollectivesInput(
-            *(self.module, self.cost_of_module, self.options.cost_options, self._backend),
-            *(self.snapshots, self.boundaries),
+        return self._of_costed(
+            "Its collectives",
+            lambda costed: report_collectives(costed, self.snapshots, self.boundaries),
         )
-        return self.faults.attempt("Its collectives", lambda: report_collectives(wanted), None)
 
     def profile(self) -> Measured | None:
-        return self.faults.attempt(
+        times = self.options.times
+        if times is None:
+            return None
+        return self._of_costed(
             "Its measured time",
-            lambda: measure_module(self.module, self.figures, self.snapshots, self.boundaries),
-            None,
+            lambda costed: measure_module(costed, times, self.snapshots, self.boundaries),
         )
 
     def cost_report(
@@ -288,29 +277,19 @@ class _AnalysisParts(Struct, frozen=True):
         shardings: ShardingReport | None,
         collectives: CollectivesReport | None,
     ) -> CostReport | None:
-        return self.faults.attempt(
-            "What it costs", lambda: self._report_cost(more, shardings, collectives), None
-        )
+        def report(costed: CostedModule) -> CostReport:
+            cost = report_cost(
+                costed,
+                SourceTexts().lines if self.options.cost_options.with_source else None,
+                shardings=shardings,
+                snapshots=self.snapshots,
+                collectives=collectives.rows if collectives else (),
+            )
+            if not more:
+                return cost
+            return replace(cost, findings=merge_findings((*cost.findings, *more)))
 
-    def _report_cost(
-        self,
-        more: Sequence[Finding],
-        shardings: ShardingReport | None,
-        collectives: CollectivesReport | None,
-    ) -> CostReport | None:
-        cost, options = self.cost_of_module, self.options.cost_options
-        if cost is None:
-            return None
-        lines = SourceTexts().lines if options.with_source else None
-        report = report_cost(
-            *(self.module, cost, self._backend, options, lines),
-            shardings=shardings,
-            snapshots=self.snapshots,
-            collectives=collectives.rows if collectives else (),
-        )
-        if not more:
-            return report
-        return replace(report, findings=merge_findings((*report.findings, *more)))
+        return self._of_costed("What it costs", report)
 
 
 def with_problems(analysis: ModuleAnalysis, problems: Sequence[Problem]) -> ModuleAnalysis:
@@ -322,15 +301,18 @@ def with_problems(analysis: ModuleAnalysis, problems: Sequence[Problem]) -> Modu
 def _summarize(
     module: ParsedModule,
     steps: Sequence[StepSummary | None],
-    cost: ModuleCost | None,
+    counts: Costs,
     options: AnalysisOptions,
     faults: Faults,
-) -> ModuleAnalysis:
-    summary = summarize_module(module, steps, cost, options.cost_options)
+) -> tuple[ModuleAnalysis, CostedModule | None]:
+    origin = origin_of(module)
+    costed = cost_module(module, origin.backend, options.cost_options, counts)
+    summary = summarize_module(module, origin, steps, costed)
     marker = _search_marker(module, options.marker, faults)
-    return ModuleAnalysis(
+    analysis = ModuleAnalysis(
         summary, marker, module.read, replay=options.replay, side=module.side.shown
     )
+    return analysis, costed
 
 
 def _search_marker(
@@ -365,10 +347,10 @@ def _join_snapshots(
 
 
 def _device_findings(
-    tpu: TpuModule | None, kernels: ModuleKernels | None, figures: FinalFigures
+    tpu: TpuModule | None, kernels: ModuleKernels | None, costed: CostedModule | None
 ) -> tuple[Finding, ...]:
     """Return findings about GPU kernels and TPU programs."""
-    times = KernelTimes(figures.seconds, figures.shares)
+    times = KernelTimes(costed.seconds, costed.shares) if costed else KernelTimes(None, {})
     of_kernels = find_kernel_findings(kernels, times) if kernels else ()
     return (*(find_tpu_findings(tpu) if tpu else ()), *of_kernels)
 

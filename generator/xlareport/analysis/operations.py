@@ -50,8 +50,7 @@ def count_operations(module: HloModule) -> Counter[str]:
     """Count the instructions of all computations by the operation that they run."""
     return Counter(
         operation
-        for computation in module.computations
-        for instruction in computation.instructions
+        for computation, instruction in module.placed
         if (operation := operation_in(computation, instruction)) is not None
     )
 
@@ -69,11 +68,10 @@ def instructions_of(module: HloModule, opcode: str) -> Iterator[Instruction]:
         near = get_close_matches(opcode.replace("*", ""), all_entries(), n=3)
         raise UnknownNameError(f"No opcode is called {opcode!r}", near)
     forms = all(operation_of(name) != name for name in names if not _is_gone(name))
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            name = instruction.opcode if forms else operation_in(computation, instruction)
-            if name is not None and _fits(name, opcode):
-                yield instruction
+    for computation, instruction in module.placed:
+        name = instruction.opcode if forms else operation_in(computation, instruction)
+        if name is not None and _fits(name, opcode):
+            yield instruction
 
 
 def _fits(name: str, pattern: str) -> bool:

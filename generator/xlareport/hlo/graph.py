@@ -64,6 +64,12 @@ def find_fused_computations(module: HloModule) -> frozenset[str]:
     )
 
 
+def fused_opcodes(module: HloModule, instruction: Instruction) -> set[str]:
+    """Return the opcodes of what a fusion fused; none of anything else."""
+    fused = module.callees(instruction) if instruction.opcode == "fusion" else ()
+    return {inner.opcode for computation in fused for inner in computation.instructions}
+
+
 def called_computations(
     module: HloModule, instructions: Iterable[Instruction], without: Collection[str] = ()
 ) -> set[str]:
@@ -74,11 +80,9 @@ def called_computations(
 
     def callees(instructions: Iterable[Instruction]) -> Iterator[str]:
         for instruction in instructions:
-            yield from (
-                name
-                for _, name in instruction.called
-                if name in module.by_name and name not in without
-            )
+            for computation in module.callees(instruction):
+                if computation.name not in without:
+                    yield computation.name
 
     starts = callees(instructions)
     return {*reachable(starts, lambda name: callees(module.by_name[name].instructions))}

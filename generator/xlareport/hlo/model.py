@@ -6,8 +6,9 @@ stay names: the computation resolves operands, the module resolves called comput
 frames. Everything derived is computed on first use and kept with the object that it belongs to.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -158,6 +159,16 @@ class StackFrame(Struct, frozen=True):
     """The id of the calling frame."""
 
 
+class ComputationCall(NamedTuple):
+    """A call of a computation."""
+
+    role: str
+    """The attribute that names the computation: `body`, `to_apply`, ..."""
+    computation: Computation
+    """The caller's."""
+    instruction: Instruction
+
+
 class HloModule(Struct, eq=False, dict=True, weakref=True):
     """A snapshot of a module: the content of a single text, proto or dot file."""
 
@@ -193,15 +204,27 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
         return next(marked, self.computations[-1] if self.computations else None)
 
     @cached_property
+    def calls(self) -> Mapping[str, Sequence[ComputationCall]]:
+        """The calls of each computation that is called, in the order of the callers."""
+        calls: dict[str, list[ComputationCall]] = {}
+        for computation, instruction in self.placed:
+            for role, name in instruction.called:
+                calls.setdefault(name, []).append(ComputationCall(role, computation, instruction))
+        return calls
+
+    def sole_calls(
+        self, counts: Callable[[ComputationCall], bool]
+    ) -> Mapping[str, tuple[Computation, Instruction]]:
+        """Return the caller of each computation of whose calls just one counts."""
+        counted = {name: list(filter(counts, calls)) for name, calls in self.calls.items()}
+        return {name: calls[0][1:] for name, calls in counted.items() if len(calls) == 1}
+
+    @cached_property
     def only_loops(self) -> Mapping[str, tuple[Computation, Instruction]]:
         """The loop of each body that belongs to one loop alone, with the loop's computation."""
-        loops: dict[str, list[tuple[Computation, Instruction]]] = {}
-        for computation in self.computations:
-            for instruction in computation.instructions:
-                if instruction.opcode == "while":
-                    body = dict(instruction.called).get("body", "")
-                    loops.setdefault(body, []).append((computation, instruction))
-        return {body: places[0] for body, places in loops.items() if len(places) == 1}
+        return self.sole_calls(
+            lambda call: call.instruction.opcode == "while" and call.role == "body"
+        )
 
     @property
     def instructions(self) -> Iterator[Instruction]:
@@ -209,10 +232,21 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
         for computation in self.computations:
             yield from computation.instructions
 
+    @property
+    def placed(self) -> Iterator[tuple[Computation, Instruction]]:
+        """Every instruction with its computation."""
+        for computation in self.computations:
+            for instruction in computation.instructions:
+                yield computation, instruction
+
     def find(self, computation: str, instruction: str) -> Instruction | None:
         """Return an instruction by the two names of its place; None where there is none."""
         home = self.by_name.get(computation)
         return None if home is None else home.by_name.get(instruction)
+
+    def callees(self, instruction: Instruction) -> list[Computation]:
+        """Return the computations that an instruction calls, as far as the module has them."""
+        return [self.by_name[name] for _, name in instruction.called if name in self.by_name]
 
     @cached_property
     def instruction_count(self) -> int:

@@ -1,8 +1,8 @@
 """Tables as payloads: what the page script draws, sorts and filters."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
@@ -22,6 +22,9 @@ Cell = str | int | float | list[str] | NameCell | None
 
 _NUMBERS = ("int", "bytes", "flops", "float", "percent", "precise")
 """Kinds of numbers; `precise` is a percentage of three digits."""
+
+
+T = TypeVar("T")
 
 
 class Column(Struct, frozen=True):
@@ -82,6 +85,18 @@ class Table(Struct, frozen=True):
         if self.meanings:
             value["meanings"] = list(self.meanings)
         return value
+
+
+def tabulate(
+    rows: Iterable[T],
+    columns: Mapping[Column, Callable[[T], Cell]],
+    sort: tuple[int, str] | None = None,
+    empty: str = "Nothing to show.",
+    meanings: Sequence[Meaning] = (),
+) -> Table:
+    """Return the table of some rows; each column has what it shows of a row."""
+    cells = [[show(row) for show in columns.values()] for row in rows]
+    return Table(tuple(columns), cells, sort, empty, meanings)
 
 
 def _sorted_by(cell: Cell) -> tuple[bool, float, str]:

@@ -211,8 +211,7 @@ class FlowDivider:
         return tuple(sorted(Counter(map(self._kind, piece)).items()))
 
     def _kind(self, instruction: Instruction) -> str:
-        called = [self._module.by_name.get(name) for _, name in instruction.called]
-        return " ".join([instruction.opcode, *(summary(inner) for inner in called if inner)])
+        return " ".join([instruction.opcode, *map(summary, self._module.callees(instruction))])
 
     def _pieces(self, own: Sequence[Instruction]) -> list[list[Instruction]]:
         """Return the connected pieces; scalars and widely used values do not connect."""

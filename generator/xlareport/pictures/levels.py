@@ -158,9 +158,9 @@ def whereabouts(module: HloModule, levels: Sequence[LevelPicture]) -> Mapping[st
         for name in _shown(level.drawing):
             whereabouts.setdefault(name, place)
     whole = {level.target: place for place, level in enumerate(levels)}
-    callers = _callers(module)
     for computation in reversed(module.computations):
-        caller = callers.get(computation.name, "")
+        calls = module.calls.get(computation.name)
+        caller = calls[0].instruction.name if calls else ""
         outside = whole.get(f"c={computation.name}", whereabouts.get(caller))
         _place_folded(computation, outside, whereabouts)
     return whereabouts
@@ -173,16 +173,6 @@ def _shown(drawing: Drawing) -> Iterator[str]:
     for target in chain(boxes, frames):
         if target is not None and target.startswith("i="):
             yield target.removeprefix("i=")
-
-
-def _callers(module: HloModule) -> Mapping[str, str]:
-    """Return the first instruction that calls each computation."""
-    callers: dict[str, str] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            for _, name in instruction.called:
-                callers.setdefault(name, instruction.name)
-    return callers
 
 
 def _place_folded(computation: Computation, outside: int | None, value: dict[str, int]) -> None:

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.pairing import Sketch
-from xlareport.analysis.modules.summarize import summarize_module
+from xlareport.analysis.modules.summarize import summarize_unread
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.modules import ModuleFiles
-from xlareport.program import unread
 from xlareport.records.report import DumpRecord
 from xlareport.runtime.errors import Problem, UnreadableInputError, error_reason
 
@@ -68,7 +67,7 @@ def _sketched(value: Mapping[str, Any], path: str) -> Sketched:
     if not _SLUG.fullmatch(slug):
         raise ValueError("a module's address is none that a report has")
     files = ModuleFiles(key, slug, None, name, None, (), ())
-    nothing = summarize_module(unread(files, Problem(path, None, ONLY_FIGURES)), [], None)
+    nothing = summarize_unread(files, Problem(path, None, ONLY_FIGURES))
     figures = ModuleFigures(
         **{name: whole_figure(value["final"][name]) for name in ModuleFigures.__struct_fields__}
     )

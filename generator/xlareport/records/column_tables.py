@@ -96,11 +96,7 @@ def tabulate_instructions(
     module: HloModule, cost: ModuleCost, source_of: Callable[[Instruction], SourcePlace | None]
 ) -> ColumnTable:
     """Return the instructions of a snapshot; FLOPs and bytes are those of all executions."""
-    placed = [
-        (computation, instruction)
-        for computation in module.computations
-        for instruction in computation.instructions
-    ]
+    placed = list(module.placed)
     costs = [cost.instructions.get((where.name, instruction.name)) for where, instruction in placed]
     sources = [source_of(instruction) for _, instruction in placed]
     return ColumnTable(

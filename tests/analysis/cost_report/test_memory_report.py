@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.modules import parse_module
+from tests.modules import count_final_cost, parse_module
 
 from xlareport.analysis.cost.lifetimes import End
 from xlareport.analysis.cost.occupancy import HELD
@@ -15,7 +15,6 @@ from xlareport.analysis.cost_report.memory_report import (
     report_memory,
     thin_curve,
 )
-from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact
@@ -43,7 +42,6 @@ def memory_in(dump: Path, name: str) -> MemoryReport:
         (files,) = (one for one in groups.modules if one.name == name)
         module = read_module(files)
     cost = count_final_cost(module)
-    assert cost is not None
     assert module.final is not None
     return report_memory(module.memory, module.final.hlo, cost)
 

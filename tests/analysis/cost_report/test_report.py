@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost_report.report import CostReport, report_cost
-from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact
@@ -24,9 +24,9 @@ def module_of(dump: Path, name: str) -> ParsedModule:
 
 
 def cost_of(module: ParsedModule, backend: str) -> CostReport:
-    cost = count_final_cost(module)
-    assert cost is not None
-    return report_cost(module, cost, backend)
+    costed = cost_module(module, backend)
+    assert costed is not None
+    return report_cost(costed)
 
 
 def test_a_cpu_that_the_dump_does_not_name_is_stood_for_by_round_figures(unpacked: Unpack) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.cost.costed import cost_module
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.rules import find_findings
-from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
@@ -21,9 +22,9 @@ def test_a_program_that_did_not_fit(
     with open_source(unpacked(name)) as source:
         (files,) = group(name_files(source)).modules
         module = read_module(files)
-    cost = count_final_cost(module)
-    assert cost is not None
-    case = case_of_module(module, cost, devices()["tpu-v5e"])
+    costed = cost_module(module, "tpu", CostOptions(device=devices()["tpu-v5e"]))
+    assert costed is not None
+    case = case_of_module(costed)
     assert case is not None
     findings = find_findings(case)
     assert ("out-of-memory" in [finding.rule for finding in findings]) is given_up

@@ -14,7 +14,9 @@ from tests.analysis.findings.texts import FINDINGS, having, paths_of_texts, read
 from tests.modules import parse_module
 
 from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.attention_scores import find_attention_scores
 from xlareport.analysis.findings.carried_constants import carried_constants
@@ -38,13 +40,14 @@ from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.undonated_inputs import undonated_inputs
+from xlareport.analysis.modules.origin import origin_of
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import (
     Difference,
     RecompilationGroup,
     group_recompilations,
 )
-from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
+from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.shardings.partitioning import find_partitioning
 from xlareport.analysis.shardings.rematerializations import find_rematerializations
 from xlareport.dump.grouping import group, name_files
@@ -866,7 +869,12 @@ def test_a_function_compiled_again_is_found(
     with open_source(unpacked(dump)) as source:
         modules = [read_module(module) for module in group(name_files(source)).modules]
     summaries = [
-        summarize_module(module, [None] * len(module.snapshots), count_final_cost(module))
+        summarize_module(
+            module,
+            origin_of(module),
+            [None] * len(module.snapshots),
+            cost_module(module, origin_of(module).backend),
+        )
         for module in modules
     ]
     recompilations = [
@@ -938,10 +946,10 @@ def test_involuntary_rematerializations(
 
 
 def _case(module: ParsedModule) -> Case | None:
-    cost = count_final_cost(module)
+    costed = cost_module(module, "gpu", CostOptions(device=nominal_device("gpu")))
     partitioning = find_partitioning([snapshot.hlo for snapshot in module.snapshots])
     values = find_rematerializations(partitioning) or ()
-    return case_of_module(module, cost, nominal_device("gpu"), values) if cost else None
+    return case_of_module(costed, values) if costed else None
 
 
 def _findings_of_text(case_of: MakeCase, text: str, rule: str) -> list[Finding]:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.cost.time_basis import choose_basis
 from xlareport.analysis.cost_report.report import report_cost
-from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
+from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.knowledge.devices import devices
 from xlareport.report import BuildOptions, read_one_module
 
@@ -22,12 +23,13 @@ def test_every_page_gives_an_instruction_the_same_share(
 ) -> None:
     module = read_one_module(unpacked(dump), "jit_train_step", BuildOptions())
     cost_options = CostOptions(device=devices()[chosen] if chosen else None)
-    cost = count_final_cost(module)
-    assert cost is not None
-    summary = summarize_module(module, [None] * len(module.snapshots), cost, cost_options)
-    found = report_cost(module, cost, summary.origin.backend, cost_options)
+    origin = origin_of(module)
+    costed = cost_module(module, origin.backend, cost_options)
+    assert costed is not None
+    summary = summarize_module(module, origin, [None] * len(module.snapshots), costed)
+    found = report_cost(costed)
     ranked = found.heaviest[: len(summary.heaviest)]
     assert summary.heaviest == tuple(row.instruction for row in ranked)
-    parts = choose_basis(cost, found.device).shares(cost)
+    parts = costed.shares
     shares = [parts[row.computation, row.instruction] for row in ranked]
     assert shares == [pytest.approx(row.share) for row in ranked]

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 from tests.modules import parse_module
 
-from xlareport.analysis.final_figures import find_creations
 from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.measured_module import find_creations
 from xlareport.analysis.profile.measured import PartialTrace, find_cut, join_profile
 from xlareport.analysis.profile.times import sum_times
 from xlareport.knowledge.grades import Grade

@@ -1,17 +1,23 @@
 """XLA's estimates beside the roofline time: over all runs, and without making the total up."""
 
+from types import SimpleNamespace
+from typing import Any
+
 from xlareport.analysis.kernels.estimates import XlaEstimate
 from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.kernels.resources import KernelEvidence
-from xlareport.pages.cost.tables import with_estimates
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.cost.tables import estimate_columns
+from xlareport.pages.tables import tabulate
 
-TABLE = Table(
-    (Column("Instruction"), Column("Share"), Column("Roofline"), Column("Bound by")),
-    [["a", 0.5, 1.0, "memory"], ["b", 0.5, 1.0, "memory"]],
-)
 KERNEL = kernel_record(KernelEvidence("k", named=1), [("main", "a", "exact")], None, ())
+
+
+def rows(**executions: int | None) -> Any:
+    return [
+        SimpleNamespace(instruction=name, cost=SimpleNamespace(executions=count))
+        for name, count in executions.items()
+    ]
 
 
 def kernels(**estimates: tuple[XlaEstimate, ...]) -> ModuleKernels:
@@ -30,18 +36,15 @@ def kernels(**estimates: tuple[XlaEstimate, ...]) -> ModuleKernels:
 def test_columns_of_every_model() -> None:
     """The main model stands beside the roofline, the others behind; times are of all runs."""
     own = (XlaEstimate("gpu-cost-model", 0.5, None), XlaEstimate("sol", 0.25, None))
-    table = with_estimates(TABLE, kernels(a=own), {"a": 4, "b": 1})
-    assert [column.title for column in table.columns] == [
-        *("Instruction", "Share", "Roofline", "XLA gpu-cost-model µs", "Launch µs", "Bound by"),
-        "XLA sol µs",
-    ]
-    assert table.rows == [
-        ["a", 0.5, 1.0, 2.0, 4.0, "memory", 1.0],
-        ["b", 0.5, 1.0, None, None, "memory", None],
-    ]
+    near, behind = estimate_columns(kernels(a=own))
+    assert [column.title for column in near] == ["XLA gpu-cost-model µs", "Launch µs"]
+    assert [column.title for column in behind] == ["XLA sol µs"]
+    assert tabulate(rows(a=4, b=1), near).rows == [[2.0, 4.0], [None, None]]
+    assert tabulate(rows(a=4, b=1), behind).rows == [[1.0], [None]]
 
 
 def test_without_estimates() -> None:
     """Launches alone; an instruction that runs an unknown number of times has none."""
-    table = with_estimates(TABLE, kernels(), {"a": None})
-    assert [row[3] for row in table.rows] == [None, None]
+    near, behind = estimate_columns(kernels())
+    assert tabulate(rows(a=None), near).rows == [[None]]
+    assert not behind

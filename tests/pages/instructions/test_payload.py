@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
+from tests.modules import count_final_cost
 
+from xlareport.analysis.cost.costed import cost_module
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.roofline import estimate_shares
-from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.instructions import payload as instructions_payload
 from xlareport.pages.instructions.payload import instructions_payloads
@@ -27,18 +30,16 @@ def module(unpacked: Unpack) -> ParsedModule:
 
 
 def pieces_of(module: ParsedModule, *, counted: bool = True) -> list[dict[str, Any]]:
-    assert module.final is not None
-    cost = count_final_cost(module) if counted else None
-    files = instructions_payloads(
-        "x", module.final.hlo, cost, estimate_shares(cost, DEVICE) if cost else {}
-    )
-    return [decode_payload(file) for file in files]
+    costed = cost_module(module, None, CostOptions(device=DEVICE))
+    assert costed is not None
+    if not counted:
+        costed = replace(costed, cost=replace(costed.cost, instructions={}))
+    return [decode_payload(file) for file in instructions_payloads("x", costed)]
 
 
 def test_rows_are_those_of_the_graph_in_its_order(module: ParsedModule) -> None:
     final, cost = module.final, count_final_cost(module)
     assert final is not None
-    assert cost is not None
     index = decode_payload(next(graph_payloads("m/x/graph", final, cost)))
     (piece,) = pieces_of(module)
     inside = [name for name, count, _ in index["computations"] for _ in range(count)]
@@ -90,7 +91,6 @@ def test_large_modules_come_in_pieces(
 
 def test_times_made_of_shares_have_four_exact_digits(module: ParsedModule) -> None:
     cost = count_final_cost(module)
-    assert cost is not None
     parts = estimate_shares(cost, DEVICE)
     (piece,) = pieces_of(module)
     shares = [share for share in piece["share"] if share]

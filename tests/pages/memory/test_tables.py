@@ -62,7 +62,7 @@ def test_wasted_bytes_have_their_memory_space_by_its_short_name() -> None:
     fill = Fill(assignment.allocations[0], 32, 0)
     figures = collect_memory_figures(None, None, ())
     (row,) = fills_table("tpu", MemoryReport(figures=figures, fills=(fill,))).rows
-    assert row[:4] == (1, "VMEM", "temp", 64)
+    assert row[:4] == [1, "VMEM", "temp", 64]
 
 
 def test_arguments_have_their_names_in_a_column_of_their_own() -> None:

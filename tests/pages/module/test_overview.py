@@ -5,7 +5,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
+from xlareport.analysis.cost.costed import cost_module
+from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.passes.overview import summarize_passes
 from xlareport.analysis.passes.times import FileTimes, PassTime
 from xlareport.pages.module.overview import overview_part, overview_tables, passes_table
@@ -16,7 +18,9 @@ Unpack = Callable[[str], Path]
 
 def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    summary = summarize_module(module, [None] * len(module.snapshots), count_final_cost(module))
+    origin = origin_of(module)
+    costed = cost_module(module, origin.backend)
+    summary = summarize_module(module, origin, [None] * len(module.snapshots), costed)
     plain = replace(
         summarize_passes(module, (), (), [None] * len(module.snapshots)), file_times=None
     )

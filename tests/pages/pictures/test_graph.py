@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.modules import count_final_cost
 
-from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.profile.times import sum_times
 from xlareport.pages.pictures import graph as graph_payload
 from xlareport.pages.pictures.graph import graph_payloads

@@ -89,8 +89,7 @@ def find_mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]
     """Return the instructions that run a kernel of Mosaic's, with their computations."""
     return [
         (computation, instruction)
-        for computation in module.computations
-        for instruction in computation.instructions
+        for computation, instruction in module.placed
         if instruction.opcode == "custom-call" and instruction.call_target == _TARGET
     ]
 

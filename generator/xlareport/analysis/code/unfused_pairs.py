@@ -72,8 +72,7 @@ def list_unfused_pairs(
     bitcasts = {line.name for line in module.instructions if line.opcode == "bitcast"}
     return tuple(
         pair
-        for computation in module.computations
-        for producer in computation.instructions
+        for computation, producer in module.placed
         if producer.name in weighed
         for pair in _pairs(
             computation, producer, (producer.name,), last.get(producer.name), bitcasts
@@ -94,8 +93,7 @@ def list_unfused_finally(
     last, listed = last_words(steps), {name for step in steps for name in step.consumers}
     return tuple(
         pair
-        for computation in module.computations
-        for instruction in computation.instructions
+        for computation, instruction in module.placed
         if (fusion_pairs := linked.get((computation.name, instruction.name)))
         if not is_collective(instruction.opcode)
         for pair in _final_pairs(computation, instruction, fusion_pairs, last, listed)

@@ -163,13 +163,7 @@ def _is_piece(home: Computation, instruction: Instruction) -> bool:
 
 def _callers(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
     """Return the caller of each computation with only one fusion, call or async-start as caller."""
-    callers: dict[str, list[tuple[Computation, Instruction]]] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode in _HOLDERS:
-                for _, name in instruction.called:
-                    callers.setdefault(name, []).append((computation, instruction))
-    return {name: every[0] for name, every in callers.items() if len(every) == 1}
+    return module.sole_calls(lambda call: call.instruction.opcode in _HOLDERS)
 
 
 def _together(held: _Held, number: int) -> tuple[str, ...]:

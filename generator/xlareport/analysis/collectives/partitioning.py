@@ -153,11 +153,10 @@ class PartitioningStep(Struct, frozen=True):
 
 def _by_op_name(module: HloModule) -> Mapping[str, list[tuple[Computation, Instruction]]]:
     by_op_name: dict[str, list[tuple[Computation, Instruction]]] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode not in _NO_OPS:
-                for name in whole_op_names(module, computation, instruction):
-                    by_op_name.setdefault(name, []).append((computation, instruction))
+    for computation, instruction in module.placed:
+        if instruction.opcode not in _NO_OPS:
+            for name in whole_op_names(module, computation, instruction):
+                by_op_name.setdefault(name, []).append((computation, instruction))
     return by_op_name
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from xlareport.analysis.collectives.events import Passes, list_events
 from xlareport.analysis.collectives.figures import (
     CollectiveFigures,
@@ -21,45 +19,30 @@ from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.collectives.updated_arguments import UpdatedArguments
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.interconnect_time import links_of
-from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.sent import count_sent
-from xlareport.analysis.cost.time_basis import choose_basis
 from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
 from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.steps.boundaries import Boundary
-from xlareport.hlo.model import HloModule
-from xlareport.program import ParsedModule
 
 _NO_PASSES = "the dump has no snapshots between the program and the final module"
 
 
-class CollectivesInput(Struct, frozen=True):
-    """The inputs of the analysis of a module's collectives."""
+def report_collectives(
+    costed: CostedModule, snapshots: SnapshotSequence | None, boundaries: Sequence[Boundary]
+) -> CollectivesReport | None:
+    """Return the collectives of the final snapshot; None where it has none.
 
-    module: ParsedModule
-    cost: ModuleCost | None
-    """None where no snapshot could be counted."""
-    cost_options: CostOptions
-    backend: str | None
-    snapshots: SnapshotSequence | None
-    """None where no step changed anything."""
-    boundaries: Sequence[Boundary]
-
-
-def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
-    """Return the collectives of the final snapshot; None where it has none."""
-    final, words = given.module.final, given.module.device_words
-    if final is None or given.cost is None:
-        return None
-    hlo = final.hlo
-    device, _ = choose_device(words, given.backend, given.cost_options)
-    every = measure_collectives(hlo, given.cost, device)
+    `snapshots` is None where no step changed anything.
+    """
+    hlo, cost, device = costed.hlo, costed.cost, costed.device
+    every = measure_collectives(hlo, cost, device)
     if not every:
         return None
-    makes = _RowMaker(given, hlo)
+    makes = _RowMaker(costed, snapshots, boundaries)
     rows = [makes.row(figures) for figures in every]
     links = links_of(device)
     return CollectivesReport(
@@ -67,9 +50,9 @@ def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
         devices=read_partition_count(hlo) * read_replica_count(hlo),
         is_scheduled=hlo.is_scheduled,
         device_name=device.name,
-        bound=_bound(every, given.cost),
-        hideable_seconds=sum_hideable(Schedule(hlo, given.cost, device), every),
-        time_name=choose_basis(given.cost, device).name,
+        bound=_bound(every, cost),
+        hideable_seconds=sum_hideable(Schedule(hlo, cost, device), every),
+        time_name=costed.basis.name,
         interconnect_source=links.source if links else "",
         sent=count_sent(
             (figures.traffic, figures.counted) for figures in every if figures.traffic is not None
@@ -88,18 +71,24 @@ def _bound(every: Sequence[CollectiveFigures], cost: ModuleCost) -> str:
 class _RowMaker:
     """Makes the rows of one module."""
 
-    def __init__(self, given: CollectivesInput, hlo: HloModule) -> None:
-        self._given, self._hlo = given, hlo
+    def __init__(
+        self,
+        costed: CostedModule,
+        snapshots: SnapshotSequence | None,
+        boundaries: Sequence[Boundary],
+    ) -> None:
+        module, hlo = costed.module, costed.hlo
+        self._costed, self._hlo = costed, hlo
         self._place, self._updates = places_of(hlo), UpdatedArguments(hlo)
         devices = read_partition_count(hlo) * read_replica_count(hlo)
-        modules = [snapshot.hlo for snapshot in given.module.snapshots]
-        final = max(number for number, module in enumerate(modules) if module is hlo)
-        passes = Passes(given.module.snapshots, given.boundaries)
-        trails = CollectiveTrails(given.snapshots, final) if given.snapshots else None
+        modules = [snapshot.hlo for snapshot in module.snapshots]
+        final = max(number for number, read in enumerate(modules) if read is hlo)
+        passes = Passes(module.snapshots, boundaries)
+        trails = CollectiveTrails(snapshots, final) if snapshots else None
         self._passes, self._trails = passes, trails
-        self._scheduler_step = find_scheduler_step(given.module.snapshots)
-        self._sync_step = find_sync_step(given.module.snapshots)
-        self._origins = Origins(given.module, trails, given.snapshots, passes, devices)
+        self._scheduler_step = find_scheduler_step(module.snapshots)
+        self._sync_step = find_sync_step(module.snapshots)
+        self._origins = Origins(module, trails, snapshots, passes, devices)
         self._order = {
             (computation.name, instruction.name): (number, place)
             for number, computation in enumerate(hlo.computations)
@@ -135,16 +124,16 @@ class _RowMaker:
                 origin.cause,
                 overlap,
                 collective.kind,
-                self._given.backend,
+                self._costed.backend,
                 self._scheduler_step,
                 sync_step=self._sync_step,
-                flags=self._given.module.flags,
+                flags=self._costed.module.flags,
             ),
             updates=self._updates.of(collective),
         )
 
     def _has_passes(self) -> bool:
-        return any(snapshot.stage.name == "pass" for snapshot in self._given.module.snapshots)
+        return any(snapshot.stage.name == "pass" for snapshot in self._costed.module.snapshots)
 
     def _events(self, trail: Trail | None) -> tuple[TrailEvent, ...]:
         return tuple(list_events(trail.links, self._passes)) if trail else ()

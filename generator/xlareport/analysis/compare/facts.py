@@ -19,9 +19,10 @@ from xlareport.analysis.compare.operations import (
 from xlareport.analysis.compare.placed_collectives import PlacedCollective, list_collectives
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import estimate_total_time, measure_on_chip_share
+from xlareport.analysis.cost.roofline import measure_on_chip_share
 from xlareport.analysis.cost.sent import count_sent
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.precision_report import (
@@ -88,37 +89,37 @@ class Facts(Struct, frozen=True):
     """Of the final module."""
 
 
-def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
-    """Collect the facts of a module; `cost` is that of its final snapshot."""
+def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
+    """Collect the facts of a module."""
     final = module.final.hlo if module.final else None
     program = read_program(module.snapshots[0].hlo, final) if module.snapshots else NO_PROGRAM
-    if module.final is None or cost is None:
+    if costed is None:
         return Facts(program)
     # The roofline is the basis of all comparisons: one of two dumps may have no cycles.
-    cost = replace(cost, has_all_cycles=False)
-    device, grade = choose_device(module.device_words, backend, CostOptions())
-    shares = share_fusions(module.final.hlo, cost, device)
-    listed = list_operations(module.final.hlo, cost, shares)
-    seconds = estimate_total_time(cost, device)
-    files = read_tpu_programs(module, cost, device)
+    hlo, cost = costed.hlo, replace(costed.cost, has_all_cycles=False)
+    device, grade = choose_device(module.device_words, costed.backend, CostOptions())
+    costed = replace(costed, cost=cost, device=device, device_grade=grade)
+    shares = share_fusions(hlo, cost, device)
+    listed = list_operations(hlo, cost, shares)
+    files = read_tpu_programs(costed)
     tpu = files.module.programs if files.module else ()
     return Facts(
         program=program,
         operations=listed.operations,
         operations_left_out=listed.left_out,
         unnamed=listed.unnamed,
-        precisions=sum_by_precision(list_products(module.final.hlo, cost, device)),
-        figures=(*_figures(module, cost, seconds).items(), *tpu_figures(tpu)),
+        precisions=sum_by_precision(list_products(hlo, cost, device)),
+        figures=(*_figures(costed).items(), *tpu_figures(tpu)),
         tpu=tpu,
-        opcode_work=tuple(_opcode_work(module.final.hlo, cost, shares.whole)),
+        opcode_work=tuple(_opcode_work(hlo, cost, shares.whole)),
         device=device.name,
-        device_grade=grade,
+        device_grade=costed.device_grade,
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
-        loops=compared_loops(module.final.hlo, cost, shares.seconds),
-        collective_types=count_collective_types(module.final.hlo),
-        typed_products=list_typed_products(module.final.hlo),
-        spaces=tuple(list_spaces(module, backend)),
-        collectives=list_collectives(module.final.hlo, shares.seconds),
+        loops=compared_loops(hlo, cost, shares.seconds),
+        collective_types=count_collective_types(hlo),
+        typed_products=list_typed_products(hlo),
+        spaces=tuple(list_spaces(module, costed.backend)),
+        collectives=list_collectives(hlo, shares.seconds),
     )
 
 
@@ -148,38 +149,33 @@ def _opcode_work(
 ) -> Iterator[ComparedOpcode]:
     seconds: defaultdict[str, float] = defaultdict(float)
     accessed, kernels = Counter[str](), Counter[str]()
-    for computation in module.computations:
-        for instruction in computation.instructions:
+    for computation, instruction, count in cost.placed(module):
+        if instruction.opcode not in NO_CODE and not count.fused:
             key = computation.name, instruction.name
-            count = cost.instructions.get(key)
-            if count is None or instruction.opcode in NO_CODE:
-                continue
-            if not count.fused:
-                seconds[instruction.opcode] += times.get(key, 0.0)
-                accessed[instruction.opcode] += count.of_all_runs(count.bytes_accessed) or 0
-                kernels[instruction.opcode] += 1
+            seconds[instruction.opcode] += times.get(key, 0.0)
+            accessed[instruction.opcode] += count.of_all_runs(count.bytes_accessed) or 0
+            kernels[instruction.opcode] += 1
     for opcode, time in seconds.items():
         yield ComparedOpcode(opcode, time, accessed[opcode], kernels[opcode])
 
 
-def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> Mapping[str, int]:
+def _figures(costed: CostedModule) -> Mapping[str, int]:
     """Return the figures that the summary of a module does not have."""
+    hlo, cost = costed.hlo, costed.cost
     figures: dict[str, int] = {}
-    if module.final is None:
-        return figures
-    if seconds is not None:
-        figures[ESTIMATE] = round(seconds * _NANOSECONDS)
-    opcodes = Counter(instruction.opcode for instruction in module.final.hlo.instructions)
-    figures["kernels"] = count_kernels(module.final.hlo, cost)
+    if costed.seconds is not None:
+        figures[ESTIMATE] = round(costed.seconds * _NANOSECONDS)
+    opcodes = Counter(instruction.opcode for instruction in hlo.instructions)
+    figures["kernels"] = count_kernels(hlo, cost)
     figures["fusions"] = opcodes["fusion"]
-    figures["collectives"] = len(find_collectives(module.final.hlo))
+    figures["collectives"] = len(find_collectives(hlo))
     figures["wire_bytes"] = count_sent(
         (traffic, instruction.counted)
         for instruction in cost.instructions.values()
         if not instruction.fused
         for traffic in instruction.traffic
     ).most
-    passes = module.side.of(reader_table.PASS_METADATA)
+    passes = costed.module.side.of(reader_table.PASS_METADATA)
     span = passes.span if passes else None
     if span is not None:
         figures[COMPILE_TIME] = span

@@ -48,8 +48,7 @@ def compared_loops(
     trip_counts, place = Loops(module), places_of(module)
     whiles = [
         (computation, instruction)
-        for computation in module.computations
-        for instruction in computation.instructions
+        for computation, instruction in module.placed
         if instruction.opcode == "while"
     ][: _MOST + 1]
     if len(whiles) > _MOST:

@@ -146,34 +146,32 @@ def list_operations(module: HloModule, cost: ModuleCost, shares: Shares) -> List
     served = serve_ops(module)
     keys = _Keys(module, is_named=any(served.values()))
     unnamed: list[UnnamedWork] = []
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            key = computation.name, instruction.name
-            count = cost.instructions.get(key)
-            if count is None or instruction.opcode in NO_CODE:
-                continue
-            line = _line(place(instruction))
-            ops = served.get(key) or ((_copied_argument(computation, instruction), 1.0),)
-            sizes = share_out(shares.bytes.get(key, 0), ops)
-            parts = []
-            for (op_name, share), size in zip(ops, sizes, strict=True):
-                # The line of what was combined is that of one of its members.
-                key_of_op = keys.of(instruction, op_name, line if len(ops) == 1 else "")
-                added = sums.setdefault(key_of_op, _Sum())
-                parts.append((key_of_op, share * shares.seconds.get(key, 0.0), size))
-                added.seconds += parts[-1][1]
-                added.bytes += size
-            main = keys.of(instruction, main_op(ops), line if len(ops) == 1 else "")
-            if not key_of(instruction.metadata.op_name, "").op and shares.seconds.get(key):
-                shape = without_layout(instruction.shape.text)
-                work = instruction.opcode, shape, tuple(parts), main, not count.fused
-                unnamed.append(UnnamedWork(*work))
-            added = sums[main]
-            added.kernels += not count.fused
-            if instruction.opcode != "fusion":
-                added.flops += count.of_all_runs(count.flops) or 0
-                added.opcodes[instruction.opcode] += 1
-                added.types.add((instruction.opcode, instruction.shape.element_type))
+    for computation, instruction, count in cost.placed(module):
+        key = computation.name, instruction.name
+        if instruction.opcode in NO_CODE:
+            continue
+        line = _line(place(instruction))
+        ops = served.get(key) or ((_copied_argument(computation, instruction), 1.0),)
+        sizes = share_out(shares.bytes.get(key, 0), ops)
+        parts = []
+        for (op_name, share), size in zip(ops, sizes, strict=True):
+            # The line of what was combined is that of one of its members.
+            key_of_op = keys.of(instruction, op_name, line if len(ops) == 1 else "")
+            added = sums.setdefault(key_of_op, _Sum())
+            parts.append((key_of_op, share * shares.seconds.get(key, 0.0), size))
+            added.seconds += parts[-1][1]
+            added.bytes += size
+        main = keys.of(instruction, main_op(ops), line if len(ops) == 1 else "")
+        if not key_of(instruction.metadata.op_name, "").op and shares.seconds.get(key):
+            shape = without_layout(instruction.shape.text)
+            work = instruction.opcode, shape, tuple(parts), main, not count.fused
+            unnamed.append(UnnamedWork(*work))
+        added = sums[main]
+        added.kernels += not count.fused
+        if instruction.opcode != "fusion":
+            added.flops += count.of_all_runs(count.flops) or 0
+            added.opcodes[instruction.opcode] += 1
+            added.types.add((instruction.opcode, instruction.shape.element_type))
     homes = _homes(sums)
     operations = [_operation(key, added) for key, added in _with_lines(sums, homes).items()]
     operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
@@ -269,10 +267,9 @@ def count_kernels(module: HloModule, cost: ModuleCost) -> int:
 
 
 def _running(module: HloModule) -> Iterator[tuple[str, str]]:
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode not in NO_CODE:
-                yield computation.name, instruction.name
+    for computation, instruction in module.placed:
+        if instruction.opcode not in NO_CODE:
+            yield computation.name, instruction.name
 
 
 class OperationChange(Struct, frozen=True):

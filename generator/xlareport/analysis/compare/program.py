@@ -73,21 +73,20 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
     depths: dict[OperationKey, Counter[Depth]] = {}
     products, types = Counter[str](), Counter[str]()
     place, depth_of = places_of(module), read_depths(module)
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode in NO_CODE:
-                continue
-            where = place(instruction)
-            key = key_of(op_name_of(instruction, module), where.short if where else "")
-            operations.setdefault(key, Counter())[instruction.opcode] += 1
-            depth = depth_of.get(computation.name, Depth())
-            depths.setdefault(key, Counter())[depth] += 1
-            element = ELEMENT_TYPES.get(instruction.shape.element_type)
-            if element is not None and element.is_float:
-                types[element.name] += 1
-            if instruction.opcode in MATRIX_PRODUCTS and instruction.operand_names:
-                operand = computation.operand(instruction)
-                products[(operand or instruction).shape.element_type] += 1
+    for computation, instruction in module.placed:
+        if instruction.opcode in NO_CODE:
+            continue
+        where = place(instruction)
+        key = key_of(op_name_of(instruction, module), where.short if where else "")
+        operations.setdefault(key, Counter())[instruction.opcode] += 1
+        depth = depth_of.get(computation.name, Depth())
+        depths.setdefault(key, Counter())[depth] += 1
+        element = ELEMENT_TYPES.get(instruction.shape.element_type)
+        if element is not None and element.is_float:
+            types[element.name] += 1
+        if instruction.opcode in MATRIX_PRODUCTS and instruction.operand_names:
+            operand = computation.operand(instruction)
+            products[(operand or instruction).shape.element_type] += 1
     return Program(
         arguments=tuple(_arguments(module, signature, final)),
         operations=tuple(

@@ -9,11 +9,12 @@ from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest
 from xlareport.analysis.compare.facts import collect_facts
 from xlareport.analysis.compare.pairing import Sketch
-from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost.costed import CostedModule, cost_module
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.module_steps import compare_snapshots
+from xlareport.analysis.modules.origin import origin_of
 from xlareport.analysis.modules.signature import Signature
-from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
+from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.digests import HloDigests, digest_header
@@ -48,17 +49,18 @@ def sketch_module(files: ModuleFiles) -> SketchedModule:
 
 def _sketch_module(files: ModuleFiles) -> SketchedModule:
     module = read_module(files)
-    cost = count_final_cost(module)
     steps = [step.summary for step in compare_snapshots(module)]
-    summary = summarize_module(module, steps, cost)
+    origin = origin_of(module)
+    costed = cost_module(module, origin.backend)
+    summary = summarize_module(module, origin, steps, costed)
     analysis = ModuleAnalysis(summary, read=module.read)
-    return SketchedModule(analysis, sketch_parsed(module, summary, cost))
+    return SketchedModule(analysis, sketch_parsed(module, summary, costed))
 
 
 def sketch_parsed(
-    module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None
+    module: ParsedModule, summary: ModuleSummary, costed: CostedModule | None
 ) -> Sketched:
-    """Sketch a module that was read; `cost` is that of its final snapshot."""
+    """Sketch a module that was read."""
     forms = HloDigests()
     digests = tuple(_digest_snapshots(module.snapshots, forms))
     untuned = HloDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
@@ -66,7 +68,7 @@ def sketch_parsed(
     return Sketched(
         *(summary, sketch, digests, untuned),
         device=_device(module),
-        facts=collect_facts(module, cost, summary.origin.backend),
+        facts=collect_facts(module, costed),
         stages=tuple(snapshot.stage for snapshot in module.snapshots),
         final=module.snapshots.index(module.final) if module.final else None,
     )

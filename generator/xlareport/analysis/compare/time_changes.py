@@ -298,10 +298,9 @@ class _Join:
         return sources
 
     def _inside(self, instruction: Instruction) -> Iterator[Place]:
-        for _, callee in instruction.called:
-            if callee in self._head.module.by_name:
-                lines = self._head.module.by_name[callee].instructions
-                yield from (Place(callee, line.name) for line in lines if line.operands)
+        for callee in self._head.module.callees(instruction):
+            lines = callee.instructions
+            yield from (Place(callee.name, line.name) for line in lines if line.operands)
 
     def _before(self, place: Place) -> set[str]:
         if self._matching is None:
@@ -376,12 +375,8 @@ class _Join:
         """Return how often each opcode is in instructions, of fusions inside."""
         counts = Counter[str]()
         for line in lines:
-            names = [name for _, name in line.called if name in side.module.by_name]
-            inside = [
-                instruction
-                for name in names
-                for instruction in side.module.by_name[name].instructions
-            ]
+            called = side.module.callees(line)
+            inside = [instruction for callee in called for instruction in callee.instructions]
             counts.update(
                 instruction.opcode for instruction in inside if instruction.opcode != "parameter"
             )

@@ -57,11 +57,7 @@ def find_activations(
     sources = ValueSources(module)
     instructions = {instruction.name: instruction for instruction in module.instructions}
     layer_of = key_by_layer(module)
-    homes = {
-        instruction.name: computation
-        for computation in module.computations
-        for instruction in computation.instructions
-    }
+    homes = {instruction.name: computation for computation, instruction in module.placed}
     activations, passes = [], _Passes(module, sources)
     for key, size in values:
         buffer_user, source = instructions.get(key[0]), sources.find(key[0])

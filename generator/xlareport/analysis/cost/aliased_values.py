@@ -83,12 +83,11 @@ def _unite(groups: dict[int, list[UsedValue]], values: Sequence[UsedValue]) -> N
 
 def _passed_on(module: HloModule) -> Iterator[tuple[str, ...]]:
     """Yield the names of instructions whose values with the same index share one buffer."""
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode == "while":
-                yield tuple(_names_of_loop(module, instruction))
-            elif instruction.opcode == "conditional":
-                yield (instruction.name, *_roots(module, instruction, _BRANCHES))
+    for instruction in module.instructions:
+        if instruction.opcode == "while":
+            yield tuple(_names_of_loop(module, instruction))
+        elif instruction.opcode == "conditional":
+            yield (instruction.name, *_roots(module, instruction, _BRANCHES))
 
 
 def _names_of_loop(module: HloModule, loop: Instruction) -> Iterator[str]:

@@ -66,21 +66,19 @@ def divide_by_op(
     to those of its members, by bytes. FLOPs and the instruction itself count to the largest.
     """
     parts: dict[str, CostPart] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            place = computation.name, instruction.name
-            instruction_cost = cost.instructions.get(place)
-            if instruction_cost is None or instruction.opcode == "parameter":
-                continue
-            ops = served.get(place) or (("", 1.0),)
-            sizes = share_out(shares.bytes[place], ops)
-            for (op_name, share), size in zip(ops, sizes, strict=True):
-                name = key(computation, instruction, op_name)
-                part = parts.setdefault(name, CostPart(name))
-                part.seconds += share * shares.seconds[place]
-                part.bytes_accessed += size
-            name = key(computation, instruction, main_op(ops))
-            _add(parts[name], instruction, instruction_cost)
+    for computation, instruction, instruction_cost in cost.placed(module):
+        if instruction.opcode == "parameter":
+            continue
+        place = computation.name, instruction.name
+        ops = served.get(place) or (("", 1.0),)
+        sizes = share_out(shares.bytes[place], ops)
+        for (op_name, share), size in zip(ops, sizes, strict=True):
+            name = key(computation, instruction, op_name)
+            part = parts.setdefault(name, CostPart(name))
+            part.seconds += share * shares.seconds[place]
+            part.bytes_accessed += size
+        name = key(computation, instruction, main_op(ops))
+        _add(parts[name], instruction, instruction_cost)
     return tuple(sorted(parts.values(), key=_dearest))
 
 

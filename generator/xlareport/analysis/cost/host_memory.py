@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
-from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 
@@ -46,9 +46,9 @@ def find_host_transfers(module: HloModule, cost: ModuleCost) -> tuple[HostTransf
     """Return the transfers that a scheduled module runs, the largest first."""
     transfers = [
         transfer
-        for computation in module.computations
-        for instruction in computation.instructions
-        for transfer in _transfer(computation, instruction, cost)
+        for computation, instruction, counted in cost.placed(module)
+        if not counted.fused and counted.counted
+        for transfer in _transfer(computation, instruction, counted)
     ]
     return tuple(
         sorted(transfers, key=lambda transfer: (-(transfer.total_bytes or 0), -transfer.bytes))
@@ -56,11 +56,8 @@ def find_host_transfers(module: HloModule, cost: ModuleCost) -> tuple[HostTransf
 
 
 def _transfer(
-    computation: Computation, instruction: Instruction, cost: ModuleCost
+    computation: Computation, instruction: Instruction, counted: InstructionCost
 ) -> Iterator[HostTransfer]:
-    counted = cost.instructions.get((computation.name, instruction.name))
-    if counted is None or counted.fused or not counted.counted:
-        return
     operands = [
         computation.by_name[name].shape
         for name in instruction.operand_names

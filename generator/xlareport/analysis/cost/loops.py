@@ -161,21 +161,8 @@ class Loops(Struct, frozen=True, dict=True):
     @cached_property
     def _callers(self) -> Mapping[str, tuple[Computation, Instruction]]:
         """Return the loop or call that runs a computation, for those that only one runs."""
-        calls = (
-            (name, (place, instruction))
-            for place in self.module.computations
-            for instruction in place.instructions
-            for role, name in instruction.called
-            if role != "condition"
-        )
-        callers_of: dict[str, list[tuple[Computation, Instruction]]] = {}
-        for name, caller in calls:
-            callers_of.setdefault(name, []).append(caller)
-        return {
-            name: callers[0]
-            for name, callers in callers_of.items()
-            if len(callers) == 1 and callers[0][1].opcode in ("while", "call")
-        }
+        sole = self.module.sole_calls(lambda call: call.role != "condition")
+        return {name: held for name, held in sole.items() if held[1].opcode in ("while", "call")}
 
 
 def find_trip_counts(start: int, step: int, direction: str, bound: int) -> int | None:

@@ -58,7 +58,7 @@ class _OnlyFor:
         """Enter the contents of fusions, and of asynchronous slices, that are entered."""
         for fusion in computation.instructions:
             if fusion.opcode in _WRAPPERS and fusion.name in self.names[computation.name]:
-                for called in self._called(fusion):
+                for called in self._module.callees(fusion):
                     self.names[called.name].update(
                         line.name
                         for line in called.instructions
@@ -73,7 +73,7 @@ class _OnlyFor:
         if user.opcode != "fusion":
             yield self._is(self._is_user, computation, user)
         else:
-            for called in self._called(user):
+            for called in self._module.callees(user):
                 given = zip(user.operands, called.parameters, strict=False)
                 yield all(
                     parameter.name in self.names[called.name]
@@ -83,7 +83,3 @@ class _OnlyFor:
 
     def _is(self, member: IsMember, computation: Computation, instruction: Instruction) -> bool:
         return member(computation, instruction, op_name_of(instruction, self._module))
-
-    def _called(self, fusion: Instruction) -> Iterator[Computation]:
-        called = (self._module.by_name.get(name) for _, name in fusion.called)
-        return (computation for computation in called if computation is not None)

@@ -49,10 +49,5 @@ def _is_manual(module: HloModule) -> bool:
     bodies = [home for home in module.computations if home.name.startswith(_MANUAL)]
     called = [called_computations(module, home.instructions) for home in bodies]
     inside = {home.name for home in bodies}.union(*called)
-    heavy = {
-        home.name
-        for home in module.computations
-        for line in home.instructions
-        if line.opcode in _HEAVY
-    }
+    heavy = {home.name for home, line in module.placed if line.opcode in _HEAVY}
     return bool(heavy) and heavy <= inside

@@ -193,8 +193,7 @@ def _fused_with_gradients(module: HloModule, gradients: set[str]) -> frozenset[s
     """
     kernels = (
         instruction
-        for computation in module.computations
-        for instruction in computation.instructions
+        for instruction in module.instructions
         if instruction.opcode == "fusion" and _calls(instruction, gradients)
     )
     return frozenset(called_computations(module, kernels))
@@ -230,8 +229,7 @@ def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]
     """Return the named scopes of instructions that use gradients and are none."""
     op_names = {
         op_name_of(instruction, module)
-        for computation in module.computations
-        for instruction in computation.instructions
+        for computation, instruction in module.placed
         if instruction.name in later.get(computation.name, ())
     }
     return {

@@ -37,22 +37,16 @@ class Rematerialized(Struct, frozen=True):
 def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerialized, ...]:
     """Return the recomputed instructions, in module order; parts of fusions separately."""
     found_rematerialized = []
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            figures = cost.instructions.get((computation.name, instruction.name))
-            by = _by(instruction)
-            if (
-                figures is not None
-                and by
-                and instruction.opcode not in ("parameter", "get-tuple-element")
-            ):
-                original = _BY_XLA.sub("", instruction.name)
-                there = by == "XLA" and original in computation.by_name
-                found_rematerialized.append(
-                    Rematerialized(
-                        computation.name, instruction.name, by, original if there else "", figures
-                    )
+    for computation, instruction, figures in cost.placed(module):
+        by = _by(instruction)
+        if by and instruction.opcode not in ("parameter", "get-tuple-element"):
+            original = _BY_XLA.sub("", instruction.name)
+            there = by == "XLA" and original in computation.by_name
+            found_rematerialized.append(
+                Rematerialized(
+                    computation.name, instruction.name, by, original if there else "", figures
                 )
+            )
     return tuple(found_rematerialized)
 
 
@@ -112,26 +106,23 @@ class _Origins(Struct, frozen=True):
 def _split_by_origin(module: HloModule, cost: ModuleCost) -> _Origins:
     repeated = {
         name
-        for computation in module.computations
-        for instruction in computation.instructions
+        for instruction in module.instructions
         if instruction.opcode == "fusion" and _by(instruction) == "XLA"
         for _, name in instruction.called
     }
     by_xla, first = Counter[_Work](), Counter[_Work]()
     levels = defaultdict[int, Counter[_Work]](Counter)
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            instruction_cost = cost.instructions.get((computation.name, instruction.name))
-            if instruction_cost is None or instruction.opcode == "fusion":
-                continue
-            work = instruction.opcode, instruction_cost.flops, instruction.shape.element_count
-            done, by = instruction_cost.of_all_runs(instruction_cost.flops) or 0, _by(instruction)
-            if computation.name in repeated or by == "XLA":
-                by_xla[work] += done
-            elif by:
-                levels[_level(instruction)][work] += done
-            elif is_forward(instruction, module):
-                first[work] += done
+    for computation, instruction, instruction_cost in cost.placed(module):
+        if instruction.opcode == "fusion":
+            continue
+        work = instruction.opcode, instruction_cost.flops, instruction.shape.element_count
+        done, by = instruction_cost.of_all_runs(instruction_cost.flops) or 0, _by(instruction)
+        if computation.name in repeated or by == "XLA":
+            by_xla[work] += done
+        elif by:
+            levels[_level(instruction)][work] += done
+        elif is_forward(instruction, module):
+            first[work] += done
     return _Origins(by_xla, levels, first)
 
 

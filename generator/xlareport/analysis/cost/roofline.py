@@ -90,8 +90,7 @@ def estimate_asynchronous_time(module: HloModule, cost: ModuleCost, device: Devi
     """
     return sum(
         total_time(instruction_cost, device)
-        for computation in module.computations
-        for line in computation.instructions
+        for computation, line in module.placed
         if line.opcode.endswith("-start") and not is_synchronous(line)
         for key in _started(module, computation, line)
         if (instruction_cost := cost.instructions.get(key)) is not None

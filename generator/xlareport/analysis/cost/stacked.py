@@ -177,10 +177,10 @@ def _written(
         return None
     if instruction.opcode == "dynamic-update-slice" and len(instruction.operands) > 1:
         return _Written(computation, instruction, _source(computation, instruction.operands[0]))
-    called = [name for _, name in instruction.called if name in module.by_name]
+    called = module.callees(instruction)
     if instruction.opcode not in _CALLERS or not called:
         return None
-    inner = module.by_name[called[0]]
+    inner = called[0]
     inside = _written(module, inner, _result(inner, element), deepest - 1)
     numbers = {parameter.name: number for number, parameter in enumerate(inner.parameters)}
     number = numbers.get(inside.buffer) if inside else None
@@ -234,13 +234,12 @@ def find_kept_by_policy(
 
 def _list_marks(module: HloModule) -> Iterator[tuple[str, str]]:
     """Yield (op_name, element type) of each marked value."""
-    for computation in module.computations:
-        for mark in computation.instructions:
-            element = mark.shape.element_type
-            if mark.opcode != "reduce-precision":
-                continue
-            if mark.attributes.get("mantissa_bits") != str(MANTISSA_BITS.get(element)):
-                continue  # it changes the value
-            value = computation.operand(mark)
-            if value is not None and value.metadata.op_name:
-                yield value.metadata.op_name, element
+    for computation, mark in module.placed:
+        element = mark.shape.element_type
+        if mark.opcode != "reduce-precision":
+            continue
+        if mark.attributes.get("mantissa_bits") != str(MANTISSA_BITS.get(element)):
+            continue  # it changes the value
+        value = computation.operand(mark)
+        if value is not None and value.metadata.op_name:
+            yield value.metadata.op_name, element

@@ -23,8 +23,7 @@ class ValueSources:
         self._moving: dict[str, bool] = {}
         self._places: dict[str, tuple[Computation, Instruction]] = {
             instruction.name: (computation, instruction)
-            for computation in module.computations
-            for instruction in computation.instructions
+            for computation, instruction in module.placed
         }
 
     def find(self, name: str) -> tuple[Computation, Instruction] | None:

@@ -6,7 +6,7 @@ matrix operations by precision, all others by type.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -27,7 +27,7 @@ from xlareport.analysis.cost.wire import (
 )
 from xlareport.analysis.cost.xla_count import XlaCount
 from xlareport.hlo.graph import callees_first
-from xlareport.hlo.model import Computation, HloModule, InstructionKey
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 
 _ByKind = Mapping[tuple[bool, str], int]
 """(whether it is a product, kind) -> flops."""
@@ -169,6 +169,15 @@ class ModuleCost(Struct, frozen=True):
     def num_devices(self) -> int:
         """Devices that do so much each: partitions, once there are any, times replicas."""
         return (self.num_partitions if self.per_device else 1) * self.num_replicas
+
+    def placed(
+        self, module: HloModule
+    ) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
+        """Yield the instructions of a module whose cost is known, in its order."""
+        for computation, instruction in module.placed:
+            cost = self.instructions.get((computation.name, instruction.name))
+            if cost is not None:
+                yield computation, instruction, cost
 
 
 class Costs:

@@ -129,20 +129,17 @@ def _innermost_around(
 
 def _spans(module: HloModule, places: Mapping[str, int]) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield loops with the positions from the first instruction that they run to their own."""
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode != "while" or instruction.name not in places:
-                continue
-            called = (module.by_name.get(name) for _, name in instruction.called)
-            inside = [
-                places[line.name]
-                for part in called
-                if part is not None
-                for line in part.instructions
-                if line.name in places
-            ]
-            end = places[instruction.name]
-            yield instruction.name, (min(inside, default=end), end)
+    for instruction in module.instructions:
+        if instruction.opcode != "while" or instruction.name not in places:
+            continue
+        inside = [
+            places[line.name]
+            for part in module.callees(instruction)
+            for line in part.instructions
+            if line.name in places
+        ]
+        end = places[instruction.name]
+        yield instruction.name, (min(inside, default=end), end)
 
 
 class LiveSum(Struct, frozen=True):

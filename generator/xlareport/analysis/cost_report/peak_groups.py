@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from xlareport.analysis.cost.occupancy import Occupancy
+from xlareport.hlo.graph import fused_opcodes
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.hlo.shape import Shape
@@ -91,13 +92,11 @@ def _copied(module: HloModule, sizes: _Sizes, begun: AbstractSet[str]) -> Iterat
 def _is_broadcast(module: HloModule, instruction: Instruction) -> bool:
     if instruction.opcode != "fusion":
         return instruction.opcode == "broadcast"
-    fused = [module.by_name.get(name) for _, name in instruction.called]
-    opcodes = {inner.opcode for held in fused if held for inner in held.instructions}
+    opcodes = fused_opcodes(module, instruction)
     return "broadcast" in opcodes and opcodes <= _FILLING
 
 
 def _living(module: HloModule, sizes: _Sizes) -> Iterator[tuple[Computation, Instruction]]:
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.name in sizes:
-                yield computation, instruction
+    for computation, instruction in module.placed:
+        if instruction.name in sizes:
+            yield computation, instruction

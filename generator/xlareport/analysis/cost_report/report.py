@@ -13,18 +13,16 @@ from xlareport.analysis.cost.breakdown import (
     key_by_computation,
     key_by_scope,
 )
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.heavy import HeavyInstruction, list_heavy
-from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
 from xlareport.analysis.cost.roofline import (
     estimate_asynchronous_time,
-    estimate_total_time,
     measure_on_chip_share,
 )
 from xlareport.analysis.cost.time_basis import BY_CYCLES, ROOFLINE, CompilerCycles, sum_cycles
-from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
@@ -56,7 +54,6 @@ from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.analysis.source.served_ops import serve_ops
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device, device_named
-from xlareport.program import ParsedModule
 
 _ROWS = 200
 _SCOPE_DEPTH = 3
@@ -125,10 +122,7 @@ def _restored(written: HloModule, snapshots: SnapshotSequence | None) -> tuple[H
 
 
 def report_cost(
-    module: ParsedModule,
-    cost: ModuleCost,
-    backend: str | None,
-    cost_options: CostOptions | None = None,
+    costed: CostedModule,
     read: ReadLines | None = None,
     *,
     shardings: ShardingReport | None = None,
@@ -140,9 +134,9 @@ def report_cost(
     `read` returns source texts, if given. From `snapshots`, matmuls, collectives and reduce-windows
     that lost their op_name get that of their history. `collectives` are of the final snapshot.
     """
-    written = module.final.hlo if module.final else HloModule("", "", ())
+    module, cost, device, backend = costed.module, costed.cost, costed.device, costed.backend
+    written = costed.hlo
     hlo, restored = _restored(written, snapshots)
-    device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())
     earlier = (snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not written)
     first = next(earlier, None)
     chip = device_named(module.device_words)
@@ -154,16 +148,16 @@ def report_cost(
     shares = share_fusions(hlo, cost, device)
     phase, served = key_by_phase(hlo), serve_ops(hlo)
     rematerializations = shardings.rematerializations if shardings is not None else ()
-    case = make_case(module, cost, device, rematerializations or (), collectives)
+    case = make_case(costed, rematerializations or (), collectives)
     findings = find_findings(case) if case else ()
     operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)
     evidence = SourceEvidence(first, hlo, operations, peak, served)
     return CostReport(
         device=device,
-        device_grade=grade,
+        device_grade=costed.device_grade,
         totals=sum_totals(cost),
-        seconds=estimate_total_time(cost, device),
+        seconds=costed.roofline_seconds,
         cycles=sum_cycles(cost, device),
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
         asynchronous_seconds=estimate_asynchronous_time(hlo, cost, device),

@@ -53,10 +53,9 @@ def _gradients(
     module: HloModule, names: AbstractSet[str]
 ) -> Iterator[tuple[Instruction, list[Instruction]]]:
     """Yield the values of the backward pass among those named, with what reads each."""
-    for computation in module.computations:
-        for value in computation.instructions:
-            if value.name in names and phase_of(op_name_of(value, module)) is Phase.BACKWARD:
-                yield value, [*_readers(computation, value)]
+    for computation, value in module.placed:
+        if value.name in names and phase_of(op_name_of(value, module)) is Phase.BACKWARD:
+            yield value, [*_readers(computation, value)]
 
 
 def _readers(computation: Computation, value: Instruction) -> Iterator[Instruction]:

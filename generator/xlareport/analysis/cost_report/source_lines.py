@@ -115,11 +115,10 @@ def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpSh
     """
     line_of = key_by_line(module)
     lines: dict[str, str] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            op_name, line = instruction.metadata.op_name, line_of(computation, instruction)
-            if op_name and line and len(served.get((computation.name, instruction.name), ())) < 2:
-                lines.setdefault(op_name, line)
+    for computation, instruction in module.placed:
+        op_name, line = instruction.metadata.op_name, line_of(computation, instruction)
+        if op_name and line and len(served.get((computation.name, instruction.name), ())) < 2:
+            lines.setdefault(op_name, line)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
         line = line_of(computation, instruction)
@@ -131,9 +130,7 @@ def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpSh
 
 def _places(module: HloModule) -> Mapping[str, SourcePlace]:
     place = places_of(module)
-    every = (
-        place(instruction) for part in module.computations for instruction in part.instructions
-    )
+    every = (place(instruction) for instruction in module.instructions)
     return {source_place.text: source_place for source_place in every if source_place is not None}
 
 
@@ -149,11 +146,10 @@ def _given(operations: Sequence[StablehloOperation]) -> Mapping[str, list[str]]:
 def _instructions(module: HloModule) -> Mapping[str, list[Instruction]]:
     place = places_of(module)
     instructions: dict[str, list[Instruction]] = {}
-    for part in module.computations:
-        for instruction in part.instructions:
-            where = place(instruction) if instruction.opcode != "parameter" else None
-            if where is not None:
-                instructions.setdefault(where.text, []).append(instruction)
+    for instruction in module.instructions:
+        where = place(instruction) if instruction.opcode != "parameter" else None
+        if where is not None:
+            instructions.setdefault(where.text, []).append(instruction)
     return instructions
 
 
@@ -172,17 +168,14 @@ def _became(
     place, around = places_of(module), dict(_fusions(module))
     counts: dict[str, dict[tuple[str, str], Counter[str]]] = {}
     times: defaultdict[tuple[str, InstructionKey], float] = defaultdict(float)
-    for part in module.computations:
-        for instruction in part.instructions:
-            where = (
-                place(instruction) if (part.name, instruction.name) in cost.instructions else None
-            )
-            if where is None or instruction.opcode in ("parameter", "constant", "tuple", "fusion"):
-                continue
-            holder = _outermost((part.name, instruction.name), around)
-            counts.setdefault(where.text, {}).setdefault(holder, Counter())[instruction.opcode] += 1
-            seconds = shares.seconds.get((part.name, instruction.name), 0.0)
-            times[where.text, holder] += seconds
+    for part, instruction in module.placed:
+        where = place(instruction) if (part.name, instruction.name) in cost.instructions else None
+        if where is None or instruction.opcode in ("parameter", "constant", "tuple", "fusion"):
+            continue
+        holder = _outermost((part.name, instruction.name), around)
+        counts.setdefault(where.text, {}).setdefault(holder, Counter())[instruction.opcode] += 1
+        seconds = shares.seconds.get((part.name, instruction.name), 0.0)
+        times[where.text, holder] += seconds
 
     def dearest(line: str, holder: InstructionKey) -> tuple[float, float]:
         return -times[line, holder], -shares.whole.get(holder, 0.0)
@@ -207,10 +200,9 @@ def _outermost(key: tuple[str, str], around: Mapping[str, tuple[str, str]]) -> t
 
 def _fusions(module: HloModule) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield fused computations with the fusion that runs each: (computation, instruction)."""
-    for part in module.computations:
-        for instruction in part.instructions:
-            if instruction.opcode == "fusion":
-                yield from ((name, (part.name, instruction.name)) for _, name in instruction.called)
+    for part, instruction in module.placed:
+        if instruction.opcode == "fusion":
+            yield from ((name, (part.name, instruction.name)) for _, name in instruction.called)
 
 
 def _excerpt(place: SourcePlace, read: ReadLines) -> tuple[tuple[int, str], ...]:

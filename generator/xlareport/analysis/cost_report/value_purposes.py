@@ -30,13 +30,12 @@ class JoinedOperand(Struct, frozen=True):
 def find_joined_operands(module: HloModule) -> Mapping[str, JoinedOperand]:
     """Return the concatenates that only a collective reads, by name."""
     joined: dict[str, JoinedOperand] = {}
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            users = computation.users.get(instruction.name, ())
-            kind = users[0].opcode.removesuffix("-start") if len(users) == 1 else ""
-            if kind in COMBINED_COLLECTIVES and _concatenates(module, computation, instruction):
-                count = len(instruction.operands)
-                joined[instruction.name] = JoinedOperand(users[0].name, kind, count)
+    for computation, instruction in module.placed:
+        users = computation.users.get(instruction.name, ())
+        kind = users[0].opcode.removesuffix("-start") if len(users) == 1 else ""
+        if kind in COMBINED_COLLECTIVES and _concatenates(module, computation, instruction):
+            count = len(instruction.operands)
+            joined[instruction.name] = JoinedOperand(users[0].name, kind, count)
     return joined
 
 
@@ -80,26 +79,24 @@ def find_partial_sums(module: HloModule, cost: ModuleCost) -> Mapping[str, int]:
     It is the result of what adds them, which may be of a narrower type.
     """
     sizes: dict[str, int] = {}
-    for computation in module.computations:
-        for product in computation.instructions:
-            counted = cost.instructions.get((computation.name, product.name))
-            is_product = counted is not None and counted.matrix_flops and not counted.fused
-            if is_product and count_parts(module, computation, product):
-                users = computation.users.get(product.name, ())
-                sizes[product.name] = max(user.shape.byte_size or 0 for user in users)
+    for computation, product in module.placed:
+        counted = cost.instructions.get((computation.name, product.name))
+        is_product = counted is not None and counted.matrix_flops and not counted.fused
+        if is_product and count_parts(module, computation, product):
+            users = computation.users.get(product.name, ())
+            sizes[product.name] = max(user.shape.byte_size or 0 for user in users)
     return sizes
 
 
 def find_drawn_shares(module: HloModule) -> Mapping[str, str]:
     """Return the shape of the slice that alone uses the numbers of a generator, by generator."""
     shares: dict[str, str] = {}
-    for computation in module.computations:
-        for drawing in computation.instructions:
-            if drawing.opcode == _DRAWING:
-                slices = _slices(module, computation, drawing, 0)
-                shapes = {without_layout(line.shape.text) for line in slices or ()}
-                if len(shapes) == 1:
-                    shares[drawing.name] = shapes.pop()
+    for computation, drawing in module.placed:
+        if drawing.opcode == _DRAWING:
+            slices = _slices(module, computation, drawing, 0)
+            shapes = {without_layout(line.shape.text) for line in slices or ()}
+            if len(shapes) == 1:
+                shares[drawing.name] = shapes.pop()
     return shares
 
 

@@ -118,10 +118,7 @@ def _reductions_in_loops(program: HloModule) -> Iterator[str]:
         for computation in program.computations
     }
     loops = [
-        dict(line.called).get("body", "")
-        for computation in program.computations
-        for line in computation.instructions
-        if line.opcode == "while"
+        dict(line.called).get("body", "") for line in program.instructions if line.opcode == "while"
     ]
     for name in reachable(loops, lambda name: called.get(name, ())):
         inside = program.by_name.get(name)
@@ -132,13 +129,12 @@ def _reductions_in_loops(program: HloModule) -> Iterator[str]:
 def _list_loops(module: HloModule) -> Mapping[str, _Loop]:
     """Return the loops of known trip count by the name of their body."""
     counts, loops = Loops(module), {}
-    for place in module.computations:
-        for instruction in place.instructions:
-            if instruction.opcode == "while":
-                body = module.by_name.get(dict(instruction.called).get("body", ""))
-                trips = counts.trip_count(place, instruction).count
-                if body is not None and trips is not None and len(body.parameters) == 1:
-                    loops[body.name] = _Loop(place, instruction, body, trips)
+    for place, instruction in module.placed:
+        if instruction.opcode == "while":
+            body = module.by_name.get(dict(instruction.called).get("body", ""))
+            trips = counts.trip_count(place, instruction).count
+            if body is not None and trips is not None and len(body.parameters) == 1:
+                loops[body.name] = _Loop(place, instruction, body, trips)
     return loops
 
 

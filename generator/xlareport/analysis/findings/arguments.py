@@ -46,13 +46,10 @@ def _element(
     state = place.operand(element)
     if number is None or state is None or state.opcode != "parameter":
         return None, None
-    for computation in module.computations:
-        for loop in computation.instructions:
-            if loop.opcode == "while" and ("body", place.name) in loop.called:
-                given = computation.operand(loop)
-                operands = given.operand_names if given and given.opcode == "tuple" else ()
-                value = (
-                    computation.by_name.get(operands[number]) if number < len(operands) else None
-                )
-                return computation, value
+    for computation, loop in module.placed:
+        if loop.opcode == "while" and ("body", place.name) in loop.called:
+            given = computation.operand(loop)
+            operands = given.operand_names if given and given.opcode == "tuple" else ()
+            value = computation.by_name.get(operands[number]) if number < len(operands) else None
+            return computation, value
     return None, None

@@ -105,7 +105,7 @@ def _parts(module: HloModule, instruction: Instruction) -> _Parts:
 
 
 def _is_maximum(module: HloModule, reduction: Instruction) -> bool:
-    roots = [module.by_name[name].root for _, name in reduction.called if name in module.by_name]
+    roots = [applied.root for applied in module.callees(reduction)]
     return any(root is not None and root.opcode == "maximum" for root in roots)
 
 

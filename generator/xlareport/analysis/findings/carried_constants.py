@@ -134,13 +134,12 @@ def _seconds(case: Case, loop: _Loop, carried: _Carried) -> float:
 
 
 def _find_loops(module: HloModule) -> Iterator[_Loop]:
-    for place in module.computations:
-        for loop in place.instructions:
-            body = module.by_name.get(dict(loop.called).get("body", ""))
-            if loop.opcode == "while" and body is not None and body.parameters:
-                carried = tuple(_find_carried(module, place, loop, body))
-                if carried:
-                    yield _Loop(place, loop, body, carried)
+    for place, loop in module.placed:
+        body = module.by_name.get(dict(loop.called).get("body", ""))
+        if loop.opcode == "while" and body is not None and body.parameters:
+            carried = tuple(_find_carried(module, place, loop, body))
+            if carried:
+                yield _Loop(place, loop, body, carried)
 
 
 def _find_carried(

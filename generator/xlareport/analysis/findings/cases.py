@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sync_step
 from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.memory import collect_memory_figures
-from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.knowledge.devices import Device
-from xlareport.program import ParsedModule
 from xlareport.snapshots import ParsedSnapshot
 
 _FINISHED = frozenset(
@@ -26,16 +24,12 @@ _BEGUN = frozenset({"before_optimizations", "before_optimization"})
 
 
 def make_case(
-    module: ParsedModule,
-    cost: ModuleCost,
-    device: Device,
+    costed: CostedModule,
     rematerializations: Sequence[Rematerialization] = (),
     collectives: Sequence[CollectiveRow] = (),
 ) -> Case | None:
     """Return the case of a module; None for a piece of another one that was tuned by itself."""
-    final = module.final
-    if final is None:
-        return None
+    module, final = costed.module, costed.final
     finished = _is_finished(final)
     if not finished and module.snapshots[0].stage.name not in _BEGUN:
         return None
@@ -43,8 +37,8 @@ def make_case(
     linked, _ = group_decisions(module.code.decisions, final.hlo)
     return Case(
         module=final.hlo,
-        cost=cost,
-        device=device,
+        cost=costed.cost,
+        device=costed.device,
         before=module.snapshots[0].hlo if len(module.snapshots) > 1 else None,
         decisions=linked,
         stages=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),

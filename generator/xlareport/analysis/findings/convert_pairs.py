@@ -27,7 +27,7 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
     Inside a fusion such a pair costs next to nothing, but it still rounds.
     """
     result, moved = [], 0.0
-    for computation, instruction, cost in case.reached(case.module):
+    for computation, instruction, cost in case.cost.placed(case.module):
         inner = _pair(case.module, computation, instruction)
         if inner is None or not cost.counted:
             continue

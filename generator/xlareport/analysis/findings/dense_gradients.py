@@ -92,8 +92,7 @@ def _is_pool_gradient(case: Case, scatter: _Scatter) -> bool:
     names = {line.metadata.op_name for line in (scatter.instruction, scatter.root)} - {""}
     return case.before is not None and any(
         line.opcode == "select-and-scatter" and line.metadata.op_name in names
-        for computation in case.before.computations
-        for line in computation.instructions
+        for line in case.before.instructions
     )
 
 

@@ -22,16 +22,15 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
     if "f64" in given or "c128" in given:
         return
     upcasts: list[tuple[int, InstructionKey]] = []
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            source = computation.operand(instruction)
-            if instruction.opcode != "convert" or source is None:
-                continue
-            wide = instruction.shape.element_type == "f64"
-            count = instruction.shape.element_count or 0
-            if wide and source.shape.element_type in _NARROWER and count >= LEAST_ELEMENTS:
-                size = instruction.shape.byte_size or 0
-                upcasts.append((size, (computation.name, instruction.name)))
+    for computation, instruction in module.placed:
+        source = computation.operand(instruction)
+        if instruction.opcode != "convert" or source is None:
+            continue
+        wide = instruction.shape.element_type == "f64"
+        count = instruction.shape.element_count or 0
+        if wide and source.shape.element_type in _NARROWER and count >= LEAST_ELEMENTS:
+            size = instruction.shape.byte_size or 0
+            upcasts.append((size, (computation.name, instruction.name)))
     if upcasts:
         upcasts.sort(key=lambda item: (-item[0], item[1]))
         yield _finding(case, upcasts)

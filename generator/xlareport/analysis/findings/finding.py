@@ -213,17 +213,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def _scheduled(self) -> tuple[tuple[Computation, Instruction, InstructionCost], ...]:
-        return tuple(item for item in self.reached(self.module) if not item[2].fused)
-
-    def reached(
-        self, module: HloModule
-    ) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
-        """Yield every instruction whose cost is known of, in the order of the module."""
-        for computation in module.computations:
-            for instruction in computation.instructions:
-                cost = self.cost.instructions.get((computation.name, instruction.name))
-                if cost is not None:
-                    yield computation, instruction, cost
+        return tuple(item for item in self.cost.placed(self.module) if not item[2].fused)
 
     def least(self, cost: InstructionCost) -> float:
         """Return the estimated time of all runs of an instruction; 0 where it is not known."""

@@ -68,10 +68,9 @@ def _operand_types(module: HloModule) -> dict[str, set[str]]:
 
 
 def _products(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode in DENSE_PRODUCTS:
-                yield computation, instruction
+    for computation, instruction in module.placed:
+        if instruction.opcode in DENSE_PRODUCTS:
+            yield computation, instruction
 
 
 def _operands(computation: Computation, instruction: Instruction) -> list[Instruction]:

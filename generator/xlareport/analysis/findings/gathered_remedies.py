@@ -96,8 +96,7 @@ def find_upcast(case: Case, gather: Collective) -> tuple[Shape, Shape] | None:
         return upcast
     every = [
         _upcast_in(case.before, computation, instruction)
-        for computation in case.before.computations
-        for instruction in computation.instructions
+        for computation, instruction in case.before.placed
         if instruction.opcode == body.opcode and _is_same_op(instruction, body)
     ]
     return every[0] if every and all(upcast is not None for upcast in every) else None

@@ -124,8 +124,7 @@ def _places(case: Case, value: Rematerialization) -> Iterator[InstructionKey]:
     }
     places = [
         (computation.name, instruction.name)
-        for computation in case.module.computations
-        for instruction in computation.instructions
+        for computation, instruction in case.module.placed
         if instruction.name in names
     ]
     yield from places or [(value.computation, value.gathers[-1])]

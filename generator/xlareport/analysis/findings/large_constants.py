@@ -14,7 +14,7 @@ LEAST_BYTES = MEBIBYTE
 
 def large_constants(case: Case) -> Iterator[Finding]:
     """Report constants of a mebibyte and more."""
-    for computation, instruction, _ in case.reached(case.module):
+    for computation, instruction, _ in case.cost.placed(case.module):
         size = instruction.shape.byte_size
         if instruction.opcode == "constant" and size is not None and size >= LEAST_BYTES:
             yield Finding(

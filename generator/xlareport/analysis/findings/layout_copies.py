@@ -93,8 +93,8 @@ def _only_moves(case: Case, computation: Computation, instruction: Instruction) 
         return _changes_order(computation, instruction)
     if instruction.opcode != "fusion":
         return False
-    fused = [case.module.by_name.get(name) for _, name in instruction.called]
-    inside = [(held, inner) for held in fused if held for inner in held.instructions]
+    fused = case.module.callees(instruction)
+    inside = [(held, inner) for held in fused for inner in held.instructions]
     if not _MOVING.issuperset(inner.opcode for _, inner in inside):
         return False
     return any(

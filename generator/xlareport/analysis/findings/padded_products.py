@@ -140,10 +140,9 @@ def _products(
 ) -> Iterator[tuple[InstructionKey, Product]]:
     """Yield the matmuls of an instruction, those of what it fuses too."""
     if instruction.opcode == "fusion" and depth < _DEEPEST:
-        for _, name in instruction.called:
-            inside = module.by_name.get(name)
-            for inner in inside.instructions if inside else ():
-                yield from _products(module, inside, inner, depth + 1) if inside else ()
+        for inside in module.callees(instruction):
+            for inner in inside.instructions:
+                yield from _products(module, inside, inner, depth + 1)
     try:
         product = _product(computation, instruction)
     except UncountableError:

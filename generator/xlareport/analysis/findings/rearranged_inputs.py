@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.findings.finding import Case, Finding, join_names
+from xlareport.hlo.graph import fused_opcodes
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import MOVES, NO_CODE
 from xlareport.runtime import units
@@ -99,8 +100,5 @@ def _inputs(entry: Computation, instruction: Instruction) -> list[Instruction]:
 
 def _prepares(case: Case, instruction: Instruction) -> bool:
     """Return whether an instruction only converts, joins, pads and moves."""
-    called = [case.module.by_name.get(name) for _, name in instruction.called]
-    inside = [inner for held in called if held for inner in held.instructions]
-    opcodes = {inner.opcode for inner in inside} if instruction.opcode == "fusion" else set[str]()
-    opcodes = opcodes or {instruction.opcode}
+    opcodes = fused_opcodes(case.module, instruction) or {instruction.opcode}
     return bool(opcodes & _CHANGING) and opcodes <= MOVES | NO_CODE | _CHANGING | _ELEMENTWISE

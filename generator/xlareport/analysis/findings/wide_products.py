@@ -57,11 +57,10 @@ def wide_products(case: Case) -> Iterator[Finding]:
 
 
 def _dots(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            is_wide = instruction.shape.element_type in _WIDE
-            if instruction.opcode == "dot" and is_wide and _is_matmul(computation, instruction):
-                yield computation, instruction
+    for computation, instruction in module.placed:
+        is_wide = instruction.shape.element_type in _WIDE
+        if instruction.opcode == "dot" and is_wide and _is_matmul(computation, instruction):
+            yield computation, instruction
 
 
 def _is_matmul(computation: Computation, dot: Instruction) -> bool:
@@ -88,8 +87,8 @@ def _is_elementwise_in(module: HloModule, dot: Instruction) -> bool:
 
 
 def _multiplies(module: HloModule, instruction: Instruction) -> bool:
-    inside = (module.by_name.get(name) for _, name in instruction.called)
-    lines = (instruction, *(line for held in inside if held for line in held.instructions))
+    inside = module.callees(instruction)
+    lines = (instruction, *(line for held in inside for line in held.instructions))
     return any(line.opcode in _PRODUCTS for line in lines)
 
 

@@ -1,5 +1,6 @@
 """Operations that a compiler wrapped into a fusion of their own: `wrapped_add` is an `add`."""
 
+from xlareport.hlo.graph import fused_opcodes
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
@@ -23,6 +24,5 @@ def hands_on(module: HloModule, instruction: Instruction) -> bool:
     """Return whether a result is the operand alone, in another place, layout or type."""
     if instruction.opcode != "fusion":
         return instruction.opcode in _HANDING_ON
-    fused = [module.by_name.get(name) for _, name in instruction.called]
-    opcodes = {inner.opcode for held in fused if held for inner in held.instructions}
+    opcodes = fused_opcodes(module, instruction)
     return len(instruction.operands) == 1 and opcodes <= _HANDING_ON | {"parameter"}

@@ -306,8 +306,7 @@ def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
     """Return where a framework op is in a snapshot; its name is that which inlining makes."""
     return tuple(
         Place(computation.name, line.name)
-        for computation in module.computations
-        for line in computation.instructions
+        for computation, line in module.placed
         if line.metadata.op_name
         and op_name in (line.metadata.op_name, *whole_op_names(module, computation, line))
     )

@@ -118,9 +118,8 @@ def _ends_with(op_name: str, asked: str) -> bool:
 
 
 def _op_names(module: HloModule) -> Iterator[str]:
-    for computation in module.computations:
-        for line in computation.instructions:
-            yield from whole_op_names(module, computation, line)
+    for computation, line in module.placed:
+        yield from whole_op_names(module, computation, line)
 
 
 def list_subjects(snapshots: SnapshotSequence) -> Iterator[Subject]:

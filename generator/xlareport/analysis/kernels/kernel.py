@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from xlareport.analysis.kernels.card import Card
 from xlareport.analysis.kernels.occupancy import (
@@ -23,6 +23,7 @@ from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, fi
 from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of
 from xlareport.knowledge.grades import Grade, weakest
 
+_FIGURES = frozenset(KernelRecord.__struct_fields__)
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
 _NO_COMPILER = "Registers are allocated by ptxas: build with --ptxas to know them."
 _NO_CODE = "No file of code defines it."
@@ -45,27 +46,16 @@ def kernel_record(
         file=evidence.file,
         target=_target(evidence),
         device=(card.key or None) if card else None,
-        threads=resources.threads,
-        blocks=resources.blocks,
-        registers=resources.registers,
-        registers_at_most=resources.registers_at_most,
-        scalar_registers=resources.scalar_registers,
-        threads_at_most=resources.threads_at_most,
         warp_threads=card.unit.warp if card is not None else None,
         shared_bytes=resources.shared,
         shared_bytes_at_most=resources.shared_at_most,
         dynamic_shared_bytes=resources.dynamic_shared,
-        stack_bytes=resources.stack_bytes,
         spill_bytes=None if None in spills else sum(spill for spill in spills if spill),
-        spill_store_bytes=resources.spill_store_bytes,
-        spill_load_bytes=resources.spill_load_bytes,
-        spilled_registers=resources.spilled_registers,
-        spilled_scalars=resources.spilled_scalars,
         is_on_pairs=evidence.object is not None and evidence.object.in_pairs,
         matrix=evidence.ptx.matrix if evidence.ptx else "",
         grade=weakest((grade for *_, grade in places), default=Grade.GUESSED),
-        sources=resources.sources,
         note=_note(evidence, resources),
+        **{name: value for name, value in asdict(resources).items() if name in _FIGURES},
     )
     others = [other.running(evidence.object) for other in cards]
     return _with_occupancy(record, resources, card, others) if card else record

@@ -46,8 +46,7 @@ def find_weights(module: HloModule) -> Weights:
             instruction.shape.text,
             instruction.shape.byte_size or 0,
         )
-        for computation in module.computations
-        for instruction in computation.instructions
+        for computation, instruction in module.placed
         if instruction.opcode == "constant"
     ]
     largest = nlargest(

@@ -9,6 +9,7 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge import passes
 from xlareport.knowledge.custom_calls import backend_of
+from xlareport.program import ParsedModule
 from xlareport.runtime import units
 
 _TPU_FILES = ("tpu_comp_env", "target_arguments", "transfer_stats")
@@ -24,6 +25,12 @@ class Origin(Struct, frozen=True):
     frontend: str | None
     backend_reason: str = ""
     """Why the backend is a guess; empty if a file states it or nothing indicates it."""
+
+
+def origin_of(module: ParsedModule) -> Origin:
+    """Return backend and frontend of a module that was read."""
+    texts = (snapshot.hlo for snapshot in module.snapshots)
+    return find_origin(module.files, texts, module.device_words)
 
 
 def find_origin(

@@ -4,17 +4,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xlareport import reader_table
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.custom_calls import count_dependent_steps, known_bytes, most_flops
-from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.cost.heavy import rank_heaviest
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
-from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import estimate_weight
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.work import Costs, ModuleCost
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.modules.features import NO_FILES, extract_features
-from xlareport.analysis.modules.origin import find_origin
+from xlareport.analysis.modules.origin import Origin, origin_of
 from xlareport.analysis.modules.settings import classify_option
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.modules.summary import (
@@ -27,11 +26,12 @@ from xlareport.analysis.modules.summary import (
 from xlareport.analysis.modules.tpu_flags import compare_flags
 from xlareport.analysis.operations import count_operations
 from xlareport.analysis.source.locations import is_framework
-from xlareport.dump.modules import SnapshotFiles
+from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 from xlareport.knowledge.opcodes import is_collective
-from xlareport.program import ParsedModule
+from xlareport.program import ParsedModule, unread
+from xlareport.runtime.errors import Problem
 
 _HEAVIEST = 15
 
@@ -41,30 +41,21 @@ _BITS = frozenset(
 )
 
 
-def count_final_cost(module: ParsedModule) -> ModuleCost | None:
-    """Count the optimized module; None where it could not be read."""
-    return count_final(module, Costs())
-
-
-def count_final(module: ParsedModule, costs: Costs) -> ModuleCost | None:
-    """Count the optimized module with the estimated cycles of the last snapshot."""
-    if module.final is None:
-        return None
-    hlo = module.final.hlo
-    return add_cycles(costs.module(hlo), hlo, module.snapshots[-1].hlo)
+def summarize_unread(files: ModuleFiles, problem: Problem) -> ModuleSummary:
+    """Make the summary of a module of which nothing could be read."""
+    module = unread(files, problem)
+    return summarize_module(module, origin_of(module), [], None)
 
 
 def summarize_module(
     module: ParsedModule,
+    origin: Origin,
     steps: Sequence[StepSummary | None],
-    cost: ModuleCost | None,
-    cost_options: CostOptions | None = None,
+    costed: CostedModule | None,
 ) -> ModuleSummary:
     """Make the summary; `steps` has an entry for each snapshot read, None first."""
     texts = [snapshot.hlo for snapshot in module.snapshots]
-    final = module.final
-    origin = find_origin(module.files, texts, module.device_words)
-    device, _ = choose_device(module.device_words, origin.backend, cost_options or CostOptions())
+    final, cost = module.final, costed.cost if costed else None
     files = module.memory
     memory = collect_memory_figures(files.assignment, files.live, files.usage)
     occupancy = measure_occupancy(files.assignment, files.live)
@@ -83,7 +74,10 @@ def summarize_module(
         final_stage=final.stage if final else None,
         final=_figures(final.hlo if final else None, cost, memory, occupancy),
         heaviest=tuple(
-            name for (_, name), _ in (rank_heaviest(cost, device, _HEAVIEST) if cost else ())
+            name
+            for (_, name), _ in (
+                rank_heaviest(costed.cost, costed.device, _HEAVIEST) if costed else ()
+            )
         ),
         opcodes=tuple(counts.most_common()),
         operations=tuple(count_operations(final.hlo).most_common()) if final else (),
@@ -157,21 +151,15 @@ def _launches(cost: ModuleCost) -> int:
 def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
     """Return the work of custom calls that no count includes."""
     steps, hidden, size, flops = 0.0, 0, 0, 0.0
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            instruction_cost = cost.instructions.get((computation.name, instruction.name))
-            if (
-                instruction.opcode != "custom-call"
-                or instruction_cost is None
-                or not instruction_cost.counted
-            ):
-                continue
-            site = Site(instruction, shapes_of(computation))
-            steps += instruction_cost.counted * count_dependent_steps(site)
-            if instruction_cost.flops is None:
-                hidden += 1
-                size += instruction_cost.counted * known_bytes(site)
-                flops += instruction_cost.counted * most_flops(site)
+    for computation, instruction, instruction_cost in cost.placed(module):
+        if instruction.opcode != "custom-call" or not instruction_cost.counted:
+            continue
+        site = Site(instruction, shapes_of(computation))
+        steps += instruction_cost.counted * count_dependent_steps(site)
+        if instruction_cost.flops is None:
+            hidden += 1
+            size += instruction_cost.counted * known_bytes(site)
+            flops += instruction_cost.counted * most_flops(site)
     return CustomCallWork(steps, hidden, size, flops)
 
 

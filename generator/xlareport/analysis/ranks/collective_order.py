@@ -134,8 +134,7 @@ def _steps(
 def _called(module: HloModule, instruction: Instruction) -> Iterator[Computation]:
     if instruction.opcode.endswith(("-update", "-done")):  # what `-start` calls
         return
-    names = [name for _, name in instruction.called]
-    yield from (module.by_name[name] for name in names if name in module.by_name)
+    yield from module.callees(instruction)
 
 
 def _is_step(instruction: Instruction) -> bool:

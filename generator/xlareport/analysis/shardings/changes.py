@@ -65,14 +65,11 @@ def find_changes(partitioning: Partitioning, devices: int) -> tuple[ShardingChan
     """
     collectives = _collectives(partitioning.after)
     changes: list[ShardingChange] = []
-    for computation in partitioning.before.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode in _SAME_PLACES:
-                changes += _changes(
-                    partitioning.before, computation, instruction, devices, collectives
-                )
-            if len(changes) >= MOST_CHANGES:
-                return tuple(changes[:MOST_CHANGES])
+    for computation, instruction in partitioning.before.placed:
+        if instruction.opcode in _SAME_PLACES:
+            changes += _changes(partitioning.before, computation, instruction, devices, collectives)
+        if len(changes) >= MOST_CHANGES:
+            return tuple(changes[:MOST_CHANGES])
     return tuple(changes)
 
 

@@ -26,8 +26,7 @@ class DataFlow(Struct, frozen=True, dict=True):
         """The fusion that runs a computation; the last of several."""
         return {
             called: (computation, instruction)
-            for computation in self.module.computations
-            for instruction in computation.instructions
+            for computation, instruction in self.module.placed
             if instruction.opcode == "fusion"
             for _, called in instruction.called
         }

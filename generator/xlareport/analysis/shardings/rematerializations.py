@@ -90,10 +90,9 @@ def find_rematerializations(
 
 
 def _slices(module: HloModule) -> Iterator[LocatedInstruction]:
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            if instruction.opcode == "dynamic-slice":
-                yield computation, instruction
+    for computation, instruction in module.placed:
+        if instruction.opcode == "dynamic-slice":
+            yield computation, instruction
 
 
 class _Search(Struct, frozen=True):
@@ -276,8 +275,7 @@ def _around(before: HloModule, op_name: str, whole: Dimensions) -> list[Instruct
         return []
     return [
         neighbor
-        for computation in before.computations
-        for instruction in computation.instructions
+        for computation, instruction in before.placed
         if instruction.metadata.op_name == op_name
         for neighbor in _neighbors(computation, instruction)
         if _holds(neighbor.shape, whole)

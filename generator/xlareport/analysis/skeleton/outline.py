@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.breakdown import OpKey
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.phases import FORWARD, key_by_phase
-from xlareport.analysis.cost.roofline import estimate_time, estimate_total_time
+from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.skeleton.command_buffers import in_command_buffers
 from xlareport.analysis.skeleton.items import (
@@ -28,7 +29,7 @@ from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.opcodes import is_collective, opcode_work
-from xlareport.program import CodeNotes, ParsedModule
+from xlareport.program import CodeNotes
 from xlareport.runtime.graphs import reachable
 
 _FREE = frozenset(
@@ -71,37 +72,33 @@ class _Estimates(Struct, frozen=True):
         return None if least is None else least.seconds
 
 
-def read_skeleton(
-    module: ParsedModule, cost: ModuleCost, backend: str | None, device: Device, grade: str
-) -> Skeleton:
-    """Return the skeleton of a module's final snapshot; raises ValueError where it has none."""
-    final = module.final
-    if final is None:
-        raise ValueError("read_skeleton is for modules with a snapshot")
-    collectives = measure_collectives(final.hlo, cost, device)
+def read_skeleton(costed: CostedModule) -> Skeleton:
+    """Return the skeleton of a module's final snapshot."""
+    hlo, cost, device = costed.hlo, costed.cost, costed.device
+    collectives = measure_collectives(hlo, cost, device)
     synchronous = (figures.collective for figures in collectives if figures.collective.is_sync)
     estimates = _Estimates(
-        final.hlo,
+        hlo,
         cost,
         device,
         _collective_times(collectives),
         {figures.collective.key: figures.collective.kind for figures in collectives},
         frozenset(collective.key for collective in synchronous),
     )
-    outline = _Outline(estimates, module.code, key_by_phase(final.hlo))
+    outline = _Outline(estimates, costed.module.code, key_by_phase(hlo))
     items = outline.of_entry()
     every = [item for _, item in every_item(items)]
     return Skeleton(
-        module=module.files.key,
-        name=final.hlo.name,
-        snapshot=final.stage.label,
-        is_scheduled=final.hlo.is_scheduled,
-        backend=backend or "",
+        module=costed.module.files.key,
+        name=hlo.name,
+        snapshot=costed.final.stage.label,
+        is_scheduled=hlo.is_scheduled,
+        backend=costed.backend or "",
         device=device.name,
-        device_grade=grade,
+        device_grade=costed.device_grade,
         items=items,
         left_out=outline.left_out,
-        roofline_seconds=estimate_total_time(cost, device),
+        roofline_seconds=costed.roofline_seconds,
         unknown=sum(item.seconds is None and item.kind != "done" for item in every),
         problems=tuple(outline.problems),
     )
@@ -269,7 +266,7 @@ class _Outline(Struct):
 
     def _kind_of_async(self, instruction: Instruction) -> tuple[ItemKind, Lane]:
         module = self.estimates.module
-        called = [module.by_name[name] for _, name in instruction.called if name in module.by_name]
+        called = module.callees(instruction)
         inside = [instruction for computation in called for instruction in computation.instructions]
         working = [instruction for instruction in inside if instruction.opcode not in _FREE]
         if any(is_collective(instruction.opcode) for instruction in inside):
@@ -299,7 +296,7 @@ def _run(module: HloModule) -> frozenset[str]:
     def run_by(name: str) -> Iterator[str]:
         for instruction in module.by_name[name].instructions:
             if instruction.opcode in RUNNERS:
-                yield from (callee for _, callee in instruction.called if callee in module.by_name)
+                yield from (computation.name for computation in module.callees(instruction))
 
     return frozenset(reachable([module.entry.name] if module.entry else [], run_by))
 

@@ -2,13 +2,9 @@
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.skeleton.folding import fold
 from xlareport.analysis.skeleton.items import Skeleton, every_item
-from xlareport.analysis.skeleton.outline import read_skeleton
 from xlareport.analysis.skeleton.text import line_parts, skeleton_head, time_words
-from xlareport.program import ParsedModule
 
 _MOST_LINES = 120
 
@@ -35,16 +31,6 @@ class SkeletonView(Struct, frozen=True):
     items: int
     """Before folding."""
     is_scheduled: bool
-
-
-def outline_skeleton(
-    module: ParsedModule, cost: ModuleCost | None, backend: str | None, options: CostOptions
-) -> SkeletonView | None:
-    """Return the outline of a module's final snapshot; None where nothing could be counted."""
-    if cost is None or module.final is None:
-        return None
-    device, grade = choose_device(module.device_words, backend, options)
-    return view_skeleton(read_skeleton(module, cost, backend, device, grade))
 
 
 def view_skeleton(skeleton: Skeleton) -> SkeletonView:

@@ -53,7 +53,7 @@ def find_origins(module: HloModule) -> InstructionOrigins:
     module with that op_name are one. Arguments serve no op.
     """
     served, place_of = serve_ops(module), places_of(module)
-    pairs = [(part, line) for part in module.computations for line in part.instructions]
+    pairs = list(module.placed)
     places = _places_by_op(module, pairs)
     origins: dict[str, InstructionOrigin] = {}
     for computation, instruction in pairs:

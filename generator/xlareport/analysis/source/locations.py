@@ -86,10 +86,8 @@ def op_name_of(instruction: Instruction, module: HloModule) -> str:
 
 def fused_root(instruction: Instruction, module: HloModule) -> Instruction | None:
     """Return the root of what a fusion fused; None for anything else."""
-    if instruction.opcode != "fusion":
-        return None
-    inside = (module.by_name.get(name) for _, name in instruction.called)
-    return next((computation.root for computation in inside if computation is not None), None)
+    fused = module.callees(instruction) if instruction.opcode == "fusion" else ()
+    return fused[0].root if fused else None
 
 
 def find_user_frame(frames: Iterator[SourcePlace]) -> SourcePlace | None:

@@ -55,8 +55,7 @@ class LoopValues:
         """The users of a tuple, by place, under the element that they are; None for others."""
         self._loops = {
             body.name: (computation, instruction)
-            for computation in module.computations
-            for instruction in computation.instructions
+            for computation, instruction in module.placed
             if (body := self._body(instruction)) is not None
         }
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.tpu.notes import CompilerNotes, index_notes
 from xlareport.analysis.tpu.program import ProgramContext, analyze_program
@@ -23,7 +24,6 @@ from xlareport.llo_files import (
     read_llo_module,
     read_llo_program,
 )
-from xlareport.program import ParsedModule
 from xlareport.runtime.errors import Problem
 
 _NAMED = 5
@@ -45,17 +45,16 @@ class TpuFiles(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-def read_tpu_programs(
-    module: ParsedModule, cost: ModuleCost | None, device: Device | None
-) -> TpuFiles:
-    """Read the programs of a module; nothing where the dump has none, or no HLO to join."""
-    files = llo_programs(module.files)
-    if not files or module.final is None:
+def read_tpu_programs(costed: CostedModule) -> TpuFiles:
+    """Read the programs of a module; nothing where the dump has none."""
+    module_files = costed.module.files
+    files = llo_programs(module_files)
+    if not files:
         return TpuFiles()
     reading = LloReading()
     top = read_llo_program(TOP, files[TOP], reading) if TOP in files else None
     shared = read_llo_module(files.get(TOP, {}), reading)
-    joined = _join(module, top, files, shared, cost=cost, device=device)
+    joined = _join(costed, top, files, shared)
     analyzed = [
         analyze_program(
             top if top and name == TOP else read_llo_program(name, files[name], reading),
@@ -68,7 +67,7 @@ def read_tpu_programs(
         _record(
             _with_waste([analysis.record for analysis in analyzed], joined),
             joined,
-            "matched" if module.files.llo_by_order else "exact",
+            "matched" if module_files.llo_by_order else "exact",
         ),
         {analysis.record.program: analysis.view for analysis in analyzed if analysis.view},
         {
@@ -90,13 +89,13 @@ class _Joined(Struct, frozen=True):
     shared: LloModule
     calls: tuple[str, ...]
     """Names that the top-level program calls, one for each call."""
-    cost: ModuleCost | None
-    device: Device | None
+    cost: ModuleCost
+    device: Device
 
     @property
     def core(self) -> TpuCore | None:
         """The chip's core; None where the device is no TPU that is known."""
-        return tpu_cores().get(self.device.key) if self.device else None
+        return tpu_cores().get(self.device.key)
 
     def alike(self, name: str) -> frozenset[str]:
         """Return the names of the instructions that share a program with this one, itself too."""
@@ -120,7 +119,7 @@ class _Joined(Struct, frozen=True):
         """Return the cost of one execution of an instruction."""
         notes = self.notes.get(name)
         key = (notes.computation, name) if notes else None
-        return self.cost.instructions.get(key) if self.cost and key else None
+        return self.cost.instructions.get(key) if key else None
 
     def context(self, name: str, stages: tuple[str, ...]) -> ProgramContext:
         """Return the facts about a program from other sources than its own files."""
@@ -147,22 +146,20 @@ class _Joined(Struct, frozen=True):
 
 
 def _join(
-    module: ParsedModule,
+    costed: CostedModule,
     top: LloProgram | None,
     files: Mapping[str, Labels],
     shared: LloModule,
-    *,
-    cost: ModuleCost | None,
-    device: Device | None,
 ) -> _Joined:
-    notes = index_notes(module.final.hlo) if module.final else {}
-    for name, later in index_notes(module.snapshots[-1].hlo).items():  # after code generation
+    notes = index_notes(costed.hlo)
+    last = costed.module.snapshots[-1]
+    for name, later in index_notes(last.hlo).items():  # after code generation
         earlier = notes.get(name)
         if earlier:
             notes[name] = replace(later, computation=earlier.computation)
     bundles = top.schedule.bundles if top and top.schedule else ()
     calls = tuple(bundle.callee for bundle in bundles if bundle.callee)
-    return _Joined(notes, files, shared, calls, cost, device)
+    return _Joined(notes, files, shared, calls, costed.cost, costed.device)
 
 
 def _order(files: Mapping[str, Labels], joined: _Joined) -> Iterator[str]:

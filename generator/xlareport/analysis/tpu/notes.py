@@ -4,6 +4,7 @@ import re
 
 from msgspec import Struct
 
+from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import Computation, HloModule
 
 _SCOPED = re.compile(
@@ -29,22 +30,13 @@ class CompilerNotes(Struct, frozen=True):
 
 def index_notes(module: HloModule) -> dict[str, CompilerNotes]:
     """Return the notes on each instruction outside of fusions by name; the first counts."""
-    fused = _fused(module)
+    fused = find_fused_computations(module)
     notes_of: dict[str, CompilerNotes] = {}
     for computation in module.computations:
         if computation.name not in fused:
             for name, notes in _notes(computation):
                 notes_of.setdefault(name, notes)
     return notes_of
-
-
-def _fused(module: HloModule) -> set[str]:
-    return {
-        name
-        for instruction in module.instructions
-        if instruction.opcode == "fusion"
-        for _, name in instruction.called
-    }
 
 
 def _notes(computation: Computation) -> list[tuple[str, CompilerNotes]]:

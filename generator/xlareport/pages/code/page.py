@@ -246,11 +246,9 @@ def _hlo(unit: CodeUnit, module: HloModule, store: TextChunks) -> Iterator[dict[
 
 def _with_called(instruction: Instruction, module: HloModule) -> Iterator[str]:
     yield instruction.text[:_LONGEST_LINE]
-    for _, name in instruction.called:
-        called = module.by_name.get(name)
-        if called is not None:
-            yield ""
-            yield from _text(called)
+    for called in module.callees(instruction):
+        yield ""
+        yield from _text(called)
 
 
 def _text(computation: Computation) -> Iterator[str]:
@@ -334,12 +332,10 @@ def _inside(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
     """Return the instructions inside of fusions by name, with the unit that they are part of."""
     number_of: dict[str, int] = {}
     for number, unit in enumerate(shown):
-        instruction = unit.instruction
-        for _, name in (
-            instruction.called if instruction is not None and instruction.opcode == "fusion" else ()
-        ):
-            called = module.by_name.get(name)
-            for inner in called.instructions if called else ():
+        if unit.instruction is None or unit.instruction.opcode != "fusion":
+            continue
+        for called in module.callees(unit.instruction):
+            for inner in called.instructions:
                 number_of.setdefault(inner.name, number)
         if len(number_of) > _MOST_INSIDE:
             break

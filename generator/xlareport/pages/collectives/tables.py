@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.pages.collectives.groups import find_axes, label_groups
 from xlareport.pages.collectives.reasons import cause_words, reason_words
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.records.shardings import MeshRecord
 from xlareport.runtime.english import first_few, plain
 
@@ -34,51 +34,49 @@ def collectives_tables(
 
 
 def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Sent", "bytes", f"per device that sends and module execution; {_COUNTED}"),
-        Column("Modeled µs", "float", "of all executions, by link bandwidth; not measured"),
-        Column("Exposed µs", "float", "of all executions, less the time of what runs meanwhile"),
-        Column("Cause"),
-        Column("Groups", "text", "drawn below"),
-        Column("Executions", "int", "per module execution; empty where it is not known"),
-        Column("Kind", "code", of="opcode"),
-        Column("Bytes", "bytes", "the full logical array: the larger of operands and result"),
-        Column("Sent per execution", "bytes", "per device that sends; see Algorithm"),
-        Column("Algorithm", "text", "ring, unless kernel_strategy in its config names another"),
-        Column("Senders", "int", "devices that send"),
-        Column("Modeled by", "text", "the bandwidth that the model has"),
-        Column("Made by", "code", "the pass after which it first appears", of="pass"),
-        Column("Not hidden because"),
-        Column("op_name"),
-        Column("Source"),
-    )
     labels = label_groups(rows, mesh)
-    return Table(columns, [_overview_cells(row, labels) for row in rows])
-
-
-def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -> list[Cell]:
-    figures, origin = row.figures, row.origin
-    overlap = figures.overlap
-    return [
-        row.collective.instruction,
-        _sent(row),
-        _of_all(row, figures.time.seconds),
-        _of_all(row, overlap.exposed_seconds),
-        origin.cause.value if origin.cause else None,
-        labels[row.collective.key],
-        figures.executions,
-        row.collective.kind,
-        figures.data_bytes,
-        figures.wire_bytes,
-        figures.algorithm,
-        figures.senders,
-        figures.time.reason,
-        origin.after,
-        overlap.reason.value if overlap.reason else None,
-        row.op_name,
-        row.source,
-    ]
+    return tabulate(
+        rows,
+        {
+            Column("Collective", "code", of="instruction"): lambda row: row.collective.instruction,
+            Column(
+                "Sent", "bytes", f"per device that sends and module execution; {_COUNTED}"
+            ): _sent,
+            Column(
+                "Modeled µs", "float", "of all executions, by link bandwidth; not measured"
+            ): lambda row: _of_all(row, row.figures.time.seconds),
+            Column(
+                "Exposed µs", "float", "of all executions, less the time of what runs meanwhile"
+            ): lambda row: _of_all(row, row.figures.overlap.exposed_seconds),
+            Column("Cause"): lambda row: row.origin.cause.value if row.origin.cause else None,
+            Column("Groups", "text", "drawn below"): lambda row: labels[row.collective.key],
+            Column(
+                "Executions", "int", "per module execution; empty where it is not known"
+            ): lambda row: row.figures.executions,
+            Column("Kind", "code", of="opcode"): lambda row: row.collective.kind,
+            Column(
+                "Bytes", "bytes", "the full logical array: the larger of operands and result"
+            ): lambda row: row.figures.data_bytes,
+            Column(
+                "Sent per execution", "bytes", "per device that sends; see Algorithm"
+            ): lambda row: row.figures.wire_bytes,
+            Column(
+                "Algorithm", "text", "ring, unless kernel_strategy in its config names another"
+            ): lambda row: row.figures.algorithm,
+            Column("Senders", "int", "devices that send"): lambda row: row.figures.senders,
+            Column("Modeled by", "text", "the bandwidth that the model has"): lambda row: (
+                row.figures.time.reason
+            ),
+            Column(
+                "Made by", "code", "the pass after which it first appears", of="pass"
+            ): lambda row: row.origin.after,
+            Column("Not hidden because"): lambda row: (
+                row.figures.overlap.reason.value if row.figures.overlap.reason else None
+            ),
+            Column("op_name"): lambda row: row.op_name,
+            Column("Source"): lambda row: row.source,
+        },
+    )
 
 
 _CHEAPER = "not counted: cheaper branch"
@@ -107,33 +105,31 @@ _COUNTED = "unknown trip counts count once, conditionals as their costliest bran
 def _origins(
     rows: Sequence[CollectiveRow], numbers: Mapping[str, str], mesh: MeshRecord | None
 ) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Why", "sentence", "scope and phase of the framework's op, axes, and the cause"),
-        Column("Cause"),
-        Column("Grade", "text", "exact if the snapshots show it"),
-        Column("Value", "code", "before partitioning"),
-        Column("Sharding before", "code", "of partial results those of the operands"),
-        Column("Sharding after", "code"),
-        Column("First in", "text", "the first snapshot that has it"),
+    return tabulate(
+        rows,
+        {
+            Column("Collective", "code", of="instruction"): lambda row: row.collective.instruction,
+            Column(
+                "Why", "sentence", "scope and phase of the framework's op, axes, and the cause"
+            ): lambda row: reason_words(row, find_axes(row, mesh), mesh),
+            Column("Cause"): lambda row: row.origin.cause.value if row.origin.cause else None,
+            Column("Grade", "text", "exact if the snapshots show it"): lambda row: row.origin.grade,
+            Column("Value", "code", "before partitioning"): lambda row: (
+                row.sharding.value if row.sharding else None
+            ),
+            Column(
+                "Sharding before", "code", "of partial results those of the operands"
+            ): lambda row: row.sharding.from_ if row.sharding else f"({row.sharding_reason})",
+            Column("Sharding after", "code"): lambda row: (
+                (row.sharding.to or f"({row.sharding.to_reason})") if row.sharding else None
+            ),
+            Column("First in", "text", "the first snapshot that has it"): lambda row: (
+                numbers.get(row.origin.stage, row.origin.stage)
+                if row.origin.stage
+                else f"({row.origin.stage_reason})"
+            ),
+        },
     )
-    return Table(columns, [_origin_cells(row, numbers, mesh) for row in rows])
-
-
-def _origin_cells(
-    row: CollectiveRow, numbers: Mapping[str, str], mesh: MeshRecord | None
-) -> list[Cell]:
-    origin, pair = row.origin, row.sharding
-    return [
-        row.collective.instruction,
-        reason_words(row, find_axes(row, mesh), mesh),
-        origin.cause.value if origin.cause else None,
-        origin.grade,
-        pair.value if pair else None,
-        pair.from_ if pair else f"({row.sharding_reason})",
-        (pair.to or f"({pair.to_reason})") if pair else None,
-        numbers.get(origin.stage, origin.stage) if origin.stage else f"({origin.stage_reason})",
-    ]
 
 
 def _events(rows: Sequence[CollectiveRow]) -> Table:
@@ -192,37 +188,35 @@ _LESSER = "exposed time, or the time of independent work not run meanwhile, the 
 
 
 def _overlap(rows: Sequence[CollectiveRow], time_name: str) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Hidden µs", "float", "of all executions: modeled time less the exposed time"),
-        Column("Exposed µs", "float", "of all executions: modeled time that nothing hides"),
-        Column("Hideable µs", "float", f"upper bound of all executions: {_LESSER}"),
-        Column("Work meanwhile µs", "float", f"of all executions: {time_name}, hiding or not"),
-        Column("Form"),
-        Column("Ends with", "code", of="instruction"),
-        Column("Runs meanwhile", "code"),
-        Column("Why not hidden"),
-        Column("What to try"),
+    return tabulate(
+        rows,
+        {
+            Column("Collective", "code", of="instruction"): lambda row: row.collective.instruction,
+            Column(
+                "Hidden µs", "float", "of all executions: modeled time less the exposed time"
+            ): lambda row: _of_all(row, _hidden(row)),
+            Column(
+                "Exposed µs", "float", "of all executions: modeled time that nothing hides"
+            ): lambda row: _of_all(row, row.figures.overlap.exposed_seconds),
+            Column(
+                "Hideable µs", "float", f"upper bound of all executions: {_LESSER}"
+            ): lambda row: _of_all(row, row.figures.overlap.hideable_seconds),
+            Column(
+                "Work meanwhile µs", "float", f"of all executions: {time_name}, hiding or not"
+            ): lambda row: _of_all(row, row.figures.overlap.work_seconds),
+            Column("Form"): _form,
+            Column("Ends with", "code", of="instruction"): lambda row: row.collective.done,
+            Column("Runs meanwhile", "code"): _meanwhile,
+            Column("Why not hidden"): lambda row: plain(row.figures.overlap.reason_detail),
+            Column("What to try"): lambda row: row.remedy,
+        },
     )
-    return Table(columns, [_overlap_cells(row) for row in rows])
 
 
-def _overlap_cells(row: CollectiveRow) -> list[Cell]:
-    collective, overlap = row.collective, row.figures.overlap
+def _form(row: CollectiveRow) -> str:
+    collective = row.collective
     thread = f", thread {collective.thread}" if collective.thread else ""
-    sync = ", is_sync" if collective.is_sync else ""
-    return [
-        collective.instruction,
-        _of_all(row, _hidden(row)),
-        _of_all(row, overlap.exposed_seconds),
-        _of_all(row, overlap.hideable_seconds),
-        _of_all(row, overlap.work_seconds),
-        f"{collective.form}{thread}{sync}",
-        collective.done,
-        _meanwhile(row),
-        plain(overlap.reason_detail),
-        row.remedy,
-    ]
+    return f"{collective.form}{thread}{', is_sync' if collective.is_sync else ''}"
 
 
 def _hidden(row: CollectiveRow) -> float | None:

@@ -13,7 +13,7 @@ from xlareport.pages.compare.collectives import collectives_table
 from xlareport.pages.compare.figures import FigureRow, figure_rows
 from xlareport.pages.compare.operations import operations_table
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
 from xlareport.records.compare import ComparedRecord, DifferenceRecord
 from xlareport.runtime import units
 
@@ -95,44 +95,47 @@ def page_tables(compared: ComparedRecord) -> Mapping[str, Table]:
 
 
 def _instructions(times: ComparedTimes) -> Table:
-    columns = (
-        Column("In the head", "code", of="instruction"),
-        Column("Slower by µs", "float", "self time per run; negative where faster"),
-        Column("Base µs", "float", "per run, without nested instructions"),
-        Column("Head µs", "float", "per run, without nested instructions"),
-        Column("Outside noise", "text", "difference larger than two standard errors"),
-        Column("Change in compilation"),
-        Column("In the base", "code", of="instruction"),
-        Column("Paired by", "chip"),
+    return tabulate(
+        times.instructions,
+        {
+            Column("In the head", "code", of="instruction"): lambda row: (
+                ", ".join(row.head) or None
+            ),
+            Column(
+                "Slower by µs", "float", "self time per run; negative where faster"
+            ): lambda row: row.after - row.before,
+            Column("Base µs", "float", "per run, without nested instructions"): lambda row: (
+                row.before if row.base else None
+            ),
+            Column("Head µs", "float", "per run, without nested instructions"): lambda row: (
+                row.after if row.head else None
+            ),
+            Column(
+                "Outside noise", "text", "difference larger than two standard errors"
+            ): lambda row: _CERTAIN[row.certain],
+            Column("Change in compilation"): lambda row: row.what,
+            Column("In the base", "code", of="instruction"): lambda row: (
+                ", ".join(row.base) or None
+            ),
+            Column("Paired by", "chip"): lambda row: [row.grade, f"xr-{row.grade}"],
+        },
+        (1, "desc"),
     )
-    return Table(columns, [_row(instruction) for instruction in times.instructions], (1, "desc"))
-
-
-def _row(time_change: TimeChange) -> list[Cell]:
-    return [
-        ", ".join(time_change.head) or None,
-        time_change.after - time_change.before,
-        time_change.before if time_change.base else None,
-        time_change.after if time_change.head else None,
-        _CERTAIN[time_change.certain],
-        time_change.what,
-        ", ".join(time_change.base) or None,
-        [time_change.grade, f"xr-{time_change.grade}"],
-    ]
 
 
 def _scopes(times: ComparedTimes) -> Table:
-    columns = (
-        Column("Scope"),
-        Column("Slower by µs", "float", "self time of all its instructions per run"),
-        Column("Base µs", "float"),
-        Column("Head µs", "float"),
+    return tabulate(
+        times.scopes,
+        {
+            Column("Scope"): lambda row: row.scope,
+            Column(
+                "Slower by µs", "float", "self time of all its instructions per run"
+            ): lambda row: row.after - row.before,
+            Column("Base µs", "float"): lambda row: row.before,
+            Column("Head µs", "float"): lambda row: row.after,
+        },
+        (1, "desc"),
     )
-    rows: list[list[Cell]] = [
-        [scope.scope, scope.after - scope.before, scope.before, scope.after]
-        for scope in times.scopes
-    ]
-    return Table(columns, rows, (1, "desc"))
 
 
 _NONE = "none"

@@ -15,7 +15,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.collectives.page import collectives_words
 from xlareport.pages.cost.basis import cycles_words, on_chip_spaces
 from xlareport.pages.cost.charts import roofline, roofline_words
-from xlareport.pages.cost.tables import cost_tables, with_cycles, with_estimates
+from xlareport.pages.cost.tables import cost_tables, cycle_columns, estimate_columns
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
@@ -74,14 +74,10 @@ _TPU_RULES = (
 
 def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> Mapping[str, Table]:
     here = navigation.module_page(record.slug, "cost")
-    tables = cost_tables(cost, navigation.instructions_address(record.slug, here))
-    heaviest = tables["heaviest"]
-    if module.kernels is not None:
-        runs = {row.instruction: row.cost.executions for row in cost.heaviest}
-        heaviest = with_estimates(heaviest, module.kernels, runs)
-    if module.tpu is not None:
-        heaviest = with_cycles(heaviest, record.slug, module.tpu.programs)
-    return {**tables, "heaviest": heaviest}
+    near, behind = estimate_columns(module.kernels) if module.kernels else ({}, {})
+    cycles = cycle_columns(record.slug, module.tpu.programs) if module.tpu else {}
+    instructions = navigation.instructions_address(record.slug, here)
+    return cost_tables(cost, instructions, {**cycles, **near}, behind)
 
 
 def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> CostPage:

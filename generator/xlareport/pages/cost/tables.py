@@ -1,31 +1,43 @@
 """The tables of the page on the cost of a module."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 from urllib.parse import quote
 
-from msgspec.structs import replace
-
 from xlareport.analysis.cost.breakdown import SEVERAL, CostPart
+from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS, MAIN_MODEL, XlaEstimate
+from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS, MAIN_MODEL
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.pages import navigation
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Cell, Column, Table, tabulate
 
-_BEHIND = 3
-"""Columns in front of those that are added: instruction, share, roofline time."""
+HeavyColumns: TypeAlias = Mapping[Column, Callable[[HeavyInstruction], Cell]]
+"""Columns of the table of the heaviest instructions, with what each shows of one."""
+_NONE: HeavyColumns = {}
 
 
-def cost_tables(cost: CostReport, instructions: str) -> Mapping[str, Table]:
+def cost_tables(
+    cost: CostReport, instructions: str, near: HeavyColumns = _NONE, behind: HeavyColumns = _NONE
+) -> Mapping[str, Table]:
     """Return the tables of the page by their names.
 
-    A scope links to its instructions, in the table at the address `instructions`.
+    A scope links to its instructions, in the table at the address `instructions`. Further columns
+    of the heaviest instructions are `near` the roofline time, or `behind` all others.
     """
+    scope = Column("Scope", "link", "leads to its instructions")
+
+    def link(part: CostPart) -> Cell:
+        named = (level for level in part.name.split("/") if level != SEVERAL)
+        search = f"{instructions}&q={quote(' '.join(named), safe='')}"
+        return [part.name, search] if part.name else [_NO_OP_NAME, instructions]
+
     tables = {
-        "heaviest": _heaviest(cost),
-        "scopes": _link_scopes(_parts("Scope", cost.scopes, cost), instructions),
+        "heaviest": _heaviest(cost, near, behind),
+        "scopes": _parts("Scope", cost.scopes, cost, {scope: link}),
         "computations": _parts("Computation", cost.computations, cost),
         "opcodes": _parts("Opcode", cost.opcodes, cost),
     }
@@ -54,50 +66,48 @@ _STORED = Column(
 )
 
 
-def _heaviest(cost: CostReport) -> Table:
-    stored = [row.stored_bytes for row in cost.heaviest if row.stored_bytes is not None]
-    columns = (
-        Column("Instruction", "code", of="instruction"),
-        Column("Share", "percent", f"of the {cost.time_name} of the module"),
-        Column("Roofline µs", "float", "lower bound, not measured"),
-        *([Column(_CYCLES, "int", "of all executions")] if cost.cycles else []),
-        Column("Bound by", "text", "what bounds the roofline time"),
-        Column("FLOPs", "flops", "of all executions"),
-        Column("Bytes accessed", "bytes", "read and written, by all executions"),
-        *([_STORED] if stored else []),
-        Column("Opcode", "code", of="opcode"),
-        Column("Shape", "code", of="shape"),
-        Column("Executions", "int", "per module execution"),
-        Column("Read", "bytes", "by all executions"),
-        Column("Written", "bytes", "by all executions"),
-        Column("FLOP/byte", "float", "operational intensity, by bytes of device memory"),
-        Column("Grade", "text", "exact, or guessed if the FLOPs are not certain"),
-        Column("Scope"),
-        Column("Source"),
+def _heaviest(cost: CostReport, near: HeavyColumns, behind: HeavyColumns) -> Table:
+    stored = any(row.stored_bytes is not None for row in cost.heaviest)
+    cycles = Column(_CYCLES, "int", "of all executions")
+    return tabulate(
+        cost.heaviest,
+        {
+            Column("Instruction", "code", of="instruction"): lambda row: row.instruction,
+            Column("Share", "percent", f"of the {cost.time_name} of the module"): (
+                lambda row: row.share
+            ),
+            Column("Roofline µs", "float", "lower bound, not measured"): (
+                lambda row: row.roofline_seconds * 1e6
+            ),
+            **near,
+            **({cycles: lambda row: row.cycles} if cost.cycles else {}),
+            Column("Bound by", "text", "what bounds the roofline time"): lambda row: row.limit,
+            Column("FLOPs", "flops", "of all executions"): lambda row: row.flops,
+            Column("Bytes accessed", "bytes", "read and written, by all executions"): (
+                lambda row: row.bytes_accessed
+            ),
+            **({_STORED: _in_device_memory} if stored else {}),
+            Column("Opcode", "code", of="opcode"): lambda row: row.opcode,
+            Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),
+            Column("Executions", "int", "per module execution"): lambda row: row.cost.executions,
+            Column("Read", "bytes", "by all executions"): lambda row: row.bytes_read,
+            Column("Written", "bytes", "by all executions"): lambda row: row.bytes_written,
+            Column("FLOP/byte", "float", "operational intensity, by bytes of device memory"): (
+                lambda row: row.cost.intensity or None
+            ),
+            Column("Grade", "text", "exact, or guessed if the FLOPs are not certain"): (
+                lambda row: row.cost.grade
+            ),
+            Column("Scope"): lambda row: row.scope,
+            Column("Source"): lambda row: row.source,
+            **behind,
+        },
+        empty="No instruction with known cost.",
     )
-    rows: list[list[Cell]] = [
-        [
-            row.instruction,
-            row.share,
-            row.roofline_seconds * 1e6,
-            *([row.cycles] if cost.cycles else []),
-            row.limit,
-            row.flops,
-            row.bytes_accessed,
-            *([row.cost.of_all_runs(row.cost.main_memory_bytes)] if stored else []),
-            row.opcode,
-            shortened(row.shape),
-            row.cost.executions,
-            row.bytes_read,
-            row.bytes_written,
-            row.cost.intensity or None,
-            row.cost.grade,
-            row.scope,
-            row.source,
-        ]
-        for row in cost.heaviest
-    ]
-    return Table(columns, rows, empty="No instruction with known cost.")
+
+
+def _in_device_memory(row: HeavyInstruction) -> int | None:
+    return row.cost.of_all_runs(row.cost.main_memory_bytes)
 
 
 def shortened(shape: str) -> str:
@@ -122,51 +132,42 @@ def _products(cost: CostReport) -> Table:
 
 
 def _loops(cost: CostReport) -> Table:
-    whole = cost.whole_seconds
-    cycles = any(loop.cycles is not None for loop in cost.loops)
-    columns = (
-        Column("Loop", "code", of="instruction"),
-        Column("Trip count", "int", "empty if not known"),
-        Column("Source of trip count"),
-        Column("Times entered", "int", "per module execution"),
-        Column(time_title(cost.time_name), "float", "of the body, all iterations included"),
-        Column("Share", "percent", f"of the {cost.time_name} of the module"),
-        *([Column(_CYCLES, "int", "of the body, all iterations included")] if cycles else []),
-        Column("Scope"),
-        Column("Source"),
+    whole, inside = cost.whole_seconds, "of the body, all iterations included"
+    has_cycles = any(loop.cycles is not None for loop in cost.loops)
+    cycles = Column(_CYCLES, "int", inside)
+    return tabulate(
+        cost.loops,
+        {
+            Column("Loop", "code", of="instruction"): lambda row: row.instruction,
+            Column("Trip count", "int", "empty if not known"): lambda row: row.trip_count.count,
+            Column("Source of trip count"): lambda row: row.trip_count.reason,
+            Column("Times entered", "int", "per module execution"): lambda row: row.executions,
+            Column(time_title(cost.time_name), "float", inside): lambda row: (
+                None if row.seconds is None else row.seconds * 1e6
+            ),
+            Column("Share", "percent", f"of the {cost.time_name} of the module"): lambda row: (
+                row.seconds / whole if whole and row.seconds is not None else None
+            ),
+            **({cycles: lambda row: row.cycles} if has_cycles else {}),
+            Column("Scope"): lambda row: row.scope,
+            Column("Source"): lambda row: row.source,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            loop.instruction,
-            loop.trip_count.count,
-            loop.trip_count.reason,
-            loop.executions,
-            None if loop.seconds is None else loop.seconds * 1e6,
-            loop.seconds / whole if whole and loop.seconds is not None else None,
-            *([loop.cycles] if cycles else []),
-            loop.scope,
-            loop.source,
-        ]
-        for loop in cost.loops
-    ]
-    return Table(columns, rows)
 
 
 _LONGEST_SHAPE = 120
 
 
 def _uncounted(cost: CostReport) -> Table:
-    columns = (
-        Column("Instruction", "code", of="instruction"),
-        Column("Opcode", "code", of="opcode"),
-        Column("Computation", "code", of="instruction"),
-        Column("Reason"),
+    return tabulate(
+        cost.uncounted,
+        {
+            Column("Instruction", "code", of="instruction"): lambda row: row.instruction,
+            Column("Opcode", "code", of="opcode"): lambda row: row.opcode,
+            Column("Computation", "code", of="instruction"): lambda row: row.computation,
+            Column("Reason"): lambda row: row.reason,
+        },
     )
-    rows = [
-        (uncounted.instruction, uncounted.opcode, uncounted.computation, uncounted.reason)
-        for uncounted in cost.uncounted
-    ]
-    return Table(columns, rows)
 
 
 _FUSION_WHOLE = "a fusion counts as a whole"
@@ -175,110 +176,90 @@ _FUSIONS = {"Opcode": "the time of a fusion is divided among its instructions by
 _COUNTED = "fused ones included; without parameters and what reductions, scatters and sorts apply"
 
 
-def _link_scopes(table: Table, instructions: str) -> Table:
-    """Return the table of scopes with links to the instructions whose op_names have all levels."""
-    column = replace(table.columns[0], kind="link", help="leads to its instructions")
-    rows = [[_link_scope(str(name), instructions), *cells] for name, *cells in table.rows]
-    return replace(table, columns=(column, *table.columns[1:]), rows=rows)
-
-
-def _link_scope(scope: str, instructions: str) -> Cell:
-    if scope == _NO_OP_NAME:
-        return [scope, instructions]
-    named = (level for level in scope.split("/") if level != SEVERAL)
-    return [scope, f"{instructions}&q={quote(' '.join(named), safe='')}"]
-
-
-def _parts(title: str, parts: Sequence[CostPart], cost: CostReport) -> Table:
+def _parts(
+    title: str,
+    parts: Sequence[CostPart],
+    cost: CostReport,
+    first: Mapping[Column, Callable[[CostPart], Cell]] | None = None,
+) -> Table:
+    name = Column(title, of="opcode" if title == "Opcode" else "")
     whole, bound = cost.whole_seconds, "estimate" if cost.by_cycles else "lower bound"
-    columns = (
-        Column(title, of="opcode" if title == "Opcode" else ""),
-        Column(
-            time_title(cost.time_name), "float", f"{bound}; {_FUSIONS.get(title, _FUSION_WHOLE)}"
-        ),
-        Column("Share", "percent", f"of the {cost.time_name} of the module"),
-        Column("FLOPs", "flops"),
-        Column("Transcendentals", "int", "such as exp and tanh, element by element"),
-        Column("Bytes accessed", "bytes"),
-        Column("Instructions", "int", _COUNTED),
-        Column("Unknown", "int", "instructions with unknown cost"),
+    return tabulate(
+        parts,
+        {
+            **(first or {name: lambda row: row.name or _NO_OP_NAME}),
+            Column(
+                time_title(cost.time_name),
+                "float",
+                f"{bound}; {_FUSIONS.get(title, _FUSION_WHOLE)}",
+            ): lambda row: row.seconds * 1e6,
+            Column("Share", "percent", f"of the {cost.time_name} of the module"): lambda row: (
+                row.seconds / whole if whole else None
+            ),
+            Column("FLOPs", "flops"): lambda row: row.flops,
+            Column(
+                "Transcendentals", "int", "such as exp and tanh, element by element"
+            ): lambda row: row.transcendentals,
+            Column("Bytes accessed", "bytes"): lambda row: row.bytes_accessed,
+            Column("Instructions", "int", _COUNTED): lambda row: row.instructions,
+            Column("Unknown", "int", "instructions with unknown cost"): lambda row: row.unknown_ops,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            part.name or _NO_OP_NAME,
-            part.seconds * 1e6,
-            part.seconds / whole if whole else None,
-            part.flops,
-            part.transcendentals,
-            part.bytes_accessed,
-            part.instructions,
-            part.unknown_ops,
-        ]
-        for part in parts
-    ]
-    return Table(columns, rows)
 
 
-def with_estimates(table: Table, kernels: ModuleKernels, runs: Mapping[str, int | None]) -> Table:
-    """Return the table with a column for each of XLA's cost models, and one for launches.
+def estimate_columns(kernels: ModuleKernels) -> tuple[HeavyColumns, HeavyColumns]:
+    """Return a column for each of XLA's cost models: its main one with launches, and the others.
 
-    `runs` are the executions of instructions by name. The estimates are XLA's, for the device that
-    it compiled for; no column is part of the roofline time.
+    The estimates are XLA's, for the device that it compiled for; no column is part of the roofline
+    time.
     """
     models = sorted(
         {estimate.model for estimates in kernels.estimates.values() for estimate in estimates}
     )
     launching = {name for kernel in kernels.kernels for _, name in kernel.instructions}
-    beside = [model for model in models if model == MAIN_MODEL]
-    behind = [model for model in models if model != MAIN_MODEL]
     launch = Column(
         "Launch µs", "float", "kernel launches of all runs at the 1 µs that XLA assumes"
     )
-    rows: list[list[Cell]] = []
-    for row in table.rows:
-        name = str(row[0])
-        count = runs.get(name)
-        estimates = {estimate.model: estimate for estimate in kernels.estimates.get(name, ())}
-        times = {model: _time(estimates.get(model), count) for model in models}
-        launches = count * LAUNCH_MICROSECONDS if count and name in launching else None
-        near: list[Cell] = [*(times[model] for model in beside), launches]
-        rows.append([*row[:_BEHIND], *near, *row[_BEHIND:], *(times[model] for model in behind)])
-    start, end = table.columns[:_BEHIND], table.columns[_BEHIND:]
-    head = (*start, *map(_column, beside), launch, *end, *map(_column, behind))
-    return replace(table, columns=head, rows=rows)
+
+    def launches(row: HeavyInstruction) -> float | None:
+        count = row.cost.executions if row.instruction in launching else None
+        return count * LAUNCH_MICROSECONDS if count else None
+
+    def time(model: str, row: HeavyInstruction) -> float | None:
+        of_row = kernels.estimates.get(row.instruction, ())
+        estimates = {estimate.model: estimate.microseconds for estimate in of_row}
+        runs = row.cost.executions
+        return estimates[model] * runs if model in estimates and runs else None
+
+    columns = {
+        model: (
+            Column(f"XLA {model} µs", "float", "XLA's own estimate, all runs, without launches"),
+            partial(time, model),
+        )
+        for model in models
+    }
+    main = columns.pop(MAIN_MODEL, None)
+    return dict([*([main] if main else []), (launch, launches)]), dict(columns.values())
 
 
-def _column(model: str) -> Column:
-    return Column(f"XLA {model} µs", "float", "XLA's own estimate, all runs, without launches")
-
-
-def _time(estimate: XlaEstimate | None, runs: int | None) -> float | None:
-    return estimate.microseconds * runs if estimate is not None and runs else None
-
-
-def with_cycles(table: Table, slug: str, programs: Sequence[TpuProgram]) -> Table:
-    """Return the table with the cycles of each instruction and a link to its program.
+def cycle_columns(slug: str, programs: Sequence[TpuProgram]) -> HeavyColumns:
+    """Return columns of the cycles of each instruction and of a link to its program.
 
     The cycles are independent of the roofline time: they exclude memory, and it excludes latencies.
     """
     program_of = {name: program for program in programs for name in program.instructions}
     page = navigation.address(navigation.module_page(slug, "tpu"))
-    columns = (
-        Column("TPU cycles", "int", "dynamic, all executions, without stalls"),
-        Column("TPU program", "link", "units over its schedule"),
-    )
-    rows = [
-        [*row[:_BEHIND], *_cells(program_of.get(str(row[0])), page), *row[_BEHIND:]]
-        for row in table.rows
-    ]
-    head = (*table.columns[:_BEHIND], *columns, *table.columns[_BEHIND:])
-    return replace(table, columns=head, rows=rows)
 
+    def cycles(row: HeavyInstruction) -> int | None:
+        program = program_of.get(row.instruction)
+        dynamic = program.dynamic_cycles if program else None
+        return dynamic * (program.runs or 1) if program and dynamic is not None else None
 
-def _cells(program: TpuProgram | None, page: str) -> list[Cell]:
-    if program is None:
-        return [None, None]
-    cycles = (
-        None if program.dynamic_cycles is None else program.dynamic_cycles * (program.runs or 1)
-    )
-    return [cycles, [program.program, f"{page}#program={quote(program.program)}"]]
+    def link(row: HeavyInstruction) -> Cell:
+        name = program_of[row.instruction].program if row.instruction in program_of else None
+        return [name, f"{page}#program={quote(name)}"] if name is not None else None
+
+    return {
+        Column("TPU cycles", "int", "dynamic, all executions, without stalls"): cycles,
+        Column("TPU program", "link", "units over its schedule"): link,
+    }

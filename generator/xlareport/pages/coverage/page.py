@@ -18,7 +18,7 @@ from xlareport.pages import navigation
 from xlareport.pages.long_tables import MadeRows, TableRow
 from xlareport.pages.names.page import describe
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.pages.tokens import NameCells
 from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, ReportRecord
@@ -199,18 +199,17 @@ def _link(module: ModuleOutline) -> list[str]:
 
 def problems_table(problems: Sequence[Problem]) -> Table:
     """Return the table of files that could not be read."""
-    columns = (
-        Column("File", "code"),
-        Column("Line", "int"),
-        Column("What happened"),
-        Column("The place", "code"),
+    return tabulate(
+        problems,
+        {
+            Column("File", "code"): lambda row: row.path,
+            Column("Line", "int"): lambda row: row.line,
+            Column("What happened"): lambda row: row.message,
+            Column("The place", "code"): lambda row: (
+                (row.excerpt.partition("\n")[0].strip()) or None
+            ),
+        },
     )
-    return Table(columns, [_problem(problem) for problem in problems])
-
-
-def _problem(problem: Problem) -> list[str | int | None]:
-    text = problem.excerpt.partition("\n")[0].strip()
-    return [problem.path, problem.line, problem.message, text or None]
 
 
 class _OfKind(Struct):

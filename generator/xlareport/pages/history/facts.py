@@ -57,7 +57,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
         if fact not in facts[name]:
             facts[name].append(fact)
     value = {
-        "seconds": analyzed.figures.seconds,
+        "seconds": analyzed.costed.seconds if analyzed.costed else None,
         "fusion": fusion_words(
             analysis.summary.origin.backend, has_decisions=bool(module.code.decisions)
         ),

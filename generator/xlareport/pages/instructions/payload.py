@@ -4,13 +4,12 @@ Name, opcode, shape and computation are in the index of the graph; these columns
 order, and the page script combines both into one table.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xlareport.analysis.cost.roofline import InstructionShares
-from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.source.locations import op_name_of, places_of
-from xlareport.hlo.model import HloModule, Instruction, InstructionKey
+from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.pages import navigation
 from xlareport.pages.pictures.graph import Interned, fitting
 from xlareport.storage.payloads import Payload, make_payload
@@ -24,18 +23,16 @@ _DIGITS = 7
 _Placed = tuple[InstructionKey, Instruction]
 
 
-def instructions_payloads(
-    slug: str, module: HloModule, cost: ModuleCost | None, shares: InstructionShares
-) -> Iterator[Payload]:
+def instructions_payloads(slug: str, costed: CostedModule) -> Iterator[Payload]:
     """Yield the pieces as files; each has their number, and an empty module has one."""
-    computations = list(fitting(module))
+    computations = list(fitting(costed.hlo))
     placed = [
         ((computation.name, line.name), line)
         for computation in computations
         for line in computation.instructions
     ]
     firsts = range(0, max(1, len(placed)), PIECE)
-    figures = _Figures(module, cost, shares)
+    figures = _Figures(costed)
     for number, first in enumerate(firsts):
         key = f"{navigation.module_key(slug, 'instructions')}-{number}"
         piece = figures.piece(placed[first : first + PIECE])
@@ -45,13 +42,9 @@ def instructions_payloads(
 class _Figures:
     """The columns that need the cost and the sources of a module."""
 
-    def __init__(
-        self, module: HloModule, cost: ModuleCost | None, shares: InstructionShares
-    ) -> None:
-        self._module = module
-        self._place = places_of(module)
-        self._costs: Mapping[InstructionKey, InstructionCost] = cost.instructions if cost else {}
-        self._shares = shares
+    def __init__(self, costed: CostedModule) -> None:
+        self._module, self._shares = costed.hlo, costed.shares
+        self._place, self._costs = places_of(costed.hlo), costed.cost.instructions
 
     def piece(self, placed: Sequence[_Placed]) -> dict[str, Any]:
         """Return the columns of some instructions; work and traffic are those of all runs."""

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from xlareport.analysis.kernels.gemms import ModuleGemms
 from xlareport.pages import navigation
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.readers.autotune_results import TuningResult
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -32,43 +32,38 @@ def gemm_words(gemms: ModuleGemms, tuning: Sequence[TuningResult] | None) -> str
 
 def gemms_table(record: ModuleRecord, gemms: ModuleGemms) -> Table:
     """Return the matmuls, with the cost of tiles and split-K."""
-    columns = (
-        Column("Instruction", "link", "its code", of="instruction"),
-        Column("Made by", "code", "Triton, or the library function that is called"),
-        Column("Result", "text", "batch and sides"),
-        Column("K", "int", "multiply-adds for each element"),
-        Column("Tile", "text", "of the result"),
-        Column("Split-K", "int", "parts that another kernel adds up"),
-        Column("Operand bytes", "bytes", "of both operands, once"),
-        Column(
-            "Loaded by tiles",
-            "bytes",
-            "rows and columns that the tiles load, before caches",
-        ),
-        Column("Partial sums", "bytes", "of split-K, written and read again"),
-        Column("Algorithm", "text", "number that the autotuner chose for a library"),
-        Column("Warps", "int", "of a block"),
-        Column("Stages", "int", "of the software pipeline"),
-    )
     page = navigation.address(navigation.module_page(record.slug, "code"))
-    rows: list[list[Cell]] = [
-        [
-            [gemm.instruction, f"{page}#unit={quote(gemm.instruction)}"],
-            gemm.made_by,
-            _sizes(gemm.result),
-            gemm.contracted,
-            _sizes(gemm.tile) or None,
-            gemm.split_k,
-            gemm.operand_bytes,
-            gemm.loaded_bytes,
-            gemm.partial_bytes,
-            gemm.algorithm or None,
-            gemm.warps,
-            gemm.stages,
-        ]
-        for gemm in gemms.gemms
-    ]
-    return Table(columns, rows, (7, "desc"))
+    return tabulate(
+        gemms.gemms,
+        {
+            Column("Instruction", "link", "its code", of="instruction"): lambda row: [
+                row.instruction,
+                f"{page}#unit={quote(row.instruction)}",
+            ],
+            Column(
+                "Made by", "code", "Triton, or the library function that is called"
+            ): lambda row: row.made_by,
+            Column("Result", "text", "batch and sides"): lambda row: _sizes(row.result),
+            Column("K", "int", "multiply-adds for each element"): lambda row: row.contracted,
+            Column("Tile", "text", "of the result"): lambda row: _sizes(row.tile) or None,
+            Column("Split-K", "int", "parts that another kernel adds up"): lambda row: row.split_k,
+            Column("Operand bytes", "bytes", "of both operands, once"): lambda row: (
+                row.operand_bytes
+            ),
+            Column(
+                "Loaded by tiles", "bytes", "rows and columns that the tiles load, before caches"
+            ): lambda row: row.loaded_bytes,
+            Column("Partial sums", "bytes", "of split-K, written and read again"): lambda row: (
+                row.partial_bytes
+            ),
+            Column(
+                "Algorithm", "text", "number that the autotuner chose for a library"
+            ): lambda row: row.algorithm or None,
+            Column("Warps", "int", "of a block"): lambda row: row.warps,
+            Column("Stages", "int", "of the software pipeline"): lambda row: row.stages,
+        },
+        (7, "desc"),
+    )
 
 
 def _sizes(sizes: Sequence[int]) -> str:
@@ -77,21 +72,22 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 def tuning_table(tuning: Sequence[TuningResult]) -> Table:
     """Return the autotuner's measurements in file order, which have no instruction names."""
-    columns = (
-        Column("Made by", "code", "Triton, or the library that was chosen"),
-        Column("µs", "float", "as the autotuner measured it"),
-        Column("Chosen", "text", "settings of what was chosen"),
-        Column("HLO", "code", "the instruction that was tuned"),
-        Column("Device", "text", "on which it was measured"),
+    return tabulate(
+        tuning[:_MOST_RESULTS],
+        {
+            Column("Made by", "code", "Triton, or the library that was chosen"): lambda row: (
+                row.made_by or None
+            ),
+            Column("µs", "float", "as the autotuner measured it"): lambda row: (
+                None if row.nanoseconds is None else row.nanoseconds / 1000
+            ),
+            Column("Chosen", "text", "settings of what was chosen"): lambda row: (
+                ", ".join(f"{name} {value}" for name, value in row.settings.items()) or None
+            ),
+            Column("HLO", "code", "the instruction that was tuned"): lambda row: (
+                row.hlo[:_LONGEST] or None
+            ),
+            Column("Device", "text", "on which it was measured"): lambda row: row.device or None,
+        },
+        (1, "desc"),
     )
-    rows: list[list[Cell]] = [
-        [
-            result.made_by or None,
-            None if result.nanoseconds is None else result.nanoseconds / 1000,
-            ", ".join(f"{name} {value}" for name, value in result.settings.items()) or None,
-            result.hlo[:_LONGEST] or None,
-            result.device or None,
-        ]
-        for result in tuning[:_MOST_RESULTS]
-    ]
-    return Table(columns, rows, (1, "desc"))

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
@@ -14,7 +15,7 @@ from xlareport.pages.figures import Figure
 from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
 from xlareport.pages.kernels.sentences import describe_kernel, occupancy_words
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.readers.autotune_results import TuningResult
 from xlareport.records.report import ModuleRecord
@@ -166,46 +167,87 @@ def _figures(kernels: Sequence[KernelRecord]) -> Iterator[Figure]:
 
 
 def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
-    columns = (
-        Column("Kernel", "link", "its code"),
-        Column("Share", "percent", "of the roofline time of the module, all that launch it"),
-        Column(
-            "Occupancy",
-            "precise",
-            "resident warps / warps that a multiprocessor or compute unit can hold",
-        ),
-        Column("Occupancy from", "precise", "lower bound"),
-        Column("Occupancy to", "precise", "upper bound"),
-        Column("Limited by", "text", "resources that allow no further block"),
-        Column("Registers", "int", "per thread"),
-        Column("Scalar registers", "int", "of a wavefront, on AMD GPUs"),
-        Column("Spills", "bytes", "stores and loads of spilled registers in the code of a thread"),
-        Column("Spilled registers", "int", "vector registers of a thread, on AMD GPUs"),
-        Column("Spilled scalars", "int", "scalar registers, on AMD GPUs"),
-        Column("Threads", "int", "of a block"),
-        Column("Blocks", "int", "of the launch"),
-        Column("Waves", "float", "blocks / blocks resident on the whole card"),
-        Column("Wave efficiency", "precise", "waves / waves rounded up"),
-        Column("Shared memory", "bytes", "of a block, static and dynamic"),
-        Column("Dynamic shared memory", "bytes", "the part that the launch adds"),
-        Column("Stack", "bytes", "of a thread"),
-        Column("Registers at most", "int", "bound from the block size, where not allocated"),
-        Column("Threads at most", "int", "of a block, by .maxntid or .reqntid of the code"),
-        Column("Instructions", "int", "that launch it"),
-        Column("Launches", "int", "in the thunk sequence; loops repeat them"),
-        Column("Matrix", "code", "first matrix instruction of the PTX"),
-        Column("Link", "text", "grade of the link with the instructions"),
-        Column("Note"),
+    page = navigation.address(navigation.module_page(record.slug, "code"))
+
+    def link(row: KernelRecord) -> Cell:
+        place = row.instructions[0][1] if row.instructions else ""
+        return [row.name, f"{page}#unit={quote(place)}"] if place else row.name
+
+    table = tabulate(
+        kernels,
+        {
+            Column("Kernel", "link", "its code"): link,
+            Column(
+                "Share", "percent", "of the roofline time of the module, all that launch it"
+            ): lambda row: row.share,
+            Column(
+                "Occupancy",
+                "precise",
+                "resident warps / warps that a multiprocessor or compute unit can hold",
+            ): lambda row: row.occupancy,
+            Column("Occupancy from", "precise", "lower bound"): lambda row: row.occupancy_at_least,
+            Column("Occupancy to", "precise", "upper bound"): lambda row: row.occupancy_at_most,
+            Column("Limited by", "text", "resources that allow no further block"): lambda row: (
+                ", ".join(row.limited_by) or None
+            ),
+            Column("Registers", "int", "per thread"): lambda row: row.registers,
+            Column("Scalar registers", "int", "of a wavefront, on AMD GPUs"): lambda row: (
+                row.scalar_registers
+            ),
+            Column(
+                "Spills", "bytes", "stores and loads of spilled registers in the code of a thread"
+            ): lambda row: row.spill_bytes,
+            Column(
+                "Spilled registers", "int", "vector registers of a thread, on AMD GPUs"
+            ): lambda row: row.spilled_registers,
+            Column("Spilled scalars", "int", "scalar registers, on AMD GPUs"): lambda row: (
+                row.spilled_scalars
+            ),
+            Column("Threads", "int", "of a block"): lambda row: row.threads,
+            Column("Blocks", "int", "of the launch"): lambda row: row.blocks,
+            Column("Waves", "float", "blocks / blocks resident on the whole card"): lambda row: (
+                row.waves
+            ),
+            Column("Wave efficiency", "precise", "waves / waves rounded up"): lambda row: (
+                row.wave_efficiency
+            ),
+            Column("Shared memory", "bytes", "of a block, static and dynamic"): lambda row: (
+                row.shared_bytes
+            ),
+            Column("Dynamic shared memory", "bytes", "the part that the launch adds"): lambda row: (
+                row.dynamic_shared_bytes
+            ),
+            Column("Stack", "bytes", "of a thread"): lambda row: row.stack_bytes,
+            Column(
+                "Registers at most", "int", "bound from the block size, where not allocated"
+            ): lambda row: row.registers_at_most,
+            Column(
+                "Threads at most", "int", "of a block, by .maxntid or .reqntid of the code"
+            ): lambda row: row.threads_at_most,
+            Column("Instructions", "int", "that launch it"): lambda row: len(row.instructions),
+            Column("Launches", "int", "in the thunk sequence; loops repeat them"): lambda row: (
+                row.launches
+            ),
+            Column("Matrix", "code", "first matrix instruction of the PTX"): lambda row: (
+                row.matrix or None
+            ),
+            Column("Link", "text", "grade of the link with the instructions"): lambda row: (
+                row.grade
+            ),
+            Column("Note"): lambda row: row.note or None,
+        },
+        (1, "desc"),
     )
-    rows = [_row(record, kernel) for kernel in kernels]
     same = _RANGE if same_range(kernels) else ()
     used = [
         at
-        for at, column in enumerate(columns)
-        if at <= 1 or (column.title not in same and any(row[at] is not None for row in rows))
+        for at, column in enumerate(table.columns)
+        if at <= 1 or (column.title not in same and any(row[at] is not None for row in table.rows))
     ]
-    return Table(
-        tuple(columns[at] for at in used), [[row[at] for at in used] for row in rows], (1, "desc")
+    return replace(
+        table,
+        columns=tuple(table.columns[at] for at in used),
+        rows=[[row[at] for at in used] for row in table.rows],
     )
 
 
@@ -221,50 +263,18 @@ def same_range(kernels: Sequence[KernelRecord]) -> str:
     return f"Occupancy of every kernel: {units.share(least)} to {units.share(most)}."
 
 
-def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
-    page = navigation.address(navigation.module_page(record.slug, "code"))
-    place = kernel.instructions[0][1] if kernel.instructions else ""
-    return [
-        [kernel.name, f"{page}#unit={quote(place)}"] if place else kernel.name,
-        kernel.share,
-        kernel.occupancy,
-        kernel.occupancy_at_least,
-        kernel.occupancy_at_most,
-        ", ".join(kernel.limited_by) or None,
-        kernel.registers,
-        kernel.scalar_registers,
-        kernel.spill_bytes,
-        kernel.spilled_registers,
-        kernel.spilled_scalars,
-        kernel.threads,
-        kernel.blocks,
-        kernel.waves,
-        kernel.wave_efficiency,
-        kernel.shared_bytes,
-        kernel.dynamic_shared_bytes,
-        kernel.stack_bytes,
-        kernel.registers_at_most,
-        kernel.threads_at_most,
-        len(kernel.instructions),
-        kernel.launches,
-        kernel.matrix or None,
-        kernel.grade,
-        kernel.note or None,
-    ]
-
-
 def _command_buffers(buffers: Sequence[CommandBuffer]) -> Table:
-    columns = (
-        Column("Command buffer", "int", "in the order of the thunk sequence"),
-        Column("Members", "int", "ops behind one launch"),
-        Column("Kernels", "int", "members that launch a kernel"),
-        Column("Instructions", "text", "in order"),
+    return tabulate(
+        buffers,
+        {
+            Column("Command buffer", "int", "in the order of the thunk sequence"): lambda row: (
+                row.number
+            ),
+            Column("Members", "int", "ops behind one launch"): lambda row: row.total,
+            Column("Kernels", "int", "members that launch a kernel"): lambda row: row.kernels,
+            Column("Instructions", "text", "in order"): lambda row: " ".join(row.members),
+        },
     )
-    rows: list[list[Cell]] = [
-        [buffer.number, buffer.total, buffer.kernels, " ".join(buffer.members)]
-        for buffer in buffers
-    ]
-    return Table(columns, rows)
 
 
 def _cards(kernels: Sequence[KernelRecord], module: ModuleKernels) -> Table:

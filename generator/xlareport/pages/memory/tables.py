@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.memory import SpaceFigures
 from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.residency import Share
@@ -14,7 +13,7 @@ from xlareport.knowledge.devices import devices
 from xlareport.knowledge.memory_spaces import space_name, space_words
 from xlareport.pages.cost.tables import shortened
 from xlareport.pages.rendering.environment import code
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.readers.live_range import ScopeShare
 from xlareport.records.sentences import element_name, value_name, why
 from xlareport.runtime import units
@@ -37,60 +36,49 @@ def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Tab
 
 def _living(memory: MemoryReport) -> Table:
     """Return the table of values in use; the page script lists those at a position."""
-    columns = (
-        Column("HLO value", "code", of="instruction"),
-        Column("Size", "bytes"),
-        Column("Kind"),
-        Column("First position", "int"),
-        Column("Last position", "int"),
-        Column("Argument", "code", "name of an entry parameter"),
+    return tabulate(
+        memory.living,
+        {
+            Column("HLO value", "code", of="instruction"): lambda row: row.name,
+            Column("Size", "bytes"): lambda row: row.size,
+            Column("Kind"): lambda row: row.kind,
+            Column("First position", "int"): lambda row: row.start,
+            Column("Last position", "int"): lambda row: row.end,
+            Column("Argument", "code", "name of an entry parameter"): lambda row: row.argument,
+        },
     )
-    rows = [
-        (row.name, row.size, row.kind, row.start, row.end, row.argument) for row in memory.living
-    ]
-    return Table(columns, rows)
 
 
 def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
-    columns = [
-        Column("HLO value", "code", of="instruction"),
-        Column("Size", "bytes"),
-        Column("Shape", "code", of="shape"),
-        Column("Held until"),
-        Column("Defined at", "int", "schedule position"),
-        Column("Last used at", "int", "schedule position"),
-        Column("Memory", "text", "memory space"),
-        Column("Opcode", "code", of="opcode"),
-        Column("Kind", "text", "kind of its allocation"),
-        Column("Allocation", "int"),
-        Column("Live at peak", "text", "memory of arguments, outputs and constants is always held"),
-        Column("Scope"),
-        Column("Source"),
-    ]
-    cells = [_value(row, backend, chip) for row in rows]
-    if any(row.argument for row in rows):
-        columns.insert(2, Column("Argument", "code", "name of an entry parameter"))
-        for row, line in zip(rows, cells, strict=True):
-            line.insert(2, row.argument or None)
-    return Table(tuple(columns), cells)
-
-
-def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
-    return [
-        value_name(value_row),
-        value_row.size,
-        shortened(value_row.shape),
-        _held_until(value_row),
-        value_row.lifetime.start if value_row.lifetime else None,
-        value_row.lifetime.end if value_row.lifetime else None,
-        space_name(backend, value_row.color, chip) if value_row.color is not None else None,
-        value_row.opcode,
-        value_row.kind,
-        value_row.allocation,
-        _live_at_peak(value_row),
-        "" if value_row.argument else value_row.scope,
-        value_row.source,
-    ]
+    named = any(row.argument for row in rows)
+    argument = Column("Argument", "code", "name of an entry parameter")
+    return tabulate(
+        rows,
+        {
+            Column("HLO value", "code", of="instruction"): value_name,
+            Column("Size", "bytes"): lambda row: row.size,
+            **({argument: lambda row: row.argument or None} if named else {}),
+            Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),
+            Column("Held until"): _held_until,
+            Column("Defined at", "int", "schedule position"): (
+                lambda row: row.lifetime.start if row.lifetime else None
+            ),
+            Column("Last used at", "int", "schedule position"): (
+                lambda row: row.lifetime.end if row.lifetime else None
+            ),
+            Column("Memory", "text", "memory space"): (
+                lambda row: None if row.color is None else space_name(backend, row.color, chip)
+            ),
+            Column("Opcode", "code", of="opcode"): lambda row: row.opcode,
+            Column("Kind", "text", "kind of its allocation"): lambda row: row.kind,
+            Column("Allocation", "int"): lambda row: row.allocation,
+            Column(
+                "Live at peak", "text", "memory of arguments, outputs and constants is always held"
+            ): _live_at_peak,
+            Column("Scope"): lambda row: "" if row.argument else row.scope,
+            Column("Source"): lambda row: row.source,
+        },
+    )
 
 
 def _held_until(value_row: ValueRow) -> str | None:
@@ -119,24 +107,18 @@ def _occupied(value_row: ValueRow) -> str:
 
 
 def _donations(memory: MemoryReport) -> Table:
-    columns = (
-        Column("Argument", "int"),
-        Column("Name", "code"),
-        Column("Size", "bytes"),
-        Column("Output", "text", "tuple index of the aliased or matching output"),
-        Column("Aliased or donated"),
+    return tabulate(
+        memory.donations,
+        {
+            Column("Argument", "int"): lambda row: row.parameter,
+            Column("Name", "code"): lambda row: row.name,
+            Column("Size", "bytes"): lambda row: row.size,
+            Column("Output", "text", "tuple index of the aliased or matching output"): lambda row: (
+                _output(row.output)
+            ),
+            Column("Aliased or donated"): lambda row: "yes" if row.donated else "donatable",
+        },
     )
-    rows = [
-        (
-            donation.parameter,
-            donation.name,
-            donation.size,
-            _output(donation.output),
-            "yes" if donation.donated else "donatable",
-        )
-        for donation in memory.donations
-    ]
-    return Table(columns, rows)
 
 
 def _output(output: tuple[int, ...] | None) -> str:
@@ -146,61 +128,57 @@ def _output(output: tuple[int, ...] | None) -> str:
 
 
 def _remats(memory: MemoryReport) -> Table:
-    columns = (
-        Column("Instruction", "code", of="instruction"),
-        Column("Requested by"),
-        Column("Original", "code", "the rematerialized instruction, if it still exists"),
-        Column("FLOPs", "flops", "of all executions"),
-        Column("Bytes accessed", "bytes", "of all executions"),
+    return tabulate(
+        memory.rematerialized,
+        {
+            Column("Instruction", "code", of="instruction"): lambda row: row.instruction,
+            Column("Requested by"): lambda row: row.by,
+            Column(
+                "Original", "code", "the rematerialized instruction, if it still exists"
+            ): lambda row: row.original,
+            Column("FLOPs", "flops", "of all executions"): lambda row: row.cost.of_all_runs(
+                row.cost.flops
+            ),
+            Column("Bytes accessed", "bytes", "of all executions"): lambda row: (
+                row.cost.of_all_runs(row.cost.bytes_accessed)
+            ),
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            rematerialized.instruction,
-            rematerialized.by,
-            rematerialized.original,
-            rematerialized.cost.of_all_runs(rematerialized.cost.flops),
-            rematerialized.cost.of_all_runs(rematerialized.cost.bytes_accessed),
-        ]
-        for rematerialized in memory.rematerialized
-    ]
-    return Table(columns, rows)
 
 
 def _stacked(memory: MemoryReport) -> Table:
-    columns = (
-        Column("Buffer", "code", of="instruction"),
-        Column("Loop", "code", of="instruction"),
-        Column("Size", "bytes"),
-        Column("Trip count", "int"),
-        Column("In each iteration", "bytes"),
-        Column("Shape", "code", of="shape"),
-        Column("Scope"),
+    return tabulate(
+        memory.stacked,
+        {
+            Column("Buffer", "code", of="instruction"): lambda row: row.instruction,
+            Column("Loop", "code", of="instruction"): lambda row: row.loop,
+            Column("Size", "bytes"): lambda row: row.bytes,
+            Column("Trip count", "int"): lambda row: row.trip_count,
+            Column("In each iteration", "bytes"): lambda row: row.iteration_bytes,
+            Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),
+            Column("Scope"): lambda row: row.scope,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            *(buffer.instruction, buffer.loop, buffer.bytes, buffer.trip_count),
-            *(buffer.iteration_bytes, shortened(buffer.shape), buffer.scope),
-        ]
-        for buffer in memory.stacked
-    ]
-    return Table(columns, rows)
 
 
 def _host_transfers(memory: MemoryReport) -> Table:
     device = devices().get(memory.chip)
     link = device.host_link if device else None
-    columns = (
-        Column("Instruction", "code", of="instruction"),
-        Column("Direction"),
-        Column("Size", "bytes", "of one execution"),
-        Column("Executions", "int"),
-        Column("Total", "bytes"),
-        Column("Roofline time (µs)", "float", _link_words(device.name if device else "", link)),
-        Column("Opcode", "code", of="opcode"),
-        Column("Computation", "code", of="instruction"),
-    )
-    return Table(
-        columns, [_host_transfer(host_transfer, link) for host_transfer in memory.host_transfers]
+    words = _link_words(device.name if device else "", link)
+    return tabulate(
+        memory.host_transfers,
+        {
+            Column("Instruction", "code", of="instruction"): lambda row: row.instruction,
+            Column("Direction"): lambda row: row.direction,
+            Column("Size", "bytes", "of one execution"): lambda row: row.bytes,
+            Column("Executions", "int"): lambda row: row.executions,
+            Column("Total", "bytes"): lambda row: row.total_bytes,
+            Column("Roofline time (µs)", "float", words): (
+                lambda row: None if (seconds := row.seconds(link)) is None else seconds * 1e6
+            ),
+            Column("Opcode", "code", of="opcode"): lambda row: row.opcode,
+            Column("Computation", "code", of="instruction"): lambda row: row.computation,
+        },
     )
 
 
@@ -208,15 +186,6 @@ def _link_words(device: str, link: float | None) -> str:
     if link is None:
         return "not known: no speed of the link to the host is published for this device"
     return f"over the host link of {device}, {units.quantity(link, 'B/s')} in each direction"
-
-
-def _host_transfer(transfer: HostTransfer, link: float | None) -> list[Cell]:
-    seconds = transfer.seconds(link)
-    return [
-        *(transfer.instruction, transfer.direction, transfer.bytes, transfer.executions),
-        *(transfer.total_bytes, None if seconds is None else seconds * 1e6),
-        *(transfer.opcode, transfer.computation),
-    ]
 
 
 _TREE_LINES = 60
@@ -228,26 +197,17 @@ _SHARES = 12
 
 def spaces_table(backend: str | None, memory: MemoryReport) -> Table:
     """Return the table of memory spaces, with the figures of the memory usage report."""
-    columns = (
-        Column("Memory space"),
-        Column("Number", "int"),
-        Column("Allocated", "bytes"),
-        Column("In use at peak", "bytes"),
-        Column("Temp", "bytes", "preallocated-temp"),
-        Column("memory-usage-report"),
+    return tabulate(
+        memory.figures.spaces,
+        {
+            Column("Memory space"): lambda row: space_words(backend, row.color, memory.chip),
+            Column("Number", "int"): lambda row: row.color,
+            Column("Allocated", "bytes"): lambda row: row.allocated_bytes,
+            Column("In use at peak", "bytes"): lambda row: memory.space_peaks.get(row.color),
+            Column("Temp", "bytes", "preallocated-temp"): lambda row: row.temp_bytes,
+            Column("memory-usage-report"): lambda row: _reported(memory, row),
+        },
     )
-    rows = [
-        (
-            space_words(backend, space.color, memory.chip),
-            space.color,
-            space.allocated_bytes,
-            memory.space_peaks.get(space.color),
-            space.temp_bytes,
-            _reported(memory, space),
-        )
-        for space in memory.figures.spaces
-    ]
-    return Table(columns, rows)
 
 
 def _reported(memory: MemoryReport, space: SpaceFigures) -> str:
@@ -267,37 +227,28 @@ def _reported(memory: MemoryReport, space: SpaceFigures) -> str:
 
 def kinds_table(backend: str | None, memory: MemoryReport) -> Table:
     """Return the allocations by memory space and kind."""
-    columns = (
-        Column("Memory space"),
-        Column("Kind"),
-        Column("Allocations", "int"),
-        Column("Size", "bytes"),
+    return tabulate(
+        memory.kinds,
+        {
+            Column("Memory space"): lambda row: space_words(backend, row.color, memory.chip),
+            Column("Kind"): lambda row: row.kind,
+            Column("Allocations", "int"): lambda row: row.count,
+            Column("Size", "bytes"): lambda row: row.size,
+        },
     )
-    rows = [
-        (space_words(backend, kind.color, memory.chip), kind.kind, kind.count, kind.size)
-        for kind in memory.kinds
-    ]
-    return Table(columns, rows)
 
 
 def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
     """Return the table of values that layouts place in each memory space."""
-    columns = (
-        Column("Layout", "code"),
-        Column("Memory space"),
-        Column("HLO values", "int"),
-        Column("Total size", "bytes"),
+    return tabulate(
+        memory.layout_spaces,
+        {
+            Column("Layout", "code"): lambda row: f"S({row.number})",
+            Column("Memory space"): lambda row: space_words(backend, row.number, memory.chip),
+            Column("HLO values", "int"): lambda row: row.values,
+            Column("Total size", "bytes"): lambda row: row.size,
+        },
     )
-    rows = [
-        (
-            f"S({space.number})",
-            space_words(backend, space.number, memory.chip),
-            space.values,
-            space.size,
-        )
-        for space in memory.layout_spaces
-    ]
-    return Table(columns, rows)
 
 
 def _levers(memory: MemoryReport) -> Sequence[ValueRow]:
@@ -315,59 +266,48 @@ def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
 
 def arguments_table(memory: MemoryReport) -> Table:
     """Return the arguments by the beginnings of their names."""
-    columns = (
-        Column("Name", "code"),
-        Column("Arguments", "int"),
-        Column("Size", "bytes"),
-        Column("Largest", "code"),
-        Column("Its size", "bytes"),
+    return tabulate(
+        memory.argument_groups[:_SHARES],
+        {
+            Column("Name", "code"): lambda row: row.name,
+            Column("Arguments", "int"): lambda row: row.count,
+            Column("Size", "bytes"): lambda row: row.size,
+            Column("Largest", "code"): lambda row: row.largest,
+            Column("Its size", "bytes"): lambda row: row.largest_size,
+        },
     )
-    rows = [
-        (group.name, group.count, group.size, group.largest, group.largest_size)
-        for group in memory.argument_groups[:_SHARES]
-    ]
-    return Table(columns, rows)
 
 
 def breakdown_table(breakdown: Sequence[ScopeShare]) -> Table:
     """Return the lines of the breakdown of the peak that matter, in the order of the file."""
-    columns = (Column("Name"), Column("Total size", "bytes"), Column("Share", "percent"))
     whole = breakdown[0].total if breakdown else 0
     wanted = [line for line in breakdown if whole and line.total / whole >= _TREE_LEAST]
     indent = "\N{NO-BREAK SPACE}" * 4
-    rows = [
-        (
-            Markup("{}{}").format(indent * line.depth, code(line.name)),
-            line.total,
-            line.total / whole,
-        )
-        for line in wanted[:_TREE_LINES]
-    ]
-    return Table(columns, rows)
+    return tabulate(
+        wanted[:_TREE_LINES],
+        {
+            Column("Name"): lambda row: Markup("{}{}").format(indent * row.depth, code(row.name)),
+            Column("Total size", "bytes"): lambda row: row.total,
+            Column("Share", "percent"): lambda row: row.total / whole,
+        },
+    )
 
 
 def fills_table(backend: str | None, memory: MemoryReport) -> Table:
     """Return the allocations that lose most, with how full each gets."""
-    columns = (
-        Column("Allocation", "int"),
-        Column("Memory", "text", "memory space"),
-        Column("Kind"),
-        Column("Size", "bytes"),
-        Column("Peak memory", "bytes"),
-        Column("Wasted (upper bound)", "bytes"),
-        Column("Share", "percent"),
+    return tabulate(
+        (fill for fill in memory.fills[:_FILLS] if fill.lost),
+        {
+            Column("Allocation", "int"): lambda row: row.allocation.index,
+            Column("Memory", "text", "memory space"): lambda row: space_name(
+                backend, row.allocation.color, memory.chip
+            ),
+            Column("Kind"): lambda row: row.allocation.kind,
+            Column("Size", "bytes"): lambda row: row.allocation.size,
+            Column("Peak memory", "bytes"): lambda row: row.used,
+            Column("Wasted (upper bound)", "bytes"): lambda row: row.lost,
+            Column("Share", "percent"): lambda row: (
+                row.lost / row.allocation.size if row.allocation.size else 0.0
+            ),
+        },
     )
-    rows = [
-        (
-            fill.allocation.index,
-            space_name(backend, fill.allocation.color, memory.chip),
-            fill.allocation.kind,
-            fill.allocation.size,
-            fill.used,
-            fill.lost,
-            fill.lost / fill.allocation.size if fill.allocation.size else 0.0,
-        )
-        for fill in memory.fills[:_FILLS]
-        if fill.lost
-    ]
-    return Table(columns, rows)

@@ -8,7 +8,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.pages import navigation, words
 from xlareport.pages.names.page import describe
 from xlareport.pages.rendering.environment import href
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
 from xlareport.pages.texts.page import has_texts
 from xlareport.pages.tokens import NameCells
@@ -41,20 +41,16 @@ def _texts(record: ModuleRecord, summary: ModuleSummary) -> Iterator[Markup]:
 
 def files_table(summary: ModuleSummary) -> Table:
     """Return the table of the files."""
-    columns = (
-        Column("File", "name", "hover over a part for its meaning"),
-        Column("Kind", of="kind"),
-        Column("Contents"),
-        Column("Size", "bytes"),
-    )
     cells = NameCells()
-    rows = [
-        (
-            cells.cell(artifact.name),
-            artifact.name.kind,
-            describe(artifact.name),
-            artifact.entry.size,
-        )
-        for artifact in summary.files.artifacts
-    ]
-    return Table(columns, rows, meanings=cells.meanings)
+    return tabulate(
+        summary.files.artifacts,
+        {
+            Column("File", "name", "hover over a part for its meaning"): lambda row: cells.cell(
+                row.name
+            ),
+            Column("Kind", of="kind"): lambda row: row.name.kind,
+            Column("Contents"): lambda row: describe(row.name),
+            Column("Size", "bytes"): lambda row: row.entry.size,
+        },
+        meanings=cells.meanings,
+    )

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from xlareport.analysis.code.unfused_pairs import list_unfused_pairs
 from xlareport.analysis.compare.sketch import sketch_parsed
-from xlareport.analysis.module import (
-    AnalyzedModule,
-)
+from xlareport.analysis.cost.costed import CostedModule
+from xlareport.analysis.module import AnalyzedModule
 from xlareport.analysis.modules.summary import SnapshotSummary
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.mentions import list_mentioned
@@ -164,11 +163,11 @@ class ModulePages:
                     "Its pictures", lambda: self._pictures(choice), Pictures()
                 ),
                 lambda faults: faults.attempt("The search", self._search, ModuleSearchData()),
-                self._histories,
-                self._computations,
+                lambda faults: faults.attempt_all("The histories", self._histories),
+                lambda faults: faults.attempt_all("The computation timelines", self._computations),
                 lambda faults: faults.attempt("Its sketch for comparisons", self._sketch, ()),
                 lambda faults: faults.attempt("The page of its code", self._code, None),
-                self._of_snapshots,
+                lambda faults: tuple(self._of_snapshots(faults)),
                 lambda _: tuple(self._steps()),
             )
         )
@@ -205,9 +204,9 @@ class ModulePages:
 
     def _known(self) -> ColorData:
         """Return the values that color pictures of the final snapshot."""
-        figures = self.analyzed.figures
-        shares = {name: share for (_, name), share in figures.shares.items()}
-        return ColorData(shares, figures.times.shares if figures.times else {})
+        costed, times = self.analyzed.costed, self.analyzed.times
+        shares = {name: share for (_, name), share in (costed.shares if costed else {}).items()}
+        return ColorData(shares, times.shares if times else {})
 
     def _stages(self) -> list[SnapshotSummary]:
         """Return the snapshots that could be read."""
@@ -260,11 +259,10 @@ class ModulePages:
 
     def _sketch(self) -> tuple[TextFile, ...]:
         """Return the sketch of the module for comparisons, if the report has all its texts."""
-        analyzed, cost = self.analyzed, self.analyzed.figures.cost
-        module = analyzed.module
+        analyzed, module = self.analyzed, self.analyzed.module
         if any(snapshot.read_from.path not in self.texts.paths for snapshot in module.snapshots):
             return ()
-        sketched = sketch_parsed(module, analyzed.analysis.summary, cost)
+        sketched = sketch_parsed(module, analyzed.analysis.summary, analyzed.costed)
         return sketch_file(sketched, module.snapshots, self.texts.payloads)
 
     def _search(self) -> ModuleSearchData:
@@ -282,64 +280,47 @@ class ModulePages:
         steps = [(number, page.touched) for number, page in self.steps.items()]
         return searched(self.slug, [snapshot.hlo for snapshot in snapshots], stages, steps)
 
-    def _of_snapshots(self, faults: Faults) -> tuple[Payload, ...]:
-        """Return the payloads of single snapshots that are shown on demand."""
-        return (
-            *faults.attempt_all("The graph", self._graphs),
-            *faults.attempt_all("The instructions", self._instructions),
-            *faults.attempt_all("Facts on instructions", self._facts),
-            *faults.attempt_all("The timeline", self._timeline),
-            *faults.attempt_all("The TPU programs", self._tpu_programs),
-        )
+    def _of_snapshots(self, faults: Faults) -> Iterator[Payload]:
+        """Yield the payloads of single snapshots that are shown on demand."""
+        slug, analyzed, costed = self.slug, self.analyzed, self.analyzed.costed
+        if costed is not None:
+            yield from faults.attempt_all("The graph", partial(self._graphs, costed))
+            columns = partial(instructions_payloads, slug, costed)
+            yield from faults.attempt_all("The instructions", columns)
+        if analyzed.snapshots is not None:
+            facts = partial(facts_payload, slug, analyzed)
+            yield from faults.attempt_all("Facts on instructions", facts)
+        if costed is not None and analyzed.times is not None:
+            timeline = partial(timeline_payload, slug, costed.hlo, analyzed.times)
+            yield from faults.attempt_all("The timeline", timeline)
+        has_history = bool(analyzed.analysis.summary.changed_steps)
+        programs = partial(tpu_payloads, slug, analyzed.tpu, has_history=has_history)
+        yield from faults.attempt_all("The TPU programs", programs)
 
-    def _tpu_programs(self) -> Iterator[Payload]:
-        changed = self.analyzed.analysis.summary.changed_steps
-        return tpu_payloads(self.slug, self.analyzed.tpu, has_history=bool(changed))
-
-    def _graphs(self) -> Iterator[Payload]:
+    def _graphs(self, costed: CostedModule) -> Iterator[Payload]:
         """Yield the payloads of the graphs of the first and the final snapshot."""
-        module, figures = self.analyzed.module, self.analyzed.figures
-        first, final = module.snapshots[0] if module.snapshots else None, module.final
-        if final is not None:
-            key = navigation.module_key(self.slug, "graph")
-            yield from graph_payloads(key, final, figures.cost, self._known(), figures.instructions)
-        if first is not None and final is not None and first.hlo is not final.hlo:
+        times = self.analyzed.times
+        key, measured = (
+            navigation.module_key(self.slug, "graph"),
+            times.instructions if times else {},
+        )
+        yield from graph_payloads(key, costed.final, costed.cost, self._known(), measured)
+        first = costed.module.snapshots[0]
+        if first.hlo is not costed.hlo:
             yield from graph_payloads(navigation.module_key(self.slug, "graph-first"), first, None)
 
-    def _instructions(self) -> Iterator[Payload]:
-        """Yield the payloads of the table of all instructions of the final snapshot."""
-        final, figures = self.analyzed.module.final, self.analyzed.figures
-        if final is not None:
-            yield from instructions_payloads(self.slug, final.hlo, figures.cost, figures.shares)
-
-    def _facts(self) -> Iterator[Payload]:
-        """Yield the details of instructions for panels, if there are histories."""
-        if self.analyzed.snapshots is not None:
-            yield from facts_payload(self.slug, self.analyzed)
-
-    def _timeline(self) -> Iterator[Payload]:
-        """Yield the payload of the runs that are drawn, where a profiler saw some."""
-        final, times = self.analyzed.module.final, self.analyzed.figures.times
-        if final is not None and times is not None:
-            yield from timeline_payload(self.slug, final.hlo, times)
-
-    def _histories(self, faults: Faults) -> tuple[Payload, ...]:
+    def _histories(self) -> Iterator[Payload]:
         snapshots = self.analyzed.snapshots
         names = [(number, page.mentioned) for number, page in self.steps.items()]
-        if snapshots is None:
-            return ()
-        stored = partial(history_payloads, self.slug, snapshots, self._labels(), names)
-        return faults.attempt_all("The histories", stored)
+        if snapshots is not None:
+            yield from history_payloads(self.slug, snapshots, self._labels(), names)
 
-    def _computations(self, faults: Faults) -> tuple[Payload, ...]:
-        read, snapshots = self.analyzed.module.snapshots, self.analyzed.snapshots
-        if snapshots is None:
-            return ()
-        texts = {
-            snapshot.stage.key for snapshot in read if snapshot.read_from.name.kind == "hlo-text"
-        }
-        stored = partial(computation_payloads, self.slug, snapshots, self._labels(), texts)
-        return faults.attempt_all("The computation timelines", stored)
+    def _computations(self) -> Iterator[Payload]:
+        snapshots = self.analyzed.snapshots
+        read = self.analyzed.module.snapshots
+        texts = {stage.stage.key for stage in read if stage.read_from.name.kind == "hlo-text"}
+        if snapshots is not None:
+            yield from computation_payloads(self.slug, snapshots, self._labels(), texts)
 
 
 class _ModuleParts(Struct, frozen=True):

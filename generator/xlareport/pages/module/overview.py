@@ -16,7 +16,7 @@ from xlareport.pages.charts import curve_words, small_curve
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.replay.page import ReplayPart, replay_part
-from xlareport.pages.tables import Column, PartPage, Table
+from xlareport.pages.tables import Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.records.report import ModuleRecord
@@ -121,54 +121,52 @@ _UNNAMED = "(before a pipeline, in no file name)"
 
 def busiest_table(busies: Sequence[PassChanges]) -> Table:
     """Return the table of the passes that changed something."""
-    columns = (
-        Column("Pass", "code", "The last pass before each snapshot", of="pass"),
-        Column("Steps", "int", "Steps with changes in which it ran last"),
-        Column("Sole pass in", "int", "Steps in which no other pass ran"),
-        Column("Added", "int", "Instructions"),
-        Column("Removed", "int", "Instructions"),
-        Column("Changed", "int", "Instructions"),
-        Column("Total", "int", "Added, removed and changed"),
+    return tabulate(
+        busies,
+        {
+            Column("Pass", "code", "The last pass before each snapshot", of="pass"): lambda row: (
+                row.name or _UNNAMED
+            ),
+            Column("Steps", "int", "Steps with changes in which it ran last"): lambda row: (
+                row.steps
+            ),
+            Column("Sole pass in", "int", "Steps in which no other pass ran"): lambda row: (
+                row.certain
+            ),
+            Column("Added", "int", "Instructions"): lambda row: row.added,
+            Column("Removed", "int", "Instructions"): lambda row: row.removed,
+            Column("Changed", "int", "Instructions"): lambda row: row.modified,
+            Column("Total", "int", "Added, removed and changed"): lambda row: row.changes,
+        },
     )
-    rows = [
-        (
-            busy.name or _UNNAMED,
-            busy.steps,
-            busy.certain,
-            busy.added,
-            busy.removed,
-            busy.modified,
-            busy.changes,
-        )
-        for busy in busies
-    ]
-    return Table(columns, rows)
 
 
 def passes_table(overview: Overview) -> Table:
     """Return the table of passes with their times."""
-    columns = (
-        Column("Pass", "code", of="pass"),
-        Column("Kind", "text", "A pipeline contains other passes"),
-        Column("Runs", "int"),
-        Column("Reported a change", "int", "Runs that reported a change"),
-        Column("Self time (ms)", "float", "Without nested passes"),
-        Column("Share", "percent", "Of the time from the first start to the last end"),
+    return tabulate(
+        overview.passes,
+        {
+            Column("Pass", "code", of="pass"): lambda row: row.name,
+            Column("Kind", "text", "A pipeline contains other passes"): lambda row: (
+                "pipeline" if row.name in overview.pipelines else "pass"
+            ),
+            Column("Runs", "int"): lambda row: row.runs,
+            Column("Reported a change", "int", "Runs that reported a change"): lambda row: (
+                row.changed
+            ),
+            Column("Self time (ms)", "float", "Without nested passes"): lambda row: (
+                None if row.self_microseconds is None else row.self_microseconds / 1000
+            ),
+            Column(
+                "Share", "percent", "Of the time from the first start to the last end"
+            ): lambda row: (
+                row.self_microseconds / overview.span
+                if row.self_microseconds and overview.span
+                else None
+            ),
+        },
+        (4, "desc"),
     )
-    rows = [
-        (
-            pass_.name,
-            "pipeline" if pass_.name in overview.pipelines else "pass",
-            pass_.runs,
-            pass_.changed,
-            None if pass_.self_microseconds is None else pass_.self_microseconds / 1000,
-            pass_.self_microseconds / overview.span
-            if pass_.self_microseconds and overview.span
-            else None,
-        )
-        for pass_ in overview.passes
-    ]
-    return Table(columns, rows, (4, "desc"))
 
 
 def _steps(summary: ModuleSummary) -> Iterator[Link]:

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.runtime import units
 
 _STATIC_ROWS = 50
@@ -89,37 +89,30 @@ def _is_drawn(summary: ModuleSummary) -> bool:
 
 
 def _constants_table(summary: ModuleSummary) -> Table:
-    columns = (
-        Column("Embedded constant", of="instruction"),
-        Column("Shape", of="shape"),
-        Column("Size", "bytes"),
-        Column("In", of="instruction"),
+    return tabulate(
+        (
+            constant
+            for constant in summary.features.weights.largest
+            if constant.bytes >= _NOT_A_SCALAR
+        ),
+        {
+            Column("Embedded constant", of="instruction"): lambda row: row.name,
+            Column("Shape", of="shape"): lambda row: row.shape,
+            Column("Size", "bytes"): lambda row: row.bytes,
+            Column("In", of="instruction"): lambda row: row.computation,
+        },
     )
-    rows = [
-        (constant.name, constant.shape, constant.bytes, constant.computation)
-        for constant in summary.features.weights.largest
-        if constant.bytes >= _NOT_A_SCALAR
-    ]
-    return Table(columns, rows)
 
 
 def signature_table(signature: Signature) -> Table:
     """Return the table of the arguments."""
-    columns = (
-        Column("#", "int"),
-        Column("Argument", "code"),
-        Column("Shape", "code", of="shape"),
-        Column("Size", "bytes"),
-        Column("Donated"),
+    return tabulate(
+        signature.arguments,
+        {
+            Column("#", "int"): lambda row: row.number,
+            Column("Argument", "code"): lambda row: row.label,
+            Column("Shape", "code", of="shape"): lambda row: row.shape,
+            Column("Size", "bytes"): lambda row: row.bytes,
+            Column("Donated"): lambda row: "yes" if row.donated else "no",
+        },
     )
-    rows = [
-        (
-            argument.number,
-            argument.label,
-            argument.shape,
-            argument.bytes,
-            "yes" if argument.donated else "no",
-        )
-        for argument in signature.arguments
-    ]
-    return Table(columns, rows)

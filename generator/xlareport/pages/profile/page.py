@@ -23,7 +23,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_parts
 from xlareport.pages.figures import Figure
-from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.pictures.boxes import family
 from xlareport.pictures.legend import words_by_kind
@@ -265,17 +265,16 @@ def _runs(measured: Measured) -> Table:
 
 
 def _unknown_ops(op_times: Sequence[OpTime]) -> Table:
-    columns = (
-        Column("Name", "code"),
-        Column("Own ms", "float"),
-        Column("Count", "int"),
-        Column("First seen µs", "float"),
+    return tabulate(
+        op_times[:_MOST_UNKNOWN],
+        {
+            Column("Name", "code"): lambda row: row.name,
+            Column("Own ms", "float"): lambda row: row.own / 1e9,
+            Column("Count", "int"): lambda row: row.count,
+            Column("First seen µs", "float"): lambda row: row.first / _MICROSECOND,
+        },
+        (1, "desc"),
     )
-    rows: list[list[Cell]] = [
-        [op_time.name, op_time.own / 1e9, op_time.count, op_time.first / _MICROSECOND]
-        for op_time in op_times[:_MOST_UNKNOWN]
-    ]
-    return Table(columns, rows, (1, "desc"))
 
 
 def _time(picoseconds: int) -> str:

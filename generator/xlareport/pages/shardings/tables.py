@@ -7,7 +7,7 @@ from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.report import ShardedEntryValue
 from xlareport.analysis.shardings.shardy import ShardyStep
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.readers.partitioner_log import PartitionerWarning
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.shardings import (
@@ -60,71 +60,49 @@ def _shardy(steps: Sequence[ShardyStep]) -> Table:
 
 
 def _values(title: str, values: Sequence[ShardedEntryValue]) -> Table:
-    columns = (
-        Column(title, "code"),
-        Column("Sharding", "text", "in words"),
-        Column("Bytes per device", "bytes"),
-        Column("Shape", "code", "of the whole array", of="shape"),
-        Column("Bytes", "bytes", "of the whole array"),
-        Column("As written", "code"),
-        Column("Number", "int"),
+    return tabulate(
+        values,
+        {
+            Column(title, "code"): lambda row: row.label,
+            Column("Sharding", "text", "in words"): lambda row: row.words,
+            Column("Bytes per device", "bytes"): lambda row: row.part_bytes,
+            Column("Shape", "code", "of the whole array", of="shape"): lambda row: row.shape,
+            Column("Bytes", "bytes", "of the whole array"): lambda row: row.bytes,
+            Column("As written", "code"): lambda row: row.sharding,
+            Column("Number", "int"): lambda row: row.number,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            value.label,
-            value.words,
-            value.part_bytes,
-            value.shape,
-            value.bytes,
-            value.sharding,
-            value.number,
-        ]
-        for value in values
-    ]
-    return Table(columns, rows)
 
 
 def _changes(changes: Sequence[ShardingChange]) -> Table:
-    columns = (
-        Column("Instruction", "code", "before SPMD partitioning"),
-        Column("From"),
-        Column("To"),
-        Column(
-            "Received per device",
-            "bytes",
-            "at least, as partitioned, of one operand, by one device",
-        ),
-        Column("op_name", "code"),
-        Column("Source"),
-        Column("Operands", "code"),
-        Column("Shape", "code", "of the whole array", of="shape"),
-        Column("Bytes", "bytes", "of the whole array"),
-        Column("Received by all", "bytes", "by all devices together"),
-        Column("Collectives", "code", "made for the same op_name"),
-        Column("From, as written", "code"),
-        Column("To, as written", "code"),
-        Column("Computation", "code"),
+    return tabulate(
+        changes,
+        {
+            Column("Instruction", "code", "before SPMD partitioning"): lambda row: row.instruction,
+            Column("From"): lambda row: row.from_words,
+            Column("To"): lambda row: row.to_words,
+            Column(
+                "Received per device",
+                "bytes",
+                "at least, as partitioned, of one operand, by one device",
+            ): lambda row: row.received_bytes,
+            Column("op_name", "code"): lambda row: row.op_name,
+            Column("Source"): lambda row: row.source,
+            Column("Operands", "code"): lambda row: ", ".join(row.operands),
+            Column("Shape", "code", "of the whole array", of="shape"): lambda row: row.shape,
+            Column("Bytes", "bytes", "of the whole array"): lambda row: row.bytes,
+            Column("Received by all", "bytes", "by all devices together"): lambda row: (
+                row.received_by_all
+            ),
+            Column("Collectives", "code", "made for the same op_name"): lambda row: ", ".join(
+                row.collectives
+            ),
+            Column("From, as written", "code"): lambda row: row.from_sharding,
+            Column("To, as written", "code"): lambda row: row.to_sharding,
+            Column("Computation", "code"): lambda row: row.computation,
+        },
+        sort=(3, "desc"),
     )
-    rows: list[list[Cell]] = [
-        [
-            change.instruction,
-            change.from_words,
-            change.to_words,
-            change.received_bytes,
-            change.op_name,
-            change.source,
-            ", ".join(change.operands),
-            change.shape,
-            change.bytes,
-            change.received_by_all,
-            ", ".join(change.collectives),
-            change.from_sharding,
-            change.to_sharding,
-            change.computation,
-        ]
-        for change in changes
-    ]
-    return Table(columns, rows, sort=(3, "desc"))
 
 
 def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | None) -> Table:
@@ -175,60 +153,38 @@ def _shardings_before(pair: ShardingPair, collective: CollectiveRecord) -> tuple
 
 
 def _rematerializations(values: Sequence[Rematerialization]) -> Table:
-    columns = (
-        Column("Value", "code"),
-        Column("From"),
-        Column("To"),
-        Column("Gathered per device", "bytes", "the whole, on each device"),
-        Column("Kept", "bytes", "of the whole, by each device"),
-        Column("op_name", "code"),
-        Column("Grade"),
-        Column("Shape", "code", of="shape"),
-        Column("All-gathers", "code"),
-        Column("Slice", "code"),
-        Column("Computation", "code"),
+    return tabulate(
+        values,
+        {
+            Column("Value", "code"): lambda row: row.value,
+            Column("From"): lambda row: row.from_words,
+            Column("To"): lambda row: row.to_words,
+            Column("Gathered per device", "bytes", "the whole, on each device"): lambda row: (
+                row.bytes
+            ),
+            Column("Kept", "bytes", "of the whole, by each device"): lambda row: row.part_bytes,
+            Column("op_name", "code"): lambda row: row.op_name,
+            Column("Grade"): lambda row: row.grade,
+            Column("Shape", "code", of="shape"): lambda row: row.shape,
+            Column("All-gathers", "code"): lambda row: ", ".join(row.gathers),
+            Column("Slice", "code"): lambda row: row.slice,
+            Column("Computation", "code"): lambda row: row.computation,
+        },
+        sort=(3, "desc"),
     )
-    rows: list[list[Cell]] = [
-        [
-            value.value,
-            value.from_words,
-            value.to_words,
-            value.bytes,
-            value.part_bytes,
-            value.op_name,
-            value.grade,
-            value.shape,
-            ", ".join(value.gathers),
-            value.slice,
-            value.computation,
-        ]
-        for value in values
-    ]
-    return Table(columns, rows, sort=(3, "desc"))
 
 
 def _warnings(warnings: Sequence[PartitionerWarning]) -> Table:
-    columns = (
-        Column("Instruction", "code", "as the log names it"),
-        Column("From"),
-        Column("To"),
-        Column("Count", "int", "in the log"),
-        Column("op_name", "code"),
-        Column("Shape", "code", "of one device's part", of="shape"),
-        Column("From, as written", "code"),
-        Column("To, as written", "code"),
+    return tabulate(
+        warnings,
+        {
+            Column("Instruction", "code", "as the log names it"): lambda row: row.instruction,
+            Column("From"): lambda row: row.from_words,
+            Column("To"): lambda row: row.to_words,
+            Column("Count", "int", "in the log"): lambda row: row.count,
+            Column("op_name", "code"): lambda row: row.op_name,
+            Column("Shape", "code", "of one device's part", of="shape"): lambda row: row.shape,
+            Column("From, as written", "code"): lambda row: row.from_sharding,
+            Column("To, as written", "code"): lambda row: row.to_sharding,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            warning.instruction,
-            warning.from_words,
-            warning.to_words,
-            warning.count,
-            warning.op_name,
-            warning.shape,
-            warning.from_sharding,
-            warning.to_sharding,
-        ]
-        for warning in warnings
-    ]
-    return Table(columns, rows)

@@ -9,7 +9,7 @@ from xlareport.analysis.cost_report.source_lines import LineInstruction, SourceL
 from xlareport.pages import words
 from xlareport.pages.cost.page import cost_parts
 from xlareport.pages.cost.tables import time_title
-from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.tables import Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -153,42 +153,39 @@ def _opcodes(value: Sequence[tuple[str, int]]) -> str:
 
 
 def _table(source: SourceReport, seconds: float | None, time_name: str) -> Table:
-    columns = (
-        Column("Line"),
-        Column("Function"),
-        Column(
-            "Final instructions", "text", "instructions of the final module attributed to the line"
-        ),
-        Column(
-            time_title(time_name), "float", "estimate; a fusion counts for the line of its root"
-        ),
-        Column("Share", "percent", f"of the {time_name} of the module"),
-        Column("FLOPs", "flops"),
-        Column("Bytes accessed", "bytes"),
-        Column("Live at peak", "bytes", "bytes of its values live at the peak"),
-        Column("StableHLO ops", "int", "StableHLO operations of the line"),
-        Column("Before", "int", "instructions in the first snapshot"),
-        Column("After", "int", "instructions in the final module"),
-        Column("File"),
+    return tabulate(
+        source.lines,
+        {
+            Column("Line"): lambda row: row.place.short,
+            Column("Function"): lambda row: row.place.function,
+            Column(
+                "Final instructions",
+                "text",
+                "instructions of the final module attributed to the line",
+            ): lambda row: _names(row.became, row.became_count),
+            Column(
+                time_title(time_name), "float", "estimate; a fusion counts for the line of its root"
+            ): lambda row: row.cost.seconds * 1e6,
+            Column("Share", "percent", f"of the {time_name} of the module"): lambda row: (
+                row.cost.seconds / seconds if seconds else None
+            ),
+            Column("FLOPs", "flops"): lambda row: row.cost.flops,
+            Column("Bytes accessed", "bytes"): lambda row: row.cost.bytes_accessed,
+            Column("Live at peak", "bytes", "bytes of its values live at the peak"): lambda row: (
+                row.peak_bytes
+            ),
+            Column("StableHLO ops", "int", "StableHLO operations of the line"): lambda row: (
+                row.stablehlo_count if source.has_stablehlo else None
+            ),
+            Column("Before", "int", "instructions in the first snapshot"): lambda row: (
+                row.before_count or None
+            ),
+            Column("After", "int", "instructions in the final module"): lambda row: (
+                row.cost.instructions
+            ),
+            Column("File"): lambda row: row.place.file,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            line.place.short,
-            line.place.function,
-            _names(line.became, line.became_count),
-            line.cost.seconds * 1e6,
-            line.cost.seconds / seconds if seconds else None,
-            line.cost.flops,
-            line.cost.bytes_accessed,
-            line.peak_bytes,
-            line.stablehlo_count if source.has_stablehlo else None,
-            line.before_count or None,
-            line.cost.instructions,
-            line.place.file,
-        ]
-        for line in source.lines
-    ]
-    return Table(columns, rows)
 
 
 def _names(became: Sequence[LineInstruction], count: int) -> str:

@@ -9,7 +9,7 @@ from xlareport.analysis.tpu.program_record import TpuModule, TpuProgram, TpuSumm
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
 from xlareport.pages.rendering.environment import graded, prose
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
 from xlareport.pages.tpu.payload import instruction_links
 from xlareport.records.report import ModuleRecord
@@ -179,10 +179,11 @@ def _units(programs: Sequence[TpuProgram]) -> Table:
 
 
 def _unknown(programs: Sequence[TpuProgram]) -> Table:
-    columns = (Column("Program", "code"), Column("Dynamic cycles"))
-    rows: list[list[Cell]] = [
-        [program.program, program.dynamic_reason]
-        for program in programs
-        if program.dynamic_cycles is None
-    ]
-    return Table(columns, rows, empty="Dynamic cycles of every program are known.")
+    return tabulate(
+        (program for program in programs if program.dynamic_cycles is None),
+        {
+            Column("Program", "code"): lambda row: row.program,
+            Column("Dynamic cycles"): lambda row: row.dynamic_reason,
+        },
+        empty="Dynamic cycles of every program are known.",
+    )

@@ -1,6 +1,6 @@
 """Grouping keeps the order in which keys and items came."""
 
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import group_by_key, sole_pairs
 
 
 def test_keys_and_items_keep_their_order() -> None:
@@ -10,3 +10,9 @@ def test_keys_and_items_keep_their_order() -> None:
 
 def test_nothing_gives_no_groups() -> None:
     assert group_by_key([]) == {}
+
+
+def test_pairs_are_alone_on_both_sides() -> None:
+    old = [("b", 1), ("a", 2), ("c", 3), ("c", 4), (None, 5)]
+    new = [("a", "x"), ("b", "y"), ("c", "z"), (None, "n")]
+    assert list(sole_pairs(old, new)) == [(1, "y"), (2, "x")]

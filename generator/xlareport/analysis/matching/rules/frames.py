@@ -13,7 +13,7 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import callees_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, opened_root
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
@@ -128,10 +128,8 @@ def passed(search: Search) -> None:
             continue
         if len(frame.computation.parameters) != len(other.computation.parameters):
             ours, theirs = _by_operand(search.before, frame), _by_operand(search.after, other)
-            for value, nodes in ours.items():
-                others = theirs.get(value, ())
-                if len(nodes) == len(others) == 1:
-                    _link_passed(search, nodes[0], others[0])
+            for node, same in sole_pairs(ours, theirs):
+                _link_passed(search, node, same)
 
 
 def _link_passed(search: Search, before: Node, after: Node) -> None:
@@ -141,21 +139,19 @@ def _link_passed(search: Search, before: Node, after: Node) -> None:
         before.base = after.base = before.token
 
 
-def _by_operand(side: Side, frame: Frame) -> dict[Hashable, list[Node]]:
-    """Return the parameters of a fusion by the values of its operands; empty of anything else."""
+def _by_operand(side: Side, frame: Frame) -> list[tuple[Hashable, Node]]:
+    """Return the parameters of a fusion with the values of its operands; empty of anything else."""
     sites = side.graph.call_sites(frame.computation.name)
     if len(sites) != 1 or sites[0][1].instruction.opcode != "fusion":
-        return {}
+        return []
     computation, call = sites[0]
     home = side.graph.home(computation)
     operands = [side.graph.resolve(home, name) for name in call.instruction.operands]
     parameters = frame.computation.parameters
     if len(operands) != len(parameters):
-        return {}
+        return []
     pairs = zip(operands, parameters, strict=True)
-    return group_by_key(
-        (side.value_of(operand), frame.node(line)) for operand, line in pairs if operand
-    )
+    return [(side.value_of(operand), frame.node(line)) for operand, line in pairs if operand]
 
 
 def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:

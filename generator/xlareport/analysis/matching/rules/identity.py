@@ -3,7 +3,7 @@
 Each rule looks at the nodes that are still unpaired.
 """
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterator
 
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
@@ -24,7 +24,7 @@ from xlareport.analysis.matching.sides.contents import stem
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import group_by_key, sole_pairs
 from xlareport.analysis.matching.sides.renumbered import is_another
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
@@ -260,13 +260,11 @@ def same_first_operand(search: Search) -> None:
         shape = search.forms.of(node.instruction).shape
         return (node.frame.number, shape, read[0]) if len(read) == _OPERANDS else None
 
-    old = grouped(search.before, lambda node: key(search.before, node))
-    new = grouped(search.after, lambda node: key(search.after, node))
-    for value, ours in old.items():
-        theirs = new.get(value, ())
-        if value is not None and len(ours) == len(theirs) == 1:
-            reason = "arithmetic on the same value, of which there is no other"
-            search.link(ours[0], theirs[0], Grade.MATCHED, reason)
+    old = keyed(search.before, lambda node: key(search.before, node))
+    new = keyed(search.after, lambda node: key(search.after, node))
+    for node, other in sole_pairs(old, new):
+        reason = "arithmetic on the same value, of which there is no other"
+        search.link(node, other, Grade.MATCHED, reason)
 
 
 _EXCHANGED = frozenset({"add", "divide", "multiply", "power", "remainder", "subtract"})
@@ -317,17 +315,13 @@ def _operation(node: Node) -> Hashable:
 
 
 def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -> None:
-    new = grouped(search.after, key)
-    for value, ours in grouped(search.before, key).items():
-        theirs = new.get(value, ())
-        if value is not None and len(ours) == 1 and len(theirs) == 1:
-            node, other = ours[0], theirs[0]
-            if search.before.is_called(node) != search.after.is_called(other):
-                continue
-            apart = _is_apart(search, node, other) or _give_other_results(node, other)
-            apart = apart or _is_replaced(search, node, other)
-            if not _is_beside(node, other) and not apart:
-                search.link(node, other, Grade.MATCHED, reason)
+    for node, other in sole_pairs(keyed(search.before, key), keyed(search.after, key)):
+        if search.before.is_called(node) != search.after.is_called(other):
+            continue
+        apart = _is_apart(search, node, other) or _give_other_results(node, other)
+        apart = apart or _is_replaced(search, node, other)
+        if not _is_beside(node, other) and not apart:
+            search.link(node, other, Grade.MATCHED, reason)
 
 
 def _is_replaced(search: Search, node: Node, other: Node) -> bool:
@@ -367,4 +361,9 @@ def _give_other_results(node: Node, other: Node) -> bool:
 
 def grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:
     """Return the unpaired nodes of a side by a key."""
-    return group_by_key((key(node), node) for node in side.open())
+    return group_by_key(keyed(side, key))
+
+
+def keyed(side: Side, key: Callable[[Node], Hashable]) -> Iterator[tuple[Hashable, Node]]:
+    """Yield the unpaired nodes of a side, each with its key."""
+    return ((key(node), node) for node in side.open())

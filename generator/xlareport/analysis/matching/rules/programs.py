@@ -7,7 +7,7 @@ from xlareport.analysis.matching.search.nodes import origin
 from xlareport.analysis.matching.search.provenance import labels_of
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import group_by_key, sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
 
@@ -67,11 +67,9 @@ def same_value_elsewhere(search: Search) -> None:
     """Pair nodes that alone compute an expression of the same values, in any scope."""
     search.evaluate()
     ours, theirs = (
-        group_by_key((node.token, node) for node in side.open() if not node.constant)
+        [(node.token, node) for node in side.open() if not node.constant]
         for side in (search.before, search.after)
     )
-    for token, nodes in ours.items():
-        others = theirs.get(token, ())
-        if len(nodes) == len(others) == 1:
-            reason = "the same expression over the same values, in another scope"
-            search.link(nodes[0], others[0], Grade.MATCHED, reason, anywhere=True)
+    for node, other in sole_pairs(ours, theirs):
+        reason = "the same expression over the same values, in another scope"
+        search.link(node, other, Grade.MATCHED, reason, anywhere=True)

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from xlareport.analysis.matching.sides.contents import Contents, stem
 from xlareport.analysis.matching.sides.facts import Literal, facts_of, literal_of, live_computations
 from xlareport.analysis.matching.sides.graph import CallSites
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.leftovers import left_over
 from xlareport.analysis.matching.sides.renumbered import renumbered
 from xlareport.analysis.matching.sides.values import UNKNOWN
@@ -169,13 +169,10 @@ def pair_contents(
     Among several with equal contents, such as reduction bodies, the callers decide.
     """
     old, new = (
-        group_by_key(_keyed(unpaired(correspondence, here), sites[here], contents[here]))
-        for here in (0, 1)
+        list(_keyed(unpaired(correspondence, here), sites[here], contents[here])) for here in (0, 1)
     )
-    for key, names in old.items():
-        others = new.get(key, ())
-        if len(names) == len(others) == 1:
-            correspondence.pair(names[0], others[0])
+    for name, other in sole_pairs(old, new):
+        correspondence.pair(name, other)
 
 
 def unpaired(correspondence: Correspondence, here: int) -> list[str]:

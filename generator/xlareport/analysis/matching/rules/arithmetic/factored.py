@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
 
@@ -24,11 +24,10 @@ def factored(search: Search) -> None:
     if not (products and sums):
         return
     search.evaluate()
-    new = group_by_key(_keyed_products(search.after, products))
-    for key, ours in group_by_key(_keyed_sums(search.before, sums)).items():
-        theirs = new.get(key, ())
-        if len(ours) == 1 and len(theirs) == 1 and is_free(ours[0]) and is_free(theirs[0]):
-            _combine(search, ours[0], theirs[0])
+    old = _keyed_sums(search.before, sums)
+    for total, whole in sole_pairs(old, _keyed_products(search.after, products)):
+        if is_free(total) and is_free(whole):
+            _combine(search, total, whole)
 
 
 def _combine(search: Search, total: Node, whole: Node) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.knowledge.grades import Grade
@@ -46,11 +46,11 @@ def gathered(search: Search) -> None:
     if not (old and new):
         return
     search.evaluate()
-    whole = group_by_key((run.key, run) for run in _runs(search.after, new))
-    for key, runs in group_by_key((run.key, run) for run in _runs(search.before, old)).items():
-        others = whole.get(key, ())
-        if len(runs) == len(others) == 1 and _is_gathered(runs[0], others[0]):
-            _combine(search, runs[0], others[0])
+    ours = ((run.key, run) for run in _runs(search.before, old))
+    theirs = ((run.key, run) for run in _runs(search.after, new))
+    for run, whole in sole_pairs(ours, theirs):
+        if _is_gathered(run, whole):
+            _combine(search, run, whole)
 
 
 def _is_gathered(run: _Run, other: _Run) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free, read_at
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
 
@@ -20,13 +20,12 @@ def divided_once(search: Search) -> None:
     if not (before and after):
         return
     search.evaluate()
-    new = group_by_key(_by_products(search.after, after))
-    for key, ours in group_by_key(_in_a_row(search.before, before)).items():
-        theirs = new.get(key, ())
-        if len(ours) == len(theirs) == 1 and is_free(theirs[0]) and all(map(is_free, ours[0])):
-            reason = f"%{theirs[0].instruction.name} divides by the product of their divisors"
-            search.combine(list(ours[0]), theirs[0], Grade.MATCHED, reason)
-            ours[0][0].token = theirs[0].token
+    old = _in_a_row(search.before, before)
+    for pair, whole in sole_pairs(old, _by_products(search.after, after)):
+        if is_free(whole) and all(map(is_free, pair)):
+            reason = f"%{whole.instruction.name} divides by the product of their divisors"
+            search.combine(list(pair), whole, Grade.MATCHED, reason)
+            pair[0].token = whole.token
 
 
 def _by_products(side: Side, quotients: list[Node]) -> Iterator[tuple[Hashable, Node]]:

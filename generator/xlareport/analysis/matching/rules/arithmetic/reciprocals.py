@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
@@ -25,11 +25,9 @@ def mark_reciprocals(search: Search) -> None:
     if not (divisions and products):
         return
     search.evaluate()
-    new = group_by_key(_keyed(search, search.after, products))
-    for key, ours in group_by_key(_keyed(search, search.before, divisions)).items():
-        theirs = new.get(key, ())
-        if len(ours) == len(theirs) == 1:
-            search.without_origin.update(_reciprocal(search.after, theirs[0]))
+    old = _keyed(search, search.before, divisions)
+    for _, product in sole_pairs(old, _keyed(search, search.after, products)):
+        search.without_origin.update(_reciprocal(search.after, product))
 
 
 def _keyed(search: Search, side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:

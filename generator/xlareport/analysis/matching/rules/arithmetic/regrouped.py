@@ -10,7 +10,7 @@ from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.reasons import Regrouped, RegroupedPart
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.knowledge.grades import Grade
@@ -31,17 +31,15 @@ def regrouped(search: Search) -> None:
     if not roots:
         return
     search.evaluate()
-    old = group_by_key(_keyed(search.before, roots))
-    new = group_by_key(_keyed(search.after, search.after.open()))
-    for key, nodes in old.items():
-        others = new.get(key, ())
-        if len(nodes) == len(others) == 1 and is_free(nodes[0]) and is_free(others[0]):
-            inner, other = _inner(search.before, nodes[0]), _inner(search.after, others[0])
-            factors = nodes[0].instruction.opcode == _PRODUCT
-            search.link(nodes[0], others[0], Grade.MATCHED, Regrouped(factors))
-            if len(inner) == len(other) == 1:
-                names = others[0].instruction.name, nodes[0].instruction.name
-                search.link(inner[0], other[0], Grade.MATCHED, RegroupedPart(*names, factors))
+    new = _keyed(search.after, search.after.open())
+    for node, other in sole_pairs(_keyed(search.before, roots), new):
+        if is_free(node) and is_free(other):
+            ours, theirs = _inner(search.before, node), _inner(search.after, other)
+            factors = node.instruction.opcode == _PRODUCT
+            search.link(node, other, Grade.MATCHED, Regrouped(factors))
+            if len(ours) == len(theirs) == 1:
+                names = other.instruction.name, node.instruction.name
+                search.link(ours[0], theirs[0], Grade.MATCHED, RegroupedPart(*names, factors))
 
 
 def _is_nested(side: Side, node: Node) -> bool:

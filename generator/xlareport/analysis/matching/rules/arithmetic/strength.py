@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.leftovers import is_idle
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
@@ -23,12 +23,8 @@ def reduced(search: Search) -> None:
     if not (dots and products):
         return
     search.evaluate()
-    old = group_by_key(_keyed(search.before, dots))
-    new = group_by_key(_keyed(search.after, products))
-    for key, nodes in old.items():
-        others = new.get(key, ())
-        if len(nodes) == len(others) == 1:
-            _pair(search, nodes[0], others[0])
+    for dot, product in sole_pairs(_keyed(search.before, dots), _keyed(search.after, products)):
+        _pair(search, dot, product)
 
 
 def _is_product(node: Node) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade
@@ -20,14 +20,10 @@ def windowed(search: Search) -> None:
         return
     reduces = [node for node in search.before.open() if node.instruction.opcode == "reduce"]
     search.evaluate()
-    new = group_by_key(_keyed(search.after, windows))
-    for key, nodes in group_by_key(_keyed(search.before, reduces)).items():
-        others = new.get(key, ())
-        if len(nodes) == len(others) == 1:
-            reason = (
-                f"%{others[0].instruction.name} reduces the same values, and repeats the result"
-            )
-            search.link(nodes[0], others[0], Grade.MATCHED, reason)
+    old = _keyed(search.before, reduces)
+    for node, other in sole_pairs(old, _keyed(search.after, windows)):
+        reason = f"%{other.instruction.name} reduces the same values, and repeats the result"
+        search.link(node, other, Grade.MATCHED, reason)
 
 
 def _repeats(side: Side, node: Node) -> bool:

@@ -6,7 +6,7 @@ from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
 
@@ -25,12 +25,10 @@ def crossed(
     shape and value. With `equal`, the value is one of these instead.
     """
     for inside in (False, True):
-        ours = group_by_key(_converted(search, search.before, old, equal, inside=inside))
-        theirs = group_by_key(_converted(search, search.after, new, equal, inside=not inside))
-        for key, nodes in ours.items():
-            others = theirs.get(key, ())
-            if len(nodes) == len(others) == 1:
-                yield nodes[0], others[0]
+        yield from sole_pairs(
+            _converted(search, search.before, old, equal, inside=inside),
+            _converted(search, search.after, new, equal, inside=not inside),
+        )
 
 
 def _converted(

@@ -9,7 +9,7 @@ from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.data_operands import is_data
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.analysis.matching.sides.grouping import group_by_key, sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
@@ -64,13 +64,10 @@ def _moved_on_both(
     """Yield pairs that alone read the same values on either side, looking through moves."""
     sides = ((search.before, old), (search.after, new))
     before, after = [
-        group_by_key((_key(node, _read_behind_moves(side, node)), node) for node in nodes)
+        [(_key(node, _read_behind_moves(side, node)), node) for node in nodes]
         for side, nodes in sides
     ]
-    for key, nodes in before.items():
-        others = after.get(key, ())
-        if key is not None and len(nodes) == len(others) == 1:
-            yield nodes[0], others[0]
+    yield from sole_pairs(before, after)
 
 
 def _key(node: Node, read: Sequence[int] | None) -> Hashable:

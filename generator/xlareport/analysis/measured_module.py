@@ -1,13 +1,12 @@
-"""The figures of each instruction of the final snapshot: share of the time, measured times."""
+"""The profile of a module, joined to its final snapshot and to the steps that made the slowest."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
-from xlareport.analysis.cost.time_basis import choose_basis
+from xlareport.analysis.cost.costed import CostedModule
+from xlareport.analysis.cost.roofline import estimate_shares
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
@@ -19,9 +18,8 @@ from xlareport.analysis.profile.measured import (
     find_cut,
     join_profile,
 )
-from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
+from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.steps.boundaries import Boundary
-from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import Grade
 from xlareport.program import ParsedModule
 from xlareport.runtime.english import plain
@@ -38,77 +36,31 @@ _MAKING = frozenset(
 _INPUT = "came with the program"
 
 
-class FinalFigures(Struct, frozen=True):
-    """The figures of the instructions of the final snapshot."""
-
-    cost: ModuleCost | None = None
-    shares: InstructionShares = field(default_factory=dict)
-    """Shares of the estimated time, 0 to 1."""
-    seconds: float | None = None
-    """The estimated time of one run of the module."""
-    least: Mapping[InstructionKey, float] = field(default_factory=dict)
-    """The roofline time of each instruction in one run of the module."""
-    times: ModuleTimes | None = None
-    """The profile of the modules with its name."""
-
-    @property
-    def counted_shares(self) -> InstructionShares:
-        """Return the shares of instructions whose work is known at least in part."""
-        counted = self.cost.instructions if self.cost else {}
-        return {
-            place: share
-            for place, share in self.shares.items()
-            if counted[place].flops is not None or counted[place].main_memory_bytes is not None
-        }
-
-    @property
-    def instructions(self) -> Mapping[str, OpTime]:
-        """Return the measured times of instructions by name."""
-        return self.times.instructions if self.times else NO_TIMES
-
-
-def final_figures(
-    module: ParsedModule,
-    backend: str | None,
-    cost: ModuleCost | None,
-    cost_options: CostOptions,
-    times: ModuleTimes | None,
-) -> FinalFigures:
-    """Divide the estimated time of a module among its instructions."""
-    if cost is None:
-        return FinalFigures(times=times)
-    device, _ = choose_device(module.device_words, backend, cost_options)
-    basis = choose_basis(cost, device)
-    shares, whole = estimate_shares(cost, device), estimate_total_time(cost, device)
-    least = estimate_least_times(shares, whole)
-    return FinalFigures(cost, basis.shares(cost), basis.total(cost), least, times)
-
-
 def measure_module(
-    module: ParsedModule,
-    figures: FinalFigures,
+    costed: CostedModule,
+    times: ModuleTimes,
     snapshots: SnapshotSequence | None,
     boundaries: Sequence[Boundary],
 ) -> Measured | None:
     """Join the profile to the final snapshot; None where it has no instruction of the module."""
-    if figures.times is None or module.final is None:
-        return None
-    joined = join_profile(figures.times, module.final.hlo, figures.least)
+    least = estimate_least_times(
+        estimate_shares(costed.cost, costed.device), costed.roofline_seconds
+    )
+    joined = join_profile(times, costed.hlo, least)
     if not joined.joined:
         return None
-    counts = figures.cost.instructions if figures.cost else {}
-    executions = {key: count.executions for key, count in counts.items()}
-    work = dict(_work(joined, figures.cost))
+    executions = {key: count.executions for key, count in costed.cost.instructions.items()}
+    work = dict(_work(joined, costed.cost))
     joined = replace(joined, work=work, cut=find_cut(joined, executions))
-    return _with_makers(joined, module, snapshots, boundaries) if snapshots else joined
+    return _with_makers(joined, costed.module, snapshots, boundaries) if snapshots else joined
 
 
 def _work(
-    profile: Measured, cost: ModuleCost | None
+    profile: Measured, cost: ModuleCost
 ) -> Iterator[tuple[str, tuple[int | None, int | None]]]:
     """Yield FLOPs and bytes of each measured instruction in one run of the module."""
     for row in profile.rows:
-        count = cost.instructions.get((row.computation, row.time.name)) if cost else None
+        count = cost.instructions.get((row.computation, row.time.name))
         if count is not None:
             flops = count.of_all_runs(count.flops)
             yield row.time.name, (flops, count.of_all_runs(count.bytes_accessed))
