@@ -726,6 +726,10 @@ def test_operands_that_wait_for_the_last_of_a_combined_collective_are_named(
     assert exposed.evidence.endswith(
         "1 operand of `r` could be sent long before the last, `b`, is computed: combined, it waits."
     )
+    scalar = text.replace("r = (f32[1024,1024]", "r = (f32[]").replace("reduce(a,", "reduce(s,")
+    scalar = scalar.replace("  b = f32", "  s = f32[] parameter(1)\n  b = f32", 1)
+    (other,) = exposed_collectives(case_of(scalar))
+    assert "long before" not in other.evidence
 
 
 def test_a_refused_fusion_saves_no_more_than_the_traffic_of_its_result(case_of: MakeCase) -> None:

@@ -9,6 +9,8 @@ from xlareport.runtime.graphs import reachable
 _RENAMES = frozenset({"bitcast", "get-tuple-element", "tuple"})
 _READY = frozenset({"constant", "parameter"})
 """Opcodes of values that are there from the beginning."""
+_LEAST_EARLY = 0.1
+"""Part of the bytes of a combined collective: a scalar that waits costs nothing."""
 
 
 def find_queued(
@@ -67,7 +69,7 @@ def _first_user(home: Computation, name: str, places: Mapping[str, int]) -> int:
 def count_early(
     home: Computation, collective: Collective, ready: Mapping[str, float], least: float
 ) -> tuple[int, str]:
-    """Return how many operands could be sent long before the last, and the last; 0 if none.
+    """Return how many operands could be sent long before the last, and the last; 0 if few bytes.
 
     `ready` has the time at which each instruction can end at the earliest; `least` is long.
     """
@@ -76,8 +78,14 @@ def count_early(
     if len(names) < 2:  # nothing is combined
         return 0, ""
     last = max(names, key=lambda name: ready[name])
-    early = sum(ready[last] - ready[name] >= least for name in names)
-    return early, _renamed(home, last)
+    early = [name for name in names if ready[last] - ready[name] >= least]
+    if early and _bytes_of(home, early) < _LEAST_EARLY * _bytes_of(home, names):
+        return 0, ""
+    return len(early), _renamed(home, last)
+
+
+def _bytes_of(home: Computation, names: Sequence[str]) -> int:
+    return sum(home.by_name[name].shape.byte_size or 0 for name in names)
 
 
 def _renamed(home: Computation, name: str) -> str:
