@@ -129,11 +129,13 @@ def test_cycles_of_the_compiler_are_a_column_and_the_basis_of_shares(unpacked: U
             assert heavy.seconds == pytest.approx(heavy.cycles / 1.75e9)
             assert row[1] == pytest.approx(heavy.seconds / cost.cycles.seconds)
     assert [part.title for part in tables["scopes"].columns[1:2]] == ["Estimated µs"]
-    lead = cost_page(view, analysis_of(view, cost), cost).lead
-    assert "matched by name, opcode, shape and operands" in lead
-    assert "at 1.75 GHz" in lead
+    page = cost_page(view, analysis_of(view, cost), cost)
+    assert "matched by name, opcode, shape and operands" in page.cycles
+    assert "at 1.75 GHz" in page.cycles
+    notes = {figure.label: figure.note for figure in page.figures}
+    assert notes["Operational intensity"] == "FLOPs per byte accessed in device memory"
     unclocked = replace(cost, cycles=replace(cost.cycles, clock=None, seconds=None))
-    assert "shares are of the roofline time" in cycles_words(unclocked)
+    assert "Shares are of roofline time: the clock is not known" in cycles_words(unclocked)
     assert on_chip_words(replace(cost, on_chip_share=0.05)) == ""
     assert "leaves out 98% of the bytes" in on_chip_words(replace(cost, on_chip_share=0.98))
 

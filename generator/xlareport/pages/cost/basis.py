@@ -38,17 +38,19 @@ def cycles_words(cost: CostReport) -> str:
     cycles = cost.cycles
     if cycles is None:
         return ""
-    count = (
-        f"{units.count(cycles.cycles)} cycles in {units.plural(cycles.instructions, 'instruction')}"
-    )
-    source = (
-        f" By the compiler's estimated_cycles (backend_config of the last snapshot, matched by "
-        f"name, opcode, shape and operands): {count}"
-    )
+    instructions = units.plural(cycles.instructions, "instruction")
+    count = f"{units.count(cycles.cycles)} cycles of {instructions}"
     if cycles.seconds is None or cycles.clock is None:
         why = "the clock is not known" if cycles.clock is None else "too few instructions have them"
-        return f"{source}; shares are of the roofline time, because {why}."
+        return f"{count}, as the compiler estimates. Shares are of roofline time: {why}.{_SOURCE}"
     return (
-        f"{source}, at {cycles.clock / 1e9:.4g} GHz and with the roofline time of all others "
-        f"{units.seconds(cycles.seconds)}. Shares are of that time."
+        f"{units.seconds(cycles.seconds)} by the compiler's estimated cycles: {count} at "
+        f"{cycles.clock / 1e9:.4g} GHz, and the roofline time of all others. Shares are of this "
+        f"time.{_SOURCE}"
     )
+
+
+_SOURCE = (
+    " The cycles are in the backend_config of the last snapshot (estimated_cycles), matched by "
+    "name, opcode, shape and operands."
+)

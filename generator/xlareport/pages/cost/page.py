@@ -40,6 +40,8 @@ class CostPage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: str
+    cycles: str
+    """On the compiler's own estimate; empty where the dump has none."""
     device: str
     device_source: str
     figures: tuple[Figure, ...]
@@ -89,6 +91,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         slug=record.slug,
         tables=_tables(record, module, cost),
         lead=_lead(cost),
+        cycles=cycles_words(cost),
         device=_device(cost),
         device_source=cost.device.source,
         figures=tuple(_figures(cost)),
@@ -170,7 +173,7 @@ def _lead(cost: CostReport) -> str:
     return (
         f"Roofline time: {units.seconds(cost.seconds)} per module execution on {where}, the sum "
         "of all instructions (excludes launch overhead)"
-        f"{_asynchronous(cost)}. Not measured.{partly}{on_chip_spaces(cost)}{cycles_words(cost)}"
+        f"{_asynchronous(cost)}. Not measured.{partly}{on_chip_spaces(cost)}"
     )
 
 
@@ -225,7 +228,8 @@ def _figures(cost: CostReport) -> list[Figure]:
         note += f"{units.byte_size(totals.bytes_written)} written"
         figures.append(Figure("Bytes accessed", moved, note))
     if totals.intensity is not None:
-        note = "FLOPs per byte accessed"
+        in_memory = " in device memory" if totals.stored_bytes is not None else ""
+        note = f"FLOPs per byte accessed{in_memory}"
         figures.append(Figure("Operational intensity", f"{totals.intensity:.3g} FLOP/byte", note))
     return figures
 
