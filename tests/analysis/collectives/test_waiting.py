@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.collectives.find import find_collectives
-from xlareport.analysis.collectives.waiting import count_early, find_queued
+from xlareport.analysis.collectives.waiting import EarlyOperands, find_early, find_queued
 from xlareport.hlo.model import Computation, HloModule
 
 Read = Callable[[str], HloModule]
@@ -43,6 +43,7 @@ def test_members_that_are_ready_early_wait_for_the_last(read: Read) -> None:
     module = read(text)
     home = module.by_name["main"]
     [one, two] = find_collectives(module)
-    assert count_early(home, one, {"b": 0.0, "x": 2.0}, 1.0) == (1, "x")
-    assert count_early(home, one, {"b": 0.0, "x": 2.0}, 3.0) == (0, "x")
-    assert count_early(home, two, {"x": 2.0}, 1.0) == (0, "")
+    early = find_early(home, one, {"b": 0.0, "x": 2.0}, 1.0)
+    assert early == EarlyOperands(1, "x", share=0.5, seconds=2.0)
+    assert find_early(home, one, {"b": 0.0, "x": 2.0}, 3.0) == EarlyOperands(0, "x")
+    assert find_early(home, two, {"x": 2.0}, 1.0) == EarlyOperands()

@@ -723,8 +723,15 @@ def test_operands_that_wait_for_the_last_of_a_combined_collective_are_named(
     )
     (exposed,) = exposed_collectives(case_of(text))
     assert exposed.title.endswith("compute depends on it")
-    assert exposed.evidence.endswith(
+    sentence = (
         "1 operand of `r` could be sent long before the last, `b`, is computed: combined, it waits."
+    )
+    assert sentence in exposed.evidence
+    (figures,) = case_of(text).collectives
+    assert 0 < figures.overlap.early_seconds <= figures.exposed_seconds / 2
+    assert exposed.seconds
+    assert exposed.seconds == pytest.approx(
+        figures.exposed_seconds / 2 + figures.overlap.early_seconds
     )
     scalar = text.replace("r = (f32[1024,1024]", "r = (f32[]").replace("reduce(a,", "reduce(s,")
     scalar = scalar.replace("  b = f32", "  s = f32[] parameter(1)\n  b = f32", 1)

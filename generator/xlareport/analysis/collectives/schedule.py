@@ -12,7 +12,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
-from xlareport.analysis.collectives.waiting import count_early, find_queued
+from xlareport.analysis.collectives.waiting import EarlyOperands, find_early, find_queued
 from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
@@ -83,6 +83,8 @@ class Overlap(Struct, frozen=True):
     """Operands of a combined collective that could be sent long before the last."""
     last: str = ""
     """That last operand; empty if there are no such."""
+    early_seconds: float = 0.0
+    """Upper bound of the time that sending them by themselves could hide."""
 
 
 class Schedule(Struct, frozen=True, dict=True):
@@ -125,10 +127,10 @@ class Schedule(Struct, frozen=True, dict=True):
         apart_seconds = sum(self.seconds(home, name) for name in apart)
         work = _Work(hidden, apart, apart_seconds, is_async=between is not None)
         reason, detail = self._reason(home, collective, seconds, work)
-        early, last = 0, ""
+        early = EarlyOperands()
         if reason in (*_COULD, WaitReason.DEPENDENCE) and seconds:
             least = ENOUGH * seconds
-            early, last = count_early(home, collective, self._ready_times(home), least)
+            early = find_early(home, collective, self._ready_times(home), least)
         return Overlap(
             between=None if between is None or collective.is_sync else (*pieces, *working),
             together=tuple(line.name for line in between or () if line.name in starts),
@@ -140,8 +142,9 @@ class Schedule(Struct, frozen=True, dict=True):
             independent=independent,
             apart=apart,
             queued=self._queued(home, collective, others) if reason in _COULD else (),
-            early=early,
-            last=last if early else "",
+            early=early.count,
+            last=early.last if early.count else "",
+            early_seconds=min(early.share * (seconds or 0.0), early.seconds),
         )
 
     def _positions(self, home: Computation) -> Mapping[str, int]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from xlareport.analysis.collectives.find import Collective
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime.graphs import reachable
@@ -66,22 +68,37 @@ def _first_user(home: Computation, name: str, places: Mapping[str, int]) -> int:
     return min(readers, default=len(places))
 
 
-def count_early(
+class EarlyOperands(Struct, frozen=True):
+    """Operands of a combined collective that could be sent long before the last."""
+
+    count: int = 0
+    last: str = ""
+    """What computes the last operand; empty if nothing is combined."""
+    share: float = 0.0
+    """Part, 0 to 1, of the bytes of all operands."""
+    seconds: float = 0.0
+    """Time of the work between the first of them and the last."""
+
+
+def find_early(
     home: Computation, collective: Collective, ready: Mapping[str, float], least: float
-) -> tuple[int, str]:
-    """Return how many operands could be sent long before the last, and the last; 0 if few bytes.
+) -> EarlyOperands:
+    """Return the operands that could be sent long before the last; none if they have few bytes.
 
     `ready` has the time at which each instruction can end at the earliest; `least` is long.
     """
     start = home.by_name.get(collective.instruction)
     names = [name for name in start.operand_names if name in ready] if start else []
     if len(names) < 2:  # nothing is combined
-        return 0, ""
+        return EarlyOperands()
     last = max(names, key=lambda name: ready[name])
     early = [name for name in names if ready[last] - ready[name] >= least]
-    if early and _bytes_of(home, early) < _LEAST_EARLY * _bytes_of(home, names):
-        return 0, ""
-    return len(early), _renamed(home, last)
+    whole = _bytes_of(home, names)
+    share = _bytes_of(home, early) / whole if whole else 0.0
+    if early and share < _LEAST_EARLY:
+        return EarlyOperands()
+    seconds = max((ready[last] - ready[name] for name in early), default=0.0)
+    return EarlyOperands(len(early), _renamed(home, last), share, seconds)
 
 
 def _bytes_of(home: Computation, names: Sequence[str]) -> int:

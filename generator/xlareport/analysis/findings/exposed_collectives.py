@@ -6,7 +6,8 @@ ones are synchronous or not scheduled next to independent compute. The finding n
 with its reason. The upper bound of the gain is what more overlap hides: the exposed time, by link
 bandwidth, or the estimated time of the independent compute, if that is less. Where compute depends
 on them or there is none, it is more by what a type of half the width saves of the rest, bf16 for
-f32. The rule does not apply to CPU or to modules without a schedule.
+f32, and by what sending operands of a combined collective before the last could hide. The rule does
+not apply to CPU or to modules without a schedule.
 """
 
 from collections import defaultdict
@@ -79,7 +80,8 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
     of_all = words_of_all(case, kind, seconds)
     is_fewer = reason in _REMEDIES
     narrowed = _sum_narrowed(case, exposed) if is_fewer else 0.0
-    bound = case.sum_hideable(exposed) + narrowed
+    early = sum(figures.overlap.early_seconds * figures.counted for figures in exposed)
+    bound = min(seconds, case.sum_hideable(exposed) + narrowed + (early if is_fewer else 0.0))
     longest = f"`{first.collective.instruction}`"
     if len(exposed) > 1:
         longest = f"The longest is {longest}, {units.seconds(first.exposed_seconds)}"
@@ -139,9 +141,11 @@ def _early_words(figures: CollectiveFigures) -> str:
         return ""
     operands = units.plural(overlap.early, "operand")
     waiting = "it waits" if overlap.early == 1 else "they wait"
+    hidden = units.seconds(overlap.early_seconds * figures.counted)
     return (
         f" {operands} of `{figures.collective.instruction}` could be sent long before the last, "
-        f"`{overlap.last}`, is computed: combined, {waiting}."
+        f"`{overlap.last}`, is computed: combined, {waiting}. Sent by "
+        f"{'itself' if overlap.early == 1 else 'themselves'}, at most {hidden} is hidden."
     )
 
 
