@@ -95,7 +95,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             f"{case.share_words(seconds)}. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)} "
             f"{words_of_bound(case, exposed)}"
-            f"{_less_sent(narrowed, bound) if is_fewer else ''}{_early_words(first)}"
+            f"{_other_gains(first, narrowed, bound) if is_fewer else ''}"
             f"{describe_kept_part(case.module, first)}"
         ),
         suggestion=_REMEDIES.get(reason)
@@ -127,11 +127,13 @@ def _narrower(case: Case, figures: CollectiveFigures) -> float:
     return sum(saved) / sum(sizes) if sum(sizes) else 0.0
 
 
-def _less_sent(narrowed: float, bound: float) -> str:
-    """Return what is gained beside overlap, of the bound of both together."""
-    if not narrowed:
-        return f" No {'other gain' if bound else 'gain'} is known unless less is sent."
-    return f" A type of half the width, bf16 for f32, saves {units.seconds(narrowed)} of the rest."
+def _other_gains(first: CollectiveFigures, narrowed: float, bound: float) -> str:
+    """Return what is gained beside overlap, of the bound of all together."""
+    early = _early_words(first)
+    if narrowed:
+        saved = units.seconds(narrowed)
+        return f" A type of half the width, bf16 for f32, saves {saved} of the rest.{early}"
+    return early or f" No {'other gain' if bound else 'gain'} is known unless less is sent."
 
 
 def _early_words(figures: CollectiveFigures) -> str:
