@@ -8019,7 +8019,7 @@ var xlareport = (() => {
   var SHOWN_GROUPS = 8;
   var ORDER2 = ["", "exact", "matched", "guessed"];
   function look(kind) {
-    if (/^(added|cloned|copied|fused|leftover|outlined|parameter)$/.test(kind)) return "added";
+    if (/^(added|cloned|copied|defined|fused|leftover|outlined|parameter)$/.test(kind)) return "added";
     return /^(removed|dead|uncalled|argument|merged|unified|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
   }
   function nameList(names2) {

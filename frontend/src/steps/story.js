@@ -22,7 +22,7 @@ const ORDER = ["", "exact", "matched", "guessed"];
 
 /** @param {string} kind */
 function look(kind) {
-  if (/^(added|cloned|copied|fused|leftover|outlined|parameter)$/.test(kind)) return "added";
+  if (/^(added|cloned|copied|defined|fused|leftover|outlined|parameter)$/.test(kind)) return "added";
   return /^(removed|dead|uncalled|argument|merged|unified|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
 }
 

@@ -159,7 +159,7 @@ _GONE = frozenset(
     | {Kind.INLINED, Kind.ABSORBED, Kind.UNTRACED}
 )
 _NEW = frozenset(
-    {Kind.ADDED, Kind.CLONED, Kind.COPIED, Kind.FUSED, Kind.LEFTOVER, Kind.OUTLINED}
+    {Kind.ADDED, Kind.CLONED, Kind.COPIED, Kind.DEFINED, Kind.FUSED, Kind.LEFTOVER, Kind.OUTLINED}
     | {Kind.UNTRACED, Kind.UNUSED}
 )
 _UNSEEN = frozenset({Kind.METADATA, Kind.REORDERED, Kind.RENAMED})

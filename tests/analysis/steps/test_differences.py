@@ -23,6 +23,8 @@ def line(read: Read, text: str) -> Instruction:
         ("%a = f32[8,2]{1,0} tanh(%x)", "%a = f32[8,2]{0,1} tanh(%x)", Kind.LAYOUT),
         ("%a = f32[8,2]{1,0} tanh(%x)", "%a = f32[2,8]{1,0} tanh(%x)", Kind.SHAPE),
         ("%a = f32[8]{0} tanh(%x)", "%a = bf16[8]{0} tanh(%x)", Kind.TYPE),
+        ("%a = s8[8,4]{1,0} copy(%x)", "%a = u32[8]{0} copy(%x)", Kind.SHAPE),
+        ("%a = s8[8]{0} copy(%x)", "%a = u32[8]{0} copy(%x)", Kind.TYPE),
         ("%a = (f32[8]{0}) tuple(%x)", "%a = (bf16[8]{0}) tuple(%x)", Kind.TYPE),
         ("%a = (f32[8]{0}) tuple(%x)", "%a = (f32[8]{0}, f32[]) tuple(%x, %y)", Kind.SHAPE),
         ("%a = f32[] constant(1)", "%a = f32[] constant(2)", Kind.ATTRIBUTES),

@@ -160,6 +160,7 @@ _TEMPLATES = {
     Kind.UNTRACED: "what {old}{where} became is not known",
     Kind.ARGUMENT: "{old}{where} was {reason}",
     Kind.ADDED: "{new}{where} was added: {reason}",
+    Kind.DEFINED: "{new_home} is {reason}",
     Kind.UNUSED: "{new}{where} was added: {reason}",
     Kind.PARAMETER: "{new}{where} was added: {reason}",
     Kind.TURNED: "{old}{where} reads its operands in the other order: {detail}",

@@ -151,6 +151,7 @@ _IMPORTANCE = {
     Kind.UNUSED: 0.0,
     Kind.REBUILT: 3.0,
     Kind.ADDED: 3.0,
+    Kind.DEFINED: 1.0,
     Kind.UNTRACED: 2.5,
     Kind.SHARDING: 2.0,
     Kind.SHARED: 2.0,

@@ -22,7 +22,7 @@ _EXAMPLES = 3
 _HOLDERS = frozenset({Kind.EXPANDED, Kind.FUSED, Kind.INLINED, Kind.OUTLINED})
 """Kinds whose members may be within one another, such as a fusion in a fusion."""
 _INTO = frozenset({Kind.ABSORBED, Kind.FUSED})
-_WHOLE = frozenset({Kind.COPIED, Kind.UNIFIED})
+_WHOLE = frozenset({Kind.COPIED, Kind.DEFINED, Kind.UNIFIED})
 _OF_RESULTS = frozenset({Kind.CLONED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED})
 """Kinds that are counted by what came of them."""
 _OF_COMPUTATIONS = _WHOLE | {Kind.LEFTOVER, Kind.UNCALLED}

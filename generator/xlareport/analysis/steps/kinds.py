@@ -52,6 +52,8 @@ class Kind(StrEnum):
     """Removed with its computation, which had no live callers."""
     ARGUMENT = "argument"
     """A parameter of a fusion or call, removed with it or with the operand."""
+    DEFINED = "defined"
+    """New with its whole computation, such as a reducer."""
     ADDED = "added"
     """New."""
     UNUSED = "unused"

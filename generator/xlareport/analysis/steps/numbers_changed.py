@@ -34,7 +34,7 @@ ORDER = "reduction order"
 ARITHMETIC = "other arithmetic"
 
 _FLOATS = ("f", "bf", "c")
-_GONE_OR_NEW = frozenset({Kind.ADDED, Kind.REMOVED, Kind.UNTRACED})
+_GONE_OR_NEW = frozenset({Kind.ADDED, Kind.DEFINED, Kind.REMOVED, Kind.UNTRACED})
 
 
 class NumbersChanged(Struct, frozen=True):

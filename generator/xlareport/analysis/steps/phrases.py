@@ -308,6 +308,13 @@ def _unified(groups: Sequence[ChangeGroup]) -> str:
     return f"merged {units.plural(len(homes), 'duplicate computation')} of {instructions}"
 
 
+def _defined(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many computations were added, with their instructions."""
+    homes = set().union(*(group.homes_after for group in groups))
+    instructions = units.plural(sum(group.count for group in groups), "instruction")
+    return f"added {units.plural(len(homes), 'computation')} of {instructions}"
+
+
 def _copied(groups: Sequence[ChangeGroup]) -> str:
     """Return how many computations were cloned, and how often if more than once."""
     originals = set().union(*(group.homes for group in groups))
@@ -323,6 +330,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.COMBINED: _combined,
     Kind.CONFIG: _configured,
     Kind.COPIED: _copied,
+    Kind.DEFINED: _defined,
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,
     Kind.INLINED: _inlined,

@@ -37,8 +37,19 @@ def _shape_of(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
     if old.elements and new.elements and len(old.elements) != len(new.elements):
         text = f"{len(old.elements):,} elements → {len(new.elements):,} elements"
         return {Kind.SHAPE: text + (_TAKEN_APART if _is_taken_apart(old, new) else "")}
-    kind = Kind.SHAPE if _other_dimensions(old, new) else Kind.TYPE
+    shaped = _other_dimensions(old, new) or _is_packed(old, new)
+    kind = Kind.SHAPE if shaped else Kind.TYPE
     return {kind: shortened(*_texts(old, new))}
+
+
+def _is_packed(old: Shape, new: Shape) -> bool:
+    """Return whether integers are the same bytes in elements of another width.
+
+    TPUs add up 8-bit integers of an all-reduce as four in one of 32 bits.
+    """
+    types = old.element_type, new.element_type
+    integers = all(name[:1] in {"s", "u"} for name in types)
+    return integers and types[0][1:] != types[1][1:] and old.byte_size == new.byte_size is not None
 
 
 def _is_taken_apart(old: Shape, new: Shape) -> bool:

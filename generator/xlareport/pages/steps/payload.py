@@ -100,6 +100,7 @@ _LABELS = {
     Kind.UNCALLED: "Removed with dead computations",
     Kind.ARGUMENT: "Removed parameters of fusions and calls",
     Kind.ADDED: "Added",
+    Kind.DEFINED: "Added computations",
     Kind.UNUSED: "Added without live users",
     Kind.PARAMETER: "New parameters of fusions and calls",
     Kind.LEFTOVER: "Added to computations without live callers",

@@ -36,3 +36,34 @@ def test_the_index_of_a_table_is_not_read_instead_of_the_table(read: Read) -> No
     pairing = match(read(_TABLE), read(_COMPUTED)).pairing_before(Place("main", "table"))
     assert pairing is not None
     assert pairing.reason == "its user %entry became %start.1"
+
+
+_REMAINDER = """
+ENTRY %main (a: s32[8], b: s32[8]) -> s32[8] {
+  %a = s32[8]{0} parameter(0)
+  %b = s32[8]{0} parameter(1)
+  %eight = s32[] constant(8)
+  %eights = s32[8]{0} broadcast(%eight), dimensions={}
+  %rest = s32[8]{0} remainder(%a, %eights), metadata={op_name="rem"}
+  ROOT %out = s32[8]{0} multiply(%rest, %b)
+}
+"""
+_MASKED = """
+ENTRY %main (a: s32[8], b: s32[8]) -> s32[8] {
+  %a = s32[8]{0} parameter(0)
+  %b = s32[8]{0} parameter(1)
+  %seven = s32[] constant(7)
+  %sevens = s32[8]{0} broadcast(%seven), dimensions={}
+  %low = s32[8]{0} and(%b, %sevens)
+  %less = s32[8]{0} negate(%low)
+  %sign = pred[8]{0} compare(%a, %low), direction=LT
+  %rest.1 = s32[8]{0} select(%sign, %less, %low), metadata={op_name="rem"}
+  ROOT %out = s32[8]{0} multiply(%rest.1, %b)
+}
+"""
+
+
+def test_no_operand_of_a_select_is_read_instead_of_a_divisor(read: Read) -> None:
+    pairing = match(read(_REMAINDER), read(_MASKED)).pairing_before(Place("main", "eights"))
+    assert pairing is not None
+    assert "instead" not in str(pairing.reason)

@@ -123,3 +123,28 @@ def test_a_reshape_and_a_copy_that_changed_places_go_on_as_themselves(read: Read
         for name in ("copy", "flat"):
             old, new = (Place("main", f"{name}.{number}") for number in numbers)
             assert matching.partner_after(old) == new
+
+
+def test_a_sharded_iota_goes_on_as_the_iota_to_which_an_offset_is_added(read: Read) -> None:
+    whole = """
+ENTRY %main (a: s32[8]) -> s32[8] {
+  %a = s32[8]{0} parameter(0), sharding={devices=[2]<=[2]}
+  %iota.1 = s32[8]{0} iota(), iota_dimension=0, sharding={devices=[2]<=[2]}
+  ROOT %out = s32[8]{0} multiply(%a, %iota.1), sharding={devices=[2]<=[2]}
+}
+"""
+    share = """
+ENTRY %main_spmd (a.1: s32[4]) -> s32[4] {
+  %a.1 = s32[4]{0} parameter(0), sharding={devices=[2]<=[2]}
+  %device = u32[] partition-id()
+  %starts = s32[2]{0} constant({0, 4})
+  %start = s32[1]{0} dynamic-slice(%starts, %device), dynamic_slice_sizes={1}
+  %scalar = s32[] reshape(%start)
+  %offset = s32[4]{0} broadcast(%scalar), dimensions={}
+  %iota.2 = s32[4]{0} iota(), iota_dimension=0
+  %add = s32[4]{0} add(%iota.2, %offset)
+  ROOT %out.1 = s32[4]{0} multiply(%a.1, %add)
+}
+"""
+    matching = match(read(whole), read(share))
+    assert matching.partner_after(Place("main", "iota.1")) == Place("main_spmd", "iota.2")

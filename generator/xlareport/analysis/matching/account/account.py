@@ -14,12 +14,12 @@ from xlareport.analysis.matching.account.removals import Removals
 from xlareport.analysis.matching.account.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.account.untraced import mark_untraced
 from xlareport.analysis.matching.rules.loops.bodies import moved_out
-from xlareport.analysis.matching.search.nodes import place_of
+from xlareport.analysis.matching.search.nodes import is_root, place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import facts_of
-from xlareport.analysis.matching.sides.graph import Frame, Node, most_nodes
+from xlareport.analysis.matching.sides.graph import Frame, Node, most_nodes, opened_root
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.paired_lines import pair_lines
 from xlareport.hlo.model import Instruction
@@ -229,7 +229,17 @@ class _Account:
         after = self._search.after.graph.module.by_name
         pairs = self._search.computations.pairs
         called = (pairs.get(name, name) in after for _, name in call.instruction.called)
-        return not any(called) and self._removals.cause(call) is None
+        given = is_root(call) or self._is_used(opened_root(call) or call)
+        return given and not any(called) and self._removals.cause(call) is None
+
+    def _is_used(self, result: Node) -> bool:
+        """Return whether a result is an operand of anything but calls that do not use it."""
+        for user, position in self._search.before.users.get(result, ()):
+            opened = user.frame.callees.get(user.instruction.name)
+            given = opened.computation.parameters[position : position + 1] if opened else ()
+            if opened is None or any(line.name in opened.computation.users for line in given):
+                return True
+        return False
 
     def _account_for_inlined(self, holder: Node) -> None:
         """Record the instructions that do the work of a removed loop or conditional once."""

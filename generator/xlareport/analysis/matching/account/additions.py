@@ -161,7 +161,8 @@ class Additions:
         if node.instruction.opcode in _NO_CLONES and not _is_fused_copy(node):
             return None
         search, known = self._search, self._known_equal(node)
-        if node.constant and not _is_of_one_operation(node, known):
+        is_given = self._search.divided and not node.instruction.operands
+        if node.constant and (is_given or not _is_of_one_operation(node, known)):
             return self._read_by_copies(node)  # that another is equal does not make it a copy
         if known is not None:
             return known

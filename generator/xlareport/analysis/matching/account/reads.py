@@ -36,11 +36,16 @@ def as_written(reader: Node, position: int, read: Node) -> str:
 def gives_another(node: Node, user: Node, read: Node) -> bool:
     """Return whether another opcode reads something else at a position, not what replaced a node.
 
-    Of `table[index]` that became `index * step`, the index is not read instead of the table.
+    Of `table[index]` that became `index * step`, the index is not read instead of the table, nor
+    is an operand of a select that gives what was a remainder.
     """
     if user.partner is None:
         return False
-    opcodes = user.instruction.opcode, user.partner.instruction.opcode
+    old, new = user.instruction, user.partner.instruction
+    opcodes = old.opcode, new.opcode
     if opcodes[0] == opcodes[1] or opcodes in REWRITES or not MOVES.isdisjoint(opcodes):
         return False
-    return node.instruction.shape.element_count != read.instruction.shape.element_count
+    return (
+        len(old.operands) != len(new.operands)
+        or node.instruction.shape.element_count != read.instruction.shape.element_count
+    )

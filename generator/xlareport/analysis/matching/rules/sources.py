@@ -74,6 +74,18 @@ def behind_mask(search: Search, node: Node, other: Node) -> Node | None:
     return None
 
 
+def behind_offset(search: Search, node: Node, other: Node) -> Node | None:
+    """Return the iota over a device's share of a sharded one, to which an offset is added."""
+    if not search.divided or (node.instruction.opcode, other.instruction.opcode) != _OFFSET:
+        return None
+    read = [operand for operand, _ in search.after.graph.operands(other)]
+    shares = [now for now in read if is_free(now) and now.instruction.opcode == "iota"]
+    return shares[0] if len(shares) == 1 else None
+
+
+_OFFSET = "iota", "add"
+
+
 def passed_by(node: Node) -> frozenset[str]:
     """Return what an operation passes: moves, and converts if it is none."""
     return REARRANGEMENTS if node.instruction.opcode == "convert" else REARRANGEMENTS | {"convert"}

@@ -11,6 +11,7 @@ from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
     behind_collectives,
     behind_mask,
+    behind_offset,
     copy_behind,
     crossed_copies,
     passed_by,
@@ -297,7 +298,7 @@ class _Spread:
         if copy is not None or _opcode(other) == "constant" or _moves_for(node, other):
             return node, copy or other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
-        for source in sources_behind(theirs, other, passed_by(node)):
+        for source in sources_behind(theirs, other, passed_by(node) | {"broadcast"}):
             if is_free(source) and has_same_origin(node, source):
                 return node, source
             if is_free(source) and (
@@ -342,6 +343,7 @@ class _Spread:
             for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
                 sent = None if path else behind_collectives(self._search, node, (other, other_path))
                 sent = sent or behind_mask(self._search, node, other)
+                sent = sent or behind_offset(self._search, node, other)
                 if sent is not None:
                     yield node, sent
                 elif crossed := () if path else crossed_copies(self._search, node, other):

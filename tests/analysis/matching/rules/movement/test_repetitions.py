@@ -57,3 +57,16 @@ def test_work_on_other_data_is_no_copy(read: Read) -> None:
 
 def test_a_broadcast_that_lost_its_operand_repeats_nothing(read: Read) -> None:
     match(read(_BEFORE.replace("broadcast(%a)", "broadcast()")), read(_REMOVED))
+
+
+def test_work_beside_others_that_were_paired_before_has_a_copy_too(read: Read) -> None:
+    both = _BEFORE.replace("(%c, %far)", "(%most, %far)").replace(
+        "  ROOT", "  %most = f32[4,8] maximum(%c, %less)\n  ROOT"
+    )
+    after = both.replace("(%c, %less)", "(%c, %n.4)").replace("(%most, %far)", "(%most, %n.3)")
+    after = after.replace("  %most", f"{_SMALL.removesuffix('  ROOT').strip(chr(10))}\n  %most")
+    after = after.replace("  %most", "  %n.4 = f32[4,8] broadcast(%n.1), dimensions={1}\n  %most")
+    matching = match(read(both), read(after))
+    pairing = matching.pairing_after(Place("main", "n.2"))
+    assert pairing is not None
+    assert pairing.before == (Place("main", "far"),)

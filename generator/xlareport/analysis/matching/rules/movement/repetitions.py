@@ -53,6 +53,8 @@ def _same_work(search: Search, read: Node, now: Node) -> _Pairs:
         if _is_source(search, node, other):
             continue
         work = _behind_moves(search, other)
+        if _is_known(search, node, work):
+            continue
         both = _operands(search, 0, node), _operands(search, 1, work)
         alike = _does_the_same(node, work) and len(both[0]) == len(both[1])
         if not alike or len(waiting) > _MOST_PAIRS:
@@ -65,6 +67,12 @@ def _same_work(search: Search, read: Node, now: Node) -> _Pairs:
             if following not in waiting:
                 waiting.append(following)
     return list(pairs)
+
+
+def _is_known(search: Search, node: Node, work: Node) -> bool:
+    """Return whether work on fewer elements is what an old node became, or a copy of it."""
+    copied = search.copies.get(work)
+    return work.partner is node or (copied is not None and copied[0] is node)
 
 
 def _operands(search: Search, here: int, node: Node) -> tuple[NodeElement, ...]:

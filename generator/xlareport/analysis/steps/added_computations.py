@@ -1,0 +1,48 @@
+"""New computations that instructions apply, such as reducers: changes of a whole computation."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.hlo.model import HloModule
+
+_ADDED = frozenset({Kind.ADDED, Kind.PARAMETER})
+
+
+def with_added_computations(matching: Matching, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes; a new computation that an instruction applies is added as a whole."""
+    rows = list(changes)
+    counts = Counter(
+        change.after.computation for change in rows if change.kind in _ADDED and change.after
+    )
+    continued = {*matching.computations.values(), *matching.before.by_name}
+    users = _users(matching.after) if counts.keys() - continued else {}
+    wholes = {
+        name: user
+        for name, user in users.items()
+        if name not in continued and counts[name] == len(matching.after.by_name[name].instructions)
+    }
+    return [_defined(change, wholes) for change in rows] if wholes else rows
+
+
+def _users(module: HloModule) -> Mapping[str, str]:
+    """Return the first instruction that applies each computation, but for those that calls run."""
+    users: dict[str, str] = {}
+    for computation in module.computations:
+        for line in computation.instructions:
+            for attribute, name in line.called if line.opcode != "call" else ():
+                if attribute == "to_apply" and name in module.by_name:
+                    users.setdefault(name, line.name)
+    return users
+
+
+def _defined(change: Change, users: Mapping[str, str]) -> Change:
+    user = users.get(change.after.computation) if change.after else None
+    if user is None or change.kind not in _ADDED:
+        return change
+    kinds = (Kind.DEFINED, *change.kinds)
+    return replace(change, kind=Kind.DEFINED, kinds=kinds, reason=f"applied by %{user}")
