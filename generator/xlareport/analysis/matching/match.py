@@ -151,6 +151,7 @@ _RULES = (
     frames.holders,
     identity.same_leaf_read,
     ordered_values.same_constants_called,
+    ordered_values.same_constant_work,
     ordered_values.unread_moves,
 )
 _PARTS = (

@@ -135,3 +135,48 @@ ENTRY %main (p: f32[]) -> f32[] {
     after = before.replace(old, "%new = f32[1]{0} reshape(%p)")
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "unread")) == Place("main", "new")
+
+
+def test_work_on_constants_that_was_cloned_goes_on_in_a_renamed_computation(read: Read) -> None:
+    before = """
+%body.1 (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+  %iota.1 = f32[8]{0} iota(), iota_dimension=0
+  %power.1 = f32[8]{0} multiply(%iota.1, %iota.1), metadata={op_name="pow"}
+  %cos.1 = f32[8]{0} cosine(%power.1), metadata={op_name="cos"}
+  %sum.1 = f32[8]{0} add(%x, %cos.1), metadata={op_name="sum"}
+  ROOT %out = (s32[], f32[8]{0}) tuple(%n, %sum.1)
+}
+
+%until.1 (q: (s32[], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %a = (s32[], f32[8]{0}) parameter(0)
+  ROOT %while = (s32[], f32[8]{0}) while(%a), condition=%until.1, body=%body.1
+}
+"""
+    clones = """  %iota.2 = f32[8]{0} iota(), iota_dimension=0
+  %power.2 = f32[8]{0} multiply(%iota.2, %iota.2), sharding={replicated}, metadata={op_name="pow"}
+  %cos.2 = f32[8]{0} cosine(%power.2), sharding={replicated}, metadata={op_name="cos"}
+  %iota.3 = f32[8]{0} iota(), iota_dimension=0
+  %power.3 = f32[8]{0} multiply(%iota.3, %iota.3), sharding={replicated}, metadata={op_name="pow"}
+  %cos.3 = f32[8]{0} cosine(%power.3), sharding={replicated}, metadata={op_name="cos"}
+  %twice = f32[8]{0} subtract(%cos.2, %cos.3)
+"""
+    kept = [line for line in before.splitlines(keepends=True) if "iota.1" not in line]
+    after = "".join(kept).replace("  %cos.1 =", f"{clones}  %cos.1 =")
+    lines = after.splitlines(keepends=True)
+    after = "".join(line for line in lines if "%cos.1 =" not in line)
+    after = (
+        after.replace("%cos.1)", "%twice)").replace(".1 (", ".7 (").replace("%body.1", "%body.7")
+    )
+    after = after.replace("%until.1", "%until.7")
+    cosines = match(read(before), read(after)).pairing_before(Place("body.1", "cos.1"))
+    assert cosines is not None
+    assert {place.instruction for place in cosines.after} == {"cos.2", "cos.3"}

@@ -4,10 +4,12 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from xlareport.analysis.matching.rules.frames import elements_read_now
 from xlareport.analysis.matching.rules.identity import grouped, is_leaf, is_other_move, value_of
+from xlareport.analysis.matching.rules.loops.hoisting import name_after
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     are_other_fills,
     is_free,
+    operand_pairs,
     origin,
     read_at,
     same_shape,
@@ -48,6 +50,43 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
                 continue
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
+
+
+def same_constant_work(search: Search) -> None:
+    """Pair equal operations on constants alone, of one framework op and computation, in order.
+
+    Results first, so that those of a chain that was cloned are not paired with parts of another.
+    """
+    search.evaluate()
+    old = group_by_key(
+        ((name_after(search, node), node.token, origin(node)), node)
+        for node in search.before.open()
+        if _is_constant_work(node)
+    )
+    new = group_by_key(
+        ((node.frame.computation.name, node.token, origin(node)), node)
+        for node in search.after.open()
+        if _is_constant_work(node)
+    )
+    for key in reversed(old):
+        for node, other in pairs_in_order(search, old[key], new.get(key, ())):
+            reason = "the same operation on constants, of the same framework op"
+            if is_free(node) and is_free(other) and search.link(node, other, Grade.MATCHED, reason):
+                _pair_operands(search, node, other, reason)
+
+
+def _is_constant_work(node: Node) -> bool:
+    return node.constant and bool(origin(node)) and not is_leaf(node)
+
+
+def _pair_operands(search: Search, node: Node, other: Node, reason: str) -> None:
+    """Pair the free operands of two equal operations on constants, and theirs."""
+    waiting = [(node, other)]
+    for pair in waiting:
+        for ours, theirs in operand_pairs(search, *pair):
+            free = ours.token == theirs.token and is_free(ours) and is_free(theirs)
+            if free and search.link(ours, theirs, Grade.MATCHED, reason):
+                waiting.append((ours, theirs))
 
 
 def unread_moves(search: Search) -> None:
