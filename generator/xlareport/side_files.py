@@ -25,6 +25,7 @@ from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem, error_reason
+from xlareport.runtime.grouping import group_by_key
 from xlareport.runtime.limits import LIMITS, Limits, too_large
 from xlareport.runtime.progress import ProgressCallback, silent
 
@@ -122,10 +123,9 @@ def profile_events(
     entries: Iterable[Entry], reading: ProfileReading, limits: Limits = LIMITS
 ) -> Iterator[OpEvent]:
     """Yield the events of the profiles among files; of several formats, only the best one."""
-    folders: dict[str, list[Entry]] = {}
-    for entry in entries:
-        if entry.path.endswith(PROFILES):
-            folders.setdefault(entry.path.rpartition("/")[0], []).append(entry)
+    folders = group_by_key(
+        (entry.path.rpartition("/")[0], entry) for entry in entries if entry.path.endswith(PROFILES)
+    )
     for forms in folders.values():
         forms.sort(key=lambda form: not form.path.endswith(_XPLANE))
     sizes = [forms[0].size for forms in folders.values()]

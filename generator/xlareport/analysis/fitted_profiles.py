@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.profile.measured import Measured
 from xlareport.analysis.profile.times import ModuleRuns, ModuleTimes, sum_runs
+from xlareport.runtime.grouping import group_by_key
 
 
 def assign_profiles(
@@ -34,10 +35,9 @@ def count_runs(
 
 
 def _fit_profiles(modules: Sequence[ModuleAnalysis]) -> Iterator[ModuleAnalysis]:
-    by_name: dict[str, list[ModuleAnalysis]] = {}
-    for module in modules:
-        if module.profile is not None:
-            by_name.setdefault(module.summary.files.name, []).append(module)
+    by_name = group_by_key(
+        (module.summary.files.name, module) for module in modules if module.profile is not None
+    )
     for module in modules:
         same_name = by_name.get(module.summary.files.name, ())
         yield replace(module, profile=_fit_profile(module, same_name))

@@ -32,7 +32,7 @@ from xlareport.dump.identity import (
     prefix_of,
     stem_of,
 )
-from xlareport.dump.llo import Compilation, llo_modules, plain_name
+from xlareport.dump.llo import llo_modules, plain_name
 from xlareport.dump.modules import (
     AFTER_SPMD,
     HLO_KINDS,
@@ -46,6 +46,7 @@ from xlareport.dump.rank_modules import merge_rank_modules
 from xlareport.dump.source import MANY_FILES, Entry, Source, keep_entries
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.grouping import group_by_key
 from xlareport.runtime.worker_pool import WorkerPool
 from xlareport.storage.packed_keys import index_keys
 from xlareport.storage.spooled_values import FilledValues
@@ -186,9 +187,7 @@ def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Ite
     Modules with the same name are matched in order of compilation, if the counts are equal.
     """
     owners = llo_modules((file.entry, file.name) for file in others)
-    members: dict[Compilation | None, list[Artifact]] = defaultdict(list)
-    for file in others:
-        members[owners.get(file.path)].append(file)
+    members = group_by_key((owners.get(file.path), file) for file in others)
     count = Counter(plain_name(module.name) for module in modules)
     before: Counter[str] = Counter()
     for module in modules:

@@ -5,7 +5,6 @@ spellings.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from msgspec import Struct
 
 from xlareport.dump.filename import sanitised
 from xlareport.dump.modules import HLO_KINDS, Artifact
+from xlareport.runtime.grouping import group_by_key
 
 Member = TypeVar("Member")
 
@@ -150,9 +150,7 @@ def _join(
 
     They are looked up, because a folder can contain thousands of modules.
     """
-    complete: dict[_Key, list[Identity]] = defaultdict(list)
-    for identity in members:
-        complete[answers(identity)].append(identity)
+    complete = group_by_key((answers(identity), identity) for identity in members)
     for lost in list(members):
         key = asks(lost)
         candidates = complete.get(key, []) if key else []

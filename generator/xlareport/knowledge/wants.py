@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from xlareport.knowledge.flags import Flag, all_entries
 from xlareport.knowledge.tables import read_table
+from xlareport.runtime.grouping import group_by_key
 
 BACKENDS = ("cpu", "gpu", "tpu", "ipu")
 
@@ -97,9 +98,7 @@ def settings_for(
 
 def environment(settings: Sequence[FlagSetting]) -> Mapping[str, str]:
     """Return the variables with their values; flags of one variable are joined with spaces."""
-    texts: dict[str, list[str]] = {}
-    for setting in settings:
-        texts.setdefault(setting.variable, []).append(setting.text)
+    texts = group_by_key((setting.variable, setting.text) for setting in settings)
     return {name: " ".join(values) for name, values in texts.items()}
 
 

@@ -16,6 +16,7 @@ from xlareport.pictures.parts import InstructionGroup, alike_words
 from xlareport.pictures.scene import Instance, opens_into
 from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, scopes_of, shade_of, shade_of_group
 from xlareport.pictures.uses import Item, Uses, collect_uses
+from xlareport.runtime.grouping import group_by_key
 from xlareport.runtime.units import plural
 
 _COUNTS = ("Instruction counts exclude constants, parameters and tuple elements.",)
@@ -163,9 +164,7 @@ def _part_node(
 def _outside(uses: Uses) -> tuple[list[Box], list[Arrow]]:
     """Return boxes for values from outside of the picture, and the arrows from them."""
     values = uses.outside.values()
-    by_scope: dict[str, list[tuple[Instruction, list[str]]]] = {}
-    for producer, users in values:
-        by_scope.setdefault(_place(producer), []).append((producer, users))
+    by_scope = group_by_key((_place(producer), (producer, users)) for producer, users in values)
     if len(values) <= _MOST_OUTSIDE:
         groups = {producer.name: [(producer, users)] for producer, users in values}
     elif len(by_scope) <= _MOST_OUTSIDE:
@@ -202,9 +201,7 @@ def _outside_node(box: str, name: str, instructions: Sequence[Instruction]) -> B
 
 def _members(frames: Iterable[Group], items: Sequence[Item], ids: Sequence[str]) -> Iterator[Group]:
     """Yield the frames with the ids of their boxes."""
-    inside: dict[str | None, list[str]] = {}
-    for item, box in zip(items, ids, strict=True):
-        inside.setdefault(item.frame, []).append(box)
+    inside = group_by_key((item.frame, box) for item, box in zip(items, ids, strict=True))
     for frame in frames:
         yield replace(frame, members=tuple(inside.get(frame.id, ())))
 

@@ -27,6 +27,7 @@ from xlareport.pictures.metrics import shorten
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.side import PictureSide
 from xlareport.pictures.uses import Item
+from xlareport.runtime.grouping import group_by_key
 
 Found: TypeAlias = Mapping[str, Mapping[str, str]]
 """The instructions of each computation by their names, callers before callees."""
@@ -286,10 +287,9 @@ def _same(before: HloModule, place: Place) -> Place | None:
 def _by_name(part: tuple[PictureSide, Naming]) -> Mapping[str, Sequence[tuple[int, Place]]]:
     """Return the changed places of a side by their names, with their indices."""
     side, naming = part
-    named: dict[str, list[tuple[int, Place]]] = {}
-    for number, place in enumerate(side.states):
-        named.setdefault(naming(place), []).append((number, place))
-    return named
+    return group_by_key(
+        (naming(place), (number, place)) for number, place in enumerate(side.states)
+    )
 
 
 def _around(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group
 from xlareport.pictures.metrics import node_size, shorten, text_width
+from xlareport.runtime.grouping import group_by_key
 
 _POINTS_PER_INCH = 72
 _FRAME_MARGIN = 18
@@ -84,9 +85,7 @@ def _lengths(edges: Sequence[Arrow]) -> dict[int, int]:
 def _frames(groups: Sequence[Group], numbers: dict[str, int]) -> Iterator[str]:
     """Yield the clusters, inner ones inside outer ones, in the order of the drawing."""
     order = {group.id: number for number, group in enumerate(groups)}
-    inner: dict[str | None, list[Group]] = {}
-    for this_group in groups:
-        inner.setdefault(this_group.parent, []).append(this_group)
+    inner = group_by_key((this_group.parent, this_group) for this_group in groups)
     waiting: list[Group | None] = list(reversed(inner.get(None, [])))
     while waiting:
         group = waiting.pop()

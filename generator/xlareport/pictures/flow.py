@@ -14,6 +14,7 @@ from xlareport.pictures.boxes import summary
 from xlareport.pictures.folding import Folding
 from xlareport.pictures.grouper import InstructionGrouper
 from xlareport.pictures.parts import FEWEST_ALIKE, TIMES, InstructionGroup, Thing
+from xlareport.runtime.grouping import group_by_key
 
 _SHORTEST_PERIOD = 2
 _FEWEST = 3
@@ -56,9 +57,7 @@ def _periods(things: Sequence[Hashable]) -> list[int]:
 
 
 def _distances(things: Sequence[Hashable]) -> list[int]:
-    places: dict[Hashable, list[int]] = {}
-    for place, thing in enumerate(things):
-        places.setdefault(thing, []).append(place)
+    places = group_by_key((thing, place) for place, thing in enumerate(things))
     distances: Counter[int] = Counter()
     for item in places.values():
         if _FEWEST <= len(item) <= _TOO_FREQUENT:
@@ -134,9 +133,7 @@ class FlowDivider:
 
     def _gather(self, pieces: list[list[Instruction]], path: str, *, crowded: bool) -> list[Thing]:
         """Combine similar pieces."""
-        families: dict[FlowLikeness, list[list[Instruction]]] = {}
-        for piece in pieces:
-            families.setdefault(self._likeness(piece), []).append(piece)
+        families = group_by_key((self._likeness(piece), piece) for piece in pieces)
         result: list[Thing] = []
         others: list[list[Instruction]] = []
         for members in families.values():

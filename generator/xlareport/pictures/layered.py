@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xlareport.pictures.drawing import Drawing
 from xlareport.pictures.layout import Coordinates, Layout, Rectangle
 from xlareport.pictures.metrics import node_size
+from xlareport.runtime.grouping import group_by_key
 
 _GAP_X = 16.0
 _GAP_Y = 34.0
@@ -29,9 +30,7 @@ def layered_layout(drawing: Drawing) -> Layout:
 
 
 def _rows(above: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    layers: dict[int, list[str]] = {}
-    for name, depth in _depths(above).items():
-        layers.setdefault(depth, []).append(name)
+    layers = group_by_key((depth, name) for name, depth in _depths(above).items())
     return [layers[depth] for depth in sorted(layers)]
 
 

@@ -14,6 +14,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.pictures.side import PictureSide
 from xlareport.runtime.english import first_few
 from xlareport.runtime.graphs import nearest_first
+from xlareport.runtime.grouping import group_by_key
 from xlareport.runtime.units import plural
 
 _HUB = 6
@@ -116,10 +117,7 @@ def _owners(sides: Iterable[tuple[PictureSide, Naming]]) -> dict[str, str]:
 
 
 def _by_owner(owners: Mapping[str, str]) -> dict[str, list[str]]:
-    result: dict[str, list[str]] = {}
-    for name, owner in owners.items():
-        result.setdefault(owner, []).append(name)
-    return result
+    return group_by_key((owner, name) for name, owner in owners.items())
 
 
 def _changed(sides: Iterable[tuple[PictureSide, Naming]]) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -219,9 +217,7 @@ def choose(regions: Sequence[ChangeRegion]) -> PictureSelection:
 
 def _families(regions: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
     """Return groups of similar regions, the largest first."""
-    families: dict[Likeness, list[ChangeRegion]] = {}
-    for region in regions:
-        families.setdefault(region.likeness, []).append(region)
+    families = group_by_key((region.likeness, region) for region in regions)
     return sorted(families.values(), key=len, reverse=True)
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT, Arrow, Box, Drawing, Group
 from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.metrics import text_width
+from xlareport.runtime.grouping import group_by_key
 
 
 def only(drawing: Drawing, keep: Collection[str]) -> Drawing:
@@ -79,9 +80,7 @@ def _frames(drawings: Sequence[Drawing], keep: Iterable[str]) -> tuple[Group, ..
     homes: dict[str, str] = {}
     for drawing in drawings:
         homes |= {member: group.id for group in drawing.groups for member in group.members}
-    members: dict[str | None, list[str]] = {}
-    for box in keep:
-        members.setdefault(homes.get(box), []).append(box)
+    members = group_by_key((homes.get(box), box) for box in keep)
     return frames_in_use(
         replace(frame, members=tuple(members.get(frame.id, ())), parent=_parent(frame, frames))
         for frame in sorted(frames.values(), key=lambda frame: _depth(frame, frames))

@@ -15,6 +15,7 @@ from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Instruction
 from xlareport.pictures.folding import Folding
 from xlareport.runtime.graphs import forest, postorder
+from xlareport.runtime.grouping import group_by_key
 
 N = TypeVar("N", bound=Hashable)
 
@@ -190,9 +191,7 @@ def _mean_places(
     names: Iterable[str], label: Mapping[str, Label], flow: ValueFlow
 ) -> Mapping[Label, tuple[float, str]]:
     """Return the sort keys of the labels; all are different."""
-    places: dict[Label, list[int]] = {}
-    for name in names:
-        places.setdefault(label[name], []).append(flow.places[name])
+    places = group_by_key((label[name], flow.places[name]) for name in names)
     return {item: (sum(at) / len(at), str(item)) for item, at in places.items()}
 
 

@@ -13,6 +13,7 @@ from xlareport.hlo.opcode_groups import CONTROL_FLOW, MOVES
 from xlareport.hlo.shape import Shape
 from xlareport.replay.programs import NUMPY_NAMES, Line, NotRunnableError, RunnableProgram
 from xlareport.runtime.graphs import nearest_first
+from xlareport.runtime.grouping import group_by_key
 
 _MOST_PLACES = 200_000
 """Instructions that are followed for one parameter."""
@@ -227,8 +228,6 @@ class _UseFinder:
 
 
 def _users(lines: list[Line]) -> dict[str, list[tuple[Line, int]]]:
-    users: dict[str, list[tuple[Line, int]]] = {}
-    for line in lines:
-        for place, operand in enumerate(line.operands):
-            users.setdefault(operand, []).append((line, place))
-    return users
+    return group_by_key(
+        (operand, (line, place)) for line in lines for place, operand in enumerate(line.operands)
+    )

@@ -1,6 +1,5 @@
 """Figures of collectives: bytes, groups, executions, modeled time, hidden and exposed time."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import combinations
@@ -22,6 +21,7 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_pairs
 from xlareport.knowledge.devices import Device
+from xlareport.runtime.grouping import group_by_key
 
 _MOST_PAIRED = 20
 """Collectives of a computation, the longest, whose order is looked at in pairs."""
@@ -88,9 +88,7 @@ def sum_hideable(schedule: Schedule, collectives: Iterable[CollectiveFigures]) -
     Work that could run beside several collectives of a computation counts once. What two of them
     hide together is at most what they hide in the best order of the two.
     """
-    homes: dict[str, list[CollectiveFigures]] = defaultdict(list)
-    for figures in collectives:
-        homes[figures.collective.computation].append(figures)
+    homes = group_by_key((figures.collective.computation, figures) for figures in collectives)
     return sum(
         _hideable_together(schedule, schedule.module.by_name[home], together)
         for home, together in homes.items()

@@ -11,6 +11,7 @@ from math import prod
 
 from xlareport.hlo.shardings.sharding import Sharding, ShardingKind, Tile, tiles_of_devices
 from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.runtime.grouping import group_by_key
 
 _MOST_DEVICES = 4_096
 
@@ -108,9 +109,7 @@ def write_tiles(tiles: Tile, places: Mapping[int, Tile]) -> str:
     """Write a sharding as `{devices=[2,1]<=[2]}`, or `{devices=[2,1]1,0}`; empty if uneven."""
     if prod(tiles) == 1:
         return "{replicated}"
-    holders: dict[Tile, list[int]] = {}
-    for device, place in sorted(places.items()):
-        holders.setdefault(place, []).append(device)
+    holders = group_by_key((place, device) for device, place in sorted(places.items()))
     every = [holders.get(place, []) for place in product(*map(range, tiles))]
     devices_per_tile = len(places) // prod(tiles)
     if not devices_per_tile or any(len(devices) != devices_per_tile for devices in every):

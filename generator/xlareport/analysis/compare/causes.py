@@ -15,7 +15,6 @@ from xlareport.analysis.compare.comparison import (
     DEVICE,
     DISABLED,
     Comparison,
-    OptionChange,
     donates_otherwise,
 )
 from xlareport.analysis.compare.compilers import diverges_at_autotuning, find_other_compiler
@@ -41,6 +40,7 @@ from xlareport.analysis.compare.program_changes import (
     find_program_changes,
 )
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 _SCALE = frozenset(
     {
@@ -133,10 +133,9 @@ def _keys(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
 
 
 def _options(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
-    changed: dict[OptionChange, list[Comparison]] = {}
-    for comparison in comparisons:
-        for option in comparison.options:
-            changed.setdefault(option, []).append(comparison)
+    changed = group_by_key(
+        (option, comparison) for comparison in comparisons for option in comparison.options
+    )
     kinds = {DEVICE: "device", DISABLED: "disabled pass"}
     causes = [
         Cause(
@@ -186,10 +185,7 @@ def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Ite
         and _has_other_program(comparison, is_only=main in (None, comparison))
     ]
     members = [main] if main is not None and main in changed else changed
-    causes: dict[ProgramChange, list[Comparison]] = {}
-    for member in members:
-        for change in find_changes(member):
-            causes.setdefault(change, []).append(member)
+    causes = group_by_key((change, member) for member in members for change in find_changes(member))
     kinds = {change.kind for change in causes}
     for change, showing in causes.items():
         yield _program_cause(change, showing, kinds)

@@ -11,6 +11,7 @@ from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost_report.precision_report import is_product
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import HloModule
+from xlareport.runtime.grouping import group_by_key
 
 _MOST = 10_000
 
@@ -71,10 +72,7 @@ def find_converted(
 
 
 def _by_place(products: Sequence[TypedProduct]) -> Mapping[tuple[str, str], list[TypedProduct]]:
-    places: dict[tuple[str, str], list[TypedProduct]] = {}
-    for product in products:
-        places.setdefault((product.op, product.line), []).append(product)
-    return places
+    return group_by_key(((product.op, product.line), product) for product in products)
 
 
 def _is_of(product: TypedProduct, element_type: str) -> bool:

@@ -12,6 +12,7 @@ from xlareport.analysis.cost.occupancy import HELD, BufferKey
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.readers.buffer_assignment import BufferAssignment
 from xlareport.readers.buffer_values import UsedValue
+from xlareport.runtime.grouping import group_by_key
 
 _BRANCHES = frozenset({"branch_computations", "true_computation", "false_computation"})
 _PASSING = frozenset({"conditional", "parameter", "while"})
@@ -23,9 +24,7 @@ def group_aliased_values(
 ) -> tuple[tuple[BufferKey, ...], ...]:
     """Return the values of each buffer that holds several."""
     at = {position: value for value in values for position in value.positions}
-    places: dict[str, list[tuple[int, ...]]] = {}
-    for name, index in at:
-        places.setdefault(name, []).append(index)
+    places = group_by_key(at)
     groups: dict[int, list[UsedValue]] = {value.id: [value] for value in values}
     for names in _passed_on(module):
         indexes = {index for name in names for index in places.get(name, ())}

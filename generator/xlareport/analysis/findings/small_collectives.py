@@ -4,7 +4,6 @@ Four or more collectives of one kind, group and type, of at most 256 KiB each, a
 one another. The gain assumes 2 µs of latency for each. The rule does not apply to CPU.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
@@ -13,6 +12,7 @@ from xlareport.hlo.model import Computation
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
+from xlareport.runtime.grouping import group_by_key
 
 MOST_BYTES = 256 << 10
 """Data of one collective; beyond that its latency matters less."""
@@ -33,14 +33,13 @@ def small_collectives(case: Case) -> Iterator[Finding]:
     """
     if not case.has_order:
         return
-    alike: dict[tuple[str, ...], list[CollectiveFigures]] = defaultdict(list)
-    for collective in case.collectives:
-        if (
-            collective.collective.kind in COMBINED_COLLECTIVES
-            and collective.counted
-            and 0 < (collective.data_bytes or 0) <= MOST_BYTES
-        ):
-            alike[_likeness(case, collective)].append(collective)
+    alike = group_by_key(
+        (_likeness(case, collective), collective)
+        for collective in case.collectives
+        if collective.collective.kind in COMBINED_COLLECTIVES
+        and collective.counted
+        and 0 < (collective.data_bytes or 0) <= MOST_BYTES
+    )
     for _, collectives in sorted(alike.items()):
         free = _independent(case, collectives[:_MOST_LOOKED_AT])
         if len(free) >= LEAST_NUMBER:

@@ -23,6 +23,7 @@ from xlareport.analysis.findings.finding import (
 )
 from xlareport.analysis.findings.kept_parts import describe_kept_part
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 LEAST_BYTES = MEBIBYTE
 """That each device must send in one run, of each collective."""
@@ -36,9 +37,7 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
     order of instructions means nothing on a CPU, which runs what is ready, nor in a module that is
     not scheduled.
     """
-    waiting: dict[tuple[str, bool], list[CollectiveFigures]] = {}
-    for collective in list_waiting(case):
-        waiting.setdefault(_form(collective), []).append(collective)
+    waiting = group_by_key((_form(collective), collective) for collective in list_waiting(case))
     for (kind, is_synchronous), exposed in sorted(waiting.items()):
         exposed.sort(key=lambda figures: (-figures.sent_bytes, figures.collective.instruction))
         alike = [

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.ports import Port, Ports, find_common_run, find_ports, remove_shapes
 from xlareport.analysis.modules.processes import (
-    Process,
     Processes,
     places_of,
     ranks_in_one_folder,
@@ -24,6 +23,7 @@ from xlareport.analysis.modules.processes import (
 )
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
+from xlareport.runtime.grouping import group_by_key
 
 _FAR = 200
 """How many modules back a producer is looked for."""
@@ -185,10 +185,7 @@ def _each_once(links: Iterable[ModuleLink]) -> Iterator[ModuleLink]:
 
 
 def _orders(assigned: Processes) -> Sequence[Sequence[str]]:
-    apart: dict[Process, list[str]] = defaultdict(list)
-    for key, process in assigned.items():
-        if process is not None:
-            apart[process].append(key)
+    apart = group_by_key((process, key) for key, process in assigned.items() if process is not None)
     return list(apart.values())
 
 

@@ -13,6 +13,7 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.records.shardings import MeshRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
+from xlareport.runtime.grouping import group_by_key
 
 _MOST_DRAWN = 256
 """Limit on devices of a drawn mesh; a larger one is described in words."""
@@ -38,9 +39,7 @@ def draw_groups(
 ) -> tuple[GroupsFigure, ...]:
     """Return a figure for each different grouping, in order of first appearance."""
     shape = _mesh_shape(rows, devices)
-    users: dict[Hashable, list[CollectiveRow]] = {}
-    for row in rows:
-        users.setdefault(_key(row), []).append(row)
+    users = group_by_key((_key(row), row) for row in rows)
     figures = (
         _figure(number, every, shape, (devices, mesh))
         for number, every in enumerate(list(users.values())[:_MOST_KINDS], 1)
@@ -196,9 +195,7 @@ def _words(row: CollectiveRow, devices: int) -> str:
 
 def _draw_pairs(rows: Sequence[CollectiveRow]) -> Markup:
     """Return the pairs of sender and receiver, each direction with the collectives that send so."""
-    directions: dict[tuple[tuple[int, ...], ...], list[str]] = {}
-    for row in rows:
-        directions.setdefault(_listed(row), []).append(row.collective.instruction)
+    directions = group_by_key((_listed(row), row.collective.instruction) for row in rows)
     return Markup().join(
         Markup('<p class="xr-pairs">{}</p>').format(_pairs_words(pairs, names, len(directions)))
         for pairs, names in directions.items()

@@ -22,6 +22,7 @@ from xlareport.readers.replay_result import ReplayResult
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
+from xlareport.runtime.grouping import group_by_key
 
 _ROWS_SHOWN = 12
 _NAMES = 4
@@ -250,9 +251,7 @@ def _counted_note(overview: Overview) -> str:
 
 def _again(agains: Sequence[RepeatedState], steps: Sequence[Link]) -> Iterator[RepeatedStateRow]:
     """Yield a row for all states of one snapshot that came back in one step."""
-    together: dict[tuple[int, int], list[str | None]] = {}
-    for again in agains:
-        together.setdefault((again.number, again.before), []).append(again.computation)
+    together = group_by_key(((again.number, again.before), again.computation) for again in agains)
     for (stage, before), computations in together.items():
         yield RepeatedStateRow(steps[stage], steps[before], prose(_came_back(computations)))
 

@@ -14,6 +14,7 @@ from xlareport.pages.rendering.environment import href, prose
 from xlareport.pages.tables import Column, Table
 from xlareport.readers.replay_result import ReplayedStage, ReplayResult
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 _WIDTH, _HEIGHT = 760, 130
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 8, 24, 34
@@ -115,11 +116,10 @@ def replay_part(
     `numbers` are the changes that may change numbers, by the key of the snapshot after them.
     """
     runs = {run.stage: run for run in result.stages}
-    changes: dict[str, list[str]] = {}
-    for key, change in numbers:
-        changes.setdefault(key, []).append(
-            f"{change.what}, {units.plural(change.count, 'instruction')}"
-        )
+    changes = group_by_key(
+        (key, f"{change.what}, {units.plural(change.count, 'instruction')}")
+        for key, change in numbers
+    )
     bars = [
         _bar(runs.get(key), link, result.tolerance, is_marked=key in changes)
         for key, link in steps.items()

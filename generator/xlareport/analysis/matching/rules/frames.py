@@ -13,12 +13,12 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import callees_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, opened_root
-from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import sole_pairs
 
 _KNOWN = "a computation with a known counterpart"
 

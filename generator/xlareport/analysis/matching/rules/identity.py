@@ -24,11 +24,11 @@ from xlareport.analysis.matching.sides.contents import stem
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
-from xlareport.analysis.matching.sides.grouping import group_by_key, sole_pairs
 from xlareport.analysis.matching.sides.renumbered import is_another
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key, sole_pairs
 
 
 def same_value(search: Search) -> None:

@@ -10,10 +10,10 @@ from xlareport.analysis.matching.rules.spreading import neighbors
 from xlareport.analysis.matching.search.nodes import ARRAY_CALLS, is_free, origin, target_of
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 _SPLIT = {
     "xla.sdy.GlobalToLocalShape": "SPMDFullToShardShape",

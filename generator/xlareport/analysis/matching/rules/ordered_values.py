@@ -16,11 +16,11 @@ from xlareport.analysis.matching.search.nodes import (
 )
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Frame, Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.leftovers import is_idle
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 
 def same_value_in_order(search: Search) -> None:

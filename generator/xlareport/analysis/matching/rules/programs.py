@@ -7,9 +7,9 @@ from xlareport.analysis.matching.search.nodes import origin
 from xlareport.analysis.matching.search.provenance import labels_of
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key, sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key, sole_pairs
 
 
 def labeled_arguments(search: Search) -> None:

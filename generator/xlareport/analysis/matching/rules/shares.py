@@ -10,10 +10,10 @@ from xlareport.analysis.matching.rules.sources import sent_from
 from xlareport.analysis.matching.search.nodes import is_free, node_after, origin
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 _PASSING = REARRANGEMENTS | {"dynamic-slice"}
 _MOST_ALIKE = 64

@@ -57,10 +57,10 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 
 def neighbors(search: Search) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
+from xlareport.runtime.grouping import group_by_key
 
 
 def pairs_in_order(

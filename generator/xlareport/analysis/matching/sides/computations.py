@@ -8,11 +8,11 @@ from msgspec import Struct, field
 from xlareport.analysis.matching.sides.contents import Contents, stem
 from xlareport.analysis.matching.sides.facts import Literal, facts_of, literal_of, live_computations
 from xlareport.analysis.matching.sides.graph import CallSites
-from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.leftovers import left_over
 from xlareport.analysis.matching.sides.renumbered import renumbered
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.grouping import sole_pairs
 
 _FILLS = frozenset({"bitcast", "broadcast", "convert", "reshape"})
 _ALIKE = 0.5

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, element_taken
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime.grouping import group_by_key
 
 if TYPE_CHECKING:
     from xlareport.analysis.matching.search.search import Search

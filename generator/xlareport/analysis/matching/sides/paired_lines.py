@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime.grouping import group_by_key
 
 
 def pair_lines(computation: Computation, copy: Computation) -> Mapping[str, Instruction]:

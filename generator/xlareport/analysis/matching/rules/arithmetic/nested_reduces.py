@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free, reduces_nothing
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 _REDUCE = "reduce"
 

@@ -5,10 +5,10 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _BY_BITS = {"remainder": "and", "divide": "shift-right-logical", "multiply": "shift-left"}

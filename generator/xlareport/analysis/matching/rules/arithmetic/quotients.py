@@ -5,9 +5,9 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free, read_at
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import sole_pairs
 
 _QUOTIENT, _PRODUCT = "divide", "multiply"
 _TERMS = 2

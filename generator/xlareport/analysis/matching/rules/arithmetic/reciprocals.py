@@ -9,9 +9,9 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.runtime.grouping import sole_pairs
 
 _REPEATS = REARRANGEMENTS | {"broadcast", "convert"}
 _ENDS = frozenset({"constant", "divide"})

@@ -10,10 +10,10 @@ from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.reasons import Regrouped, RegroupedPart
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import sole_pairs
 
 _SIGNS = {"add": (1, 1), "subtract": (1, -1), "multiply": (1, 1)}
 """How each operand counts."""

@@ -5,10 +5,10 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.leftovers import is_idle
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import sole_pairs
 
 _MOVES = frozenset({"bitcast", "broadcast", "convert", "copy", "reshape", "transpose"})
 _MOST_MOVES = 8

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import sole_pairs
 
 
 def windowed(search: Search) -> None:

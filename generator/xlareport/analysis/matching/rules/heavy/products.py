@@ -10,12 +10,12 @@ from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import is_free, read_at, same_shape, same_type
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import Tokens
 from xlareport.hlo.opcode_groups import SAME_ORDER
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 _MOVES = frozenset(
     {"bitcast", "broadcast", "convert", "copy", "pad", "reshape", "reverse", "transpose"}

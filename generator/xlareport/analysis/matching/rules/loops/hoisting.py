@@ -9,10 +9,10 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.search.nodes import is_free, same_form
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES, MOVES
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 _REASON = "the same constant value, beside the loop now"
 _CARRIED = "its readers in the loop read it from outside now"

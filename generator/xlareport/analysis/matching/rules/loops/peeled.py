@@ -7,8 +7,8 @@ from xlareport.analysis.matching.search.reasons import FirstIteration
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.hlo.model import Instruction
+from xlareport.runtime.grouping import group_by_key
 
 _LEAST_SHARE = 2
 """The half of a body, at least, is in its first iteration too."""

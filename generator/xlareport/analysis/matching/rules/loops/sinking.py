@@ -8,8 +8,8 @@ from xlareport.analysis.matching.search.nodes import is_free, operand_pairs
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import facts_of, literal_of
 from xlareport.analysis.matching.sides.graph import Graph, Node, element_taken
-from xlareport.analysis.matching.sides.grouping import group_by_key
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key
 
 _REASON = "the same constant value, in the loop now"
 _MOST_LOOPS = 16

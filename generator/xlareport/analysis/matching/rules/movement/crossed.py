@@ -6,9 +6,9 @@ from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.grouping import sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
+from xlareport.runtime.grouping import sole_pairs
 
 _CONVERTS = frozenset({"convert", "negate"})
 

@@ -9,10 +9,10 @@ from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.data_operands import is_data
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
-from xlareport.analysis.matching.sides.grouping import group_by_key, sole_pairs
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key, sole_pairs
 
 _MOVES = MOVES | {"convert", "negate"}
 """Opcodes that change places with others; negations and converts move past sums too."""

@@ -1,6 +1,6 @@
 """Grouping keeps the order in which keys and items came."""
 
-from xlareport.analysis.matching.sides.grouping import group_by_key, sole_pairs
+from xlareport.runtime.grouping import group_by_key, sole_pairs
 
 
 def test_keys_and_items_keep_their_order() -> None:

@@ -3,13 +3,14 @@
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
+Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 Other = TypeVar("Other")
 
 
-def group_by_key(keyed: Iterable[tuple[Hashable, Item]]) -> dict[Hashable, list[Item]]:
+def group_by_key(keyed: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
     """Return the items of each key, in the order of their first appearance."""
-    groups: dict[Hashable, list[Item]] = {}
+    groups: dict[Key, list[Item]] = {}
     for key, item in keyed:
         groups.setdefault(key, []).append(item)
     return groups
