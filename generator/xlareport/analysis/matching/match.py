@@ -71,6 +71,7 @@ _RULES = (
     reciprocals.mark_reciprocals,
     collectives.combined,
     collectives.folded,
+    collectives.scattered,
     frames.entry_arguments,
     frames.passed,
     spreading.neighbors,

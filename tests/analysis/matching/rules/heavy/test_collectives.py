@@ -307,3 +307,39 @@ def test_of_two_equal_collectives_each_start_has_the_channel_of_its_own(read: Re
         pairing = matching.pairing_before(at(name))
         assert pairing is not None
         assert pairing.after[0] == at(after)
+
+
+_TWO_SUMS = """
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[8,8], i: s32[]) -> f32[4,4] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %zero = s32[] constant(0)
+  %sum.1 = f32[8,8]{1,0} all-reduce(%a), replica_groups={{0,2},{1,3}}, to_apply=%add
+  %share.1 = f32[4,8]{1,0} dynamic-slice(%sum.1, %i, %zero), dynamic_slice_sizes={4,8}
+  %sum.2 = f32[4,8]{1,0} all-reduce(%share.1), replica_groups={{0,1},{2,3}}, to_apply=%add
+  %share.2 = f32[4,4]{1,0} dynamic-slice(%sum.2, %zero, %i), dynamic_slice_sizes={4,4}
+  ROOT %out = f32[4,4]{1,0} negate(%share.2)
+}
+"""
+
+
+def test_each_of_two_sums_in_a_row_becomes_the_reduce_scatter_in_its_place(read: Read) -> None:
+    scattered = """
+  %part.1 = f32[4,8]{1,0} reduce-scatter(%a), replica_groups={{0,2},{1,3}}, dimensions={0}, to_apply=%add
+  %part.2 = f32[4,4]{1,0} reduce-scatter(%part.1), replica_groups={{0,1},{2,3}}, dimensions={1}, to_apply=%add
+"""  # noqa: E501 - lines as XLA writes them
+    lines = _TWO_SUMS.replace("negate(%share.2)", "negate(%part.2)").splitlines(keepends=True)
+    gone = ("  %sum.", "  %share.")
+    after = "".join(line for line in lines if not line.startswith(gone))
+    after = after.replace("  ROOT %out", scattered.strip("\n") + "\n  ROOT %out")
+    matching = match(read(_TWO_SUMS), read(after))
+    for number in (1, 2):
+        old, new = Place("main", f"sum.{number}"), Place("main", f"part.{number}")
+        assert matching.partner_after(old) == new
+        assert matching.partner_after(Place("main", f"share.{number}")) is None

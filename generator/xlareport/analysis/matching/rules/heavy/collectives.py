@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 
-from xlareport.analysis.matching.search.nodes import Names, is_free
+from xlareport.analysis.matching.search.nodes import Names, is_free, same_shape
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.halves import (
@@ -88,6 +88,44 @@ def _reduced(side: Side, outer: Node) -> Node | None:
     if inner is None or _opcode(inner) != _REDUCED or not is_free(inner):
         return None
     return inner if side.has_one_user(inner) and is_free(outer) else None
+
+
+def scattered(search: Search) -> None:
+    """Pair an all-reduce of which each device takes a share with the reduce-scatter that does both.
+
+    Such a reduce-scatter may read another one, which stands for the share that was read before.
+    """
+    search.evaluate()
+    waiting: dict[Hashable, deque[Node]] = {}
+    for node in search.after.open():
+        if _opcode(node) == _SCATTERED and len(node.instruction.operands) == 1:
+            key = devices_of(node), search.after.values.read(node)[0]
+            waiting.setdefault(key, deque()).append(node)
+    shares: dict[Node, Node] = {}
+    for node in search.before.open() if waiting else ():
+        share = _share_taken(search.before, node)
+        if share is None:
+            continue
+        (read, path), *_ = search.before.graph.operands(node)
+        given = shares.get(read) if not path else None
+        value = search.before.values.read(node)[0] if given is None else given.token
+        queue = waiting.get((devices_of(node), value), deque())
+        if queue and same_shape(search, share, queue[0]):
+            shares[share] = whole = queue.popleft()
+            reason = f"it gives each device the share that %{share.instruction.name} took"
+            search.link(node, whole, Grade.MATCHED, reason)
+
+
+_SCATTERED = "reduce-scatter"
+
+
+def _share_taken(side: Side, node: Node) -> Node | None:
+    """Return the open dynamic-slice that alone reads an open all-reduce of one operand."""
+    if _opcode(node) != _REDUCED or not is_free(node) or len(node.instruction.operands) != 1:
+        return None
+    users = [user for user, _ in side.users.get(node, ())]
+    taken = len(users) == 1 and _opcode(users[0]) == "dynamic-slice" and is_free(users[0])
+    return users[0] if taken and side.graph.operands(node) else None
 
 
 def halves(search: Search) -> None:
