@@ -18,6 +18,9 @@ SAME_ORDER = frozenset({"bitcast", "reshape"})
 REARRANGEMENTS = SAME_ORDER | {"copy", "transpose"}
 """Their result has the elements of the operand, each once."""
 
+COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "xor"})
+"""Opcodes of two operands that may change places."""
+
 MOVES = REARRANGEMENTS | {"broadcast", "reverse", "slice"}
 """Their result consists of elements of the operand."""
 

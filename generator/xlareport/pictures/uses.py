@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import COMMUTATIVE
 from xlareport.pictures.drawing import Arrow, EdgeStyle, State
 from xlareport.pictures.parts import InstructionGroup
 from xlareport.pictures.scene import Instance, Value, resolve
@@ -15,7 +16,7 @@ from xlareport.pictures.style_values import folding_rules
 from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
 
-_COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "tuple"})
+_COMMUTATIVE = COMMUTATIVE | {"tuple"}
 _STYLES: tuple[EdgeStyle, ...] = ("normal", "thin", "control")
 _LONGEST_LABEL = 12
 

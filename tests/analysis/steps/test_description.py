@@ -195,3 +195,8 @@ def test_choices_in_configurations_come_before_defaults() -> None:
     assert 'set operation_queue_id to "0" ' in more
     assert more.endswith("(one of 3).")
     assert "set defaults in the backend_config of 3 adds;" in told(*changes[:3])[0]
+
+
+def test_a_rewired_instruction_is_told_where_else_only_unused_ones_are() -> None:
+    headline = told(change(Kind.UNUSED), change(Kind.REWIRED))[0]
+    assert headline.startswith("`algsimp` redirected operands of 1 add and added")

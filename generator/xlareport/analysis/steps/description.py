@@ -37,7 +37,7 @@ class StepFacts(Struct, frozen=True):
     """Computations that got another name, or only another number in it."""
     uncalled: UncalledComputations = UncalledComputations()
     renamed: tuple[tuple[str, str], ...] = ()
-    """The names before and after of those that did not only get another number."""
+    """The names before and after, if some did not only get another number; those come first."""
     instructions: int = 0
     """Of the module before."""
     touched: int = 0
@@ -162,8 +162,8 @@ _IMPORTANCE = {
     Kind.CONFIG: 0.3,
     Kind.RENAMED: 0.2,
     Kind.METADATA: 0.001,
-    Kind.REDIRECTED: 0.0,
-    Kind.REWIRED: 0.0,
+    Kind.REDIRECTED: 0.0001,
+    Kind.REWIRED: 0.0001,
     Kind.ARGUMENT: 0.0,
     Kind.PART: 0.0,
     Kind.PARAMETER: 0.0,
@@ -231,7 +231,7 @@ _CAUSES = frozenset(
 def _is_news(kind: Kind, every: dict[Kind, list[ChangeGroup]]) -> bool:
     """Return whether a kind is more than what follows from the others."""
     if kind in _CONSEQUENCES:
-        return every.keys() <= _CONSEQUENCES
+        return every.keys() <= _CONSEQUENCES | _NO_EFFECT
     if kind is not Kind.MOVED or not every.keys() & _CAUSES:
         return True
     return every[kind][0].is_taken_in

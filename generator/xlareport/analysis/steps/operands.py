@@ -14,6 +14,7 @@ from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import COMMUTATIVE
 from xlareport.runtime import english, units
 from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -58,6 +59,8 @@ def compare_operands(
         return {Kind.OPERANDS: _aligned(matching, read, reads, inside)}
     if old.opcode == "fusion":
         read, reads = _unpaired(matching, read, reads)
+    if old.opcode in COMMUTATIVE and _are_crossed(matching, read, reads):
+        reads.reverse()
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
     named = _first_few([_instead(was, now, _named_types(matching, was, now)) for was, now in other])
@@ -71,6 +74,23 @@ def compare_operands(
     if old.opcode == new.opcode == "dot" and _are_swapped(matching, read, reads):
         result[Kind.TURNED] = _turned(old.shape.text, new.shape.text)
     return result
+
+
+def _are_crossed(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:
+    """Return whether one of two operands was made of what is read in the place of the other."""
+    if len(read) != len(_SAME_TYPE) or any(map(partial(_goes_on, matching), read, reads)):
+        return False
+    straight, crossed = (
+        any(map(partial(_is_made_of, matching), read, others)) for others in (reads, reads[::-1])
+    )
+    return crossed and not straight
+
+
+def _is_made_of(matching: Matching, was: Operand, now: Operand) -> bool:
+    """Return whether an operand before read what continues as an operand after."""
+    line = matching.before.find(*was.place)
+    texts = () if line is None or was.element else line.operands
+    return any(_goes_on(matching, _operand(was.place, text), now) for text in texts)
 
 
 def _turned(old: str, new: str) -> Difference:

@@ -142,16 +142,19 @@ def _facts(
         renumbered=renumbered(changes),
         computations=sum(old != new for old, new in matching.computations.items()),
         uncalled=count_uncalled(matching, changes),
-        renamed=tuple(
-            (old, new)
-            for old, new in matching.computations.items()
-            if without_number(old) != without_number(new)
-        ),
+        renamed=_renamed(matching),
         instructions=matching.before.instruction_count,
         touched=len(touched),
         reordered=_reordered(matching),
         scopes=one_sided_scopes(matching),
     )
+
+
+def _renamed(matching: Matching) -> tuple[tuple[str, str], ...]:
+    """Return the renamed computations; none if all of them only got other numbers."""
+    pairs = [(old, new) for old, new in matching.computations.items() if old != new]
+    named = [pair for pair in pairs if without_number(pair[0]) != without_number(pair[1])]
+    return tuple(dict.fromkeys((*named, *pairs))) if named else ()
 
 
 _SPMD = "_spmd"

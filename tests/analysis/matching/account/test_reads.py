@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -67,3 +68,33 @@ def test_no_operand_of_a_select_is_read_instead_of_a_divisor(read: Read) -> None
     pairing = match(read(_REMAINDER), read(_MASKED)).pairing_before(Place("main", "eights"))
     assert pairing is not None
     assert "instead" not in str(pairing.reason)
+
+
+_SCALED = """
+ENTRY %main (a: f32[8], s: f32[]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %s = f32[] parameter(1)
+  %count = f32[] constant(64)
+  %counts = f32[8]{0} broadcast(%count), dimensions={}
+  %mean = f32[8]{0} divide(%a, %counts)
+  %rate = f32[8]{0} broadcast(%s), dimensions={}
+  ROOT %out = f32[8]{0} multiply(%rate, %mean)
+}
+"""
+_SCALED_RATE = """
+ENTRY %main (a: f32[8], s: f32[]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %s = f32[] parameter(1)
+  %part = f32[] constant(0.015625)
+  %small = f32[] multiply(%s, %part)
+  %rates = f32[8]{0} broadcast(%small), dimensions={}
+  ROOT %out = f32[8]{0} multiply(%a, %rates)
+}
+"""
+
+
+def test_what_took_the_place_of_two_factors_is_told_by_what_they_were_made_of(read: Read) -> None:
+    change = step(read(_SCALED), read(_SCALED_RATE))
+    reasons = {row.before.instruction: str(row.reason) for row in change.removed if row.before}
+    assert reasons["mean"] == "%out uses %a instead"
+    assert not any("%a instead of %rate" in str(row.details) for row in change.modified)

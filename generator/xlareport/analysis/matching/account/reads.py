@@ -1,9 +1,11 @@
 """What the counterpart of a user reads in the place of a removed instruction."""
 
+from xlareport.analysis.matching.search.nodes import node_after, read_at
+from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import REWRITES
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.hlo.opcode_groups import MOVES
+from xlareport.hlo.opcode_groups import COMMUTATIVE, MOVES
 
 WITHOUT_NODES = TRANSPARENT | {"get-tuple-element"}
 """Opcodes of lines that have no nodes: they stand for what they read."""
@@ -23,6 +25,27 @@ def reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool
         return f"%{reader.instruction.name} uses {behind}%{name} now"
     another = "another " if name == node.instruction.name else ""
     return f"%{reader.instruction.name} uses {behind}{another}%{name} instead"
+
+
+def read_place(search: Search, node: Node, user: Node, position: int) -> int:
+    """Return where the counterpart of a user reads what took the place of an operand.
+
+    It is the other place if a commuted operation reads there what the operand was made of.
+    """
+    line, partner = user.instruction, user.partner
+    if line.opcode not in COMMUTATIVE or len(line.operands) != _TWO or partner is None:
+        return position
+    mate = read_at(search.before, user, 1 - position)
+    now, beside = (read_at(search.after, partner, place) for place in (position, 1 - position))
+    for source, its, other in ((node, now, beside), (mate, beside, now)):
+        operands = search.before.graph.operands(source) if source is not None else ()
+        read = {node_after(search, operand) for operand, _ in operands}
+        if other in read and its not in read:
+            return 1 - position
+    return position
+
+
+_TWO = 2
 
 
 def as_written(reader: Node, position: int, read: Node) -> str:

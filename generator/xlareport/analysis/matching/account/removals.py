@@ -12,6 +12,7 @@ from xlareport.analysis.matching.account.reads import (
     as_written,
     gives_another,
     has_other_operands,
+    read_place,
     reads_now,
 )
 from xlareport.analysis.matching.search.nodes import (
@@ -60,7 +61,8 @@ class Removals:
         """Return the explanation for a removed node: its duplicate, replacement or cause."""
         twin = self.twin(node) or self._same_element(node) or taken_again(node)
         if twin is not None:
-            return PairVerdict(twin, Grade.EXACT, "a duplicate of what was kept")
+            kept = self._read_equal(node, twin)
+            return PairVerdict(kept, Grade.EXACT, "a duplicate of what was kept")
         whole = self._done_at_once(node)
         if whole is not None:
             name = whole.instruction.name
@@ -74,6 +76,20 @@ class Removals:
         for reason in self._reasons(node):
             return PairVerdict(None, Grade.MATCHED, reason)
         return PairVerdict(None, Grade.GUESSED, "no continuation was found")
+
+    def _read_equal(self, node: Node, twin: Node) -> Node:
+        """Return which of the equal nodes beside a twin the users of a node read now."""
+        reads = [
+            read_at(self._search.after, user.partner, position)
+            for user, position in self._search.before.users.get(node, ())
+            if user.partner is not None and not has_other_operands(user, user.partner)
+        ]
+        equal = (
+            read
+            for read in reads
+            if read is not None and read.token == twin.token and read.frame is twin.frame
+        )
+        return twin if twin in reads else next(equal, twin)
 
     def _likely_twins(self, node: Node) -> Iterator[tuple[Node, str]]:
         """Yield what has the value of a removed node and is read in its place, with the reason."""
@@ -308,10 +324,11 @@ class Removals:
                 yield from self._dropped(user.partner, user.instruction)
                 yield f"%{user.partner.instruction.name} no longer uses it"
                 continue
-            now = read_at(self._search.after, user.partner, position)
-            yield from self._root_instead(node, user, position, now)
+            place = read_place(self._search, node, user, position)
+            now = read_at(self._search.after, user.partner, place)
+            yield from self._root_instead(node, user, place, now)
             if now is not None and not gives_another(node, user, now):
-                yield reads_now(node, user.partner, position, now, near=near)
+                yield reads_now(node, user.partner, place, now, near=near)
                 continue
             became = f"{self._former(user)} became %{user.partner.instruction.name}"
             has_none = not user.partner.instruction.operands

@@ -20,7 +20,7 @@ from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
+from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS, SAME_ORDER
 
 _BUFFER = "AllocateBuffer"
 """Target of custom calls that give a loop memory, and no values."""
@@ -196,7 +196,7 @@ def are_of_reordered(
     return old != new and Counter(old) == Counter(new) and not is_alone
 
 
-_COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "tuple", "xor"})
+_COMMUTATIVE = COMMUTATIVE | {"tuple"}
 """Opcodes of which the places of operands say little: a pass may swap them."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from xlareport.analysis.matching.sides.facts import Literal, callees_of, facts_of, literal_of
 from xlareport.analysis.matching.sides.forms import Forms
 from xlareport.analysis.matching.sides.graph import Frame, Graph, Node, element_taken, opened_root
-from xlareport.hlo.opcode_groups import BOUNDARIES
+from xlareport.hlo.opcode_groups import BOUNDARIES, COMMUTATIVE
 from xlareport.hlo.shape import Shape
 
 UNKNOWN = -1
@@ -19,7 +19,6 @@ _FEW_USERS = 16
 
 
 _ELEMENT = "get-tuple-element"
-_COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "xor"})
 _TWO = 2
 
 _ValueInFrame = tuple[int, Frame]
@@ -168,7 +167,7 @@ class Values:
         called = tuple([self._callees(callee) for callee in callees])
         node.base = self._tokens.of((self.forms.of(line), called, opened is not None))
         inputs = [node for node, _ in operands]
-        node.commutes = line.opcode in _COMMUTATIVE and len(inputs) == _TWO
+        node.commutes = line.opcode in COMMUTATIVE and len(inputs) == _TWO
         node.inputs = tuple([*inputs, opened] if opened else inputs)
         return node.inputs
 

@@ -67,3 +67,24 @@ def test_a_reduce_behind_which_another_only_drops_dimensions_goes_on(read: Read)
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "rows")) == Place("main", "s")
     assert matching.partner_after(Place("main", "all")) is None
+
+
+def test_a_reduce_of_one_element_goes_on_as_the_reshape_that_another_user_reads(read: Read) -> None:
+    before = f"""{_HEADS}
+ENTRY %main (a: f32[8,1], b: f32[8,4]) -> f32[8,4] {{
+  %a = f32[8,1]{{1,0}} parameter(0)
+  %b = f32[8,4]{{1,0}} parameter(1)
+  %zero = f32[] constant(0)
+  %flat = f32[8]{{0}} reduce(%a, %zero), dimensions={{1}}, to_apply=%sum.1
+  %wide = f32[8,4]{{1,0}} broadcast(%flat), dimensions={{0}}
+  ROOT %out = f32[8,4]{{1,0}} multiply(%b, %wide)
+}}
+"""
+    new = """%moved = f32[8]{0} reshape(%a)
+  %scaled = f32[8]{0} add(%moved, %moved)
+  %wider = f32[8,4]{1,0} broadcast(%scaled), dimensions={0}"""
+    lines = [line for line in before.splitlines() if "%wide =" not in line]
+    old = "%flat = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum.1"
+    after = "\n".join(lines).replace(old, new).replace("(%b, %wide)", "(%b, %wider)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "flat")) == Place("main", "moved")

@@ -38,6 +38,32 @@ def merged_reduces(search: Search) -> None:
         outer.token = whole.token
 
 
+def reshaped(search: Search) -> None:
+    """Pair a reduce that only drops dimensions of one element with a reshape of its operand."""
+    gone = [node for node in search.before.open() if reduces_nothing(search.before, node)]
+    if not gone:
+        return
+    search.evaluate()
+    moves = group_by_key(
+        (_key_of_move(search.after, node), node)
+        for node in search.after.open()
+        if node.instruction.opcode in _RESHAPES
+    )
+    for node in gone:
+        equal = moves.get(_key_of_move(search.before, node), ())
+        move = next(filter(is_free, equal), None)
+        if move is not None:
+            reason = "it only reduced dimensions of one element"
+            search.link(node, move, Grade.MATCHED, reason)
+
+
+def _key_of_move(side: Side, node: Node) -> Hashable:
+    """Return the place, the dimensions and the value that is given them."""
+    operands = side.graph.operands(node)
+    value = side.value_of(operands[0]) if operands else node
+    return node.frame.number, node.instruction.shape.dimensions, value
+
+
 def _nested(side: Side) -> Iterator[tuple[Node, Node]]:
     """Yield each open reduce that reads another one, which has no other users, and that."""
     for outer in side.open():
