@@ -5,6 +5,7 @@ import pytest
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.rules import identity
+from xlareport.analysis.matching.rules.identity import moved_name
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
@@ -791,3 +792,51 @@ def test_a_move_whose_users_read_something_else_is_not_its_namesake(read: Read) 
     )
     partner = match(before, after).partner_after(Place("main", "reshape.1"))
     assert partner != Place("main", "reshape.2")
+
+
+def test_iotas_in_another_layout_are_paired_by_who_reads_them(read: Read) -> None:
+    before = """
+ENTRY %main (a: s32[4,4], b: s32[4,4]) -> (s32[4,4], s32[4,4]) {
+  %a = s32[4,4]{0,1} parameter(0)
+  %b = s32[4,4]{0,1} parameter(1)
+  %rows = s32[4,4]{0,1} iota(), iota_dimension=0
+  %columns = s32[4,4]{0,1} iota(), iota_dimension=1
+  %x = s32[4,4]{0,1} custom-call(%a, %rows), custom_call_target="f"
+  %y = s32[4,4]{0,1} custom-call(%b, %columns), custom_call_target="g"
+  ROOT %out = (s32[4,4]{0,1}, s32[4,4]{0,1}) tuple(%x, %y)
+}
+"""
+    after = before
+    for name, number in (("rows", 0), ("columns", 1)):
+        old = f"  %{name} = s32[4,4]{{0,1}} iota(), iota_dimension={number}\n"
+        new = f"""  %{name}.1 = s32[4,4]{{1,0}} iota(), iota_dimension={1 - number}
+  %{name}.2 = s32[4,4]{{0,1}} bitcast(%{name}.1)
+"""
+        after = after.replace(old, new).replace(f"%{name})", f"%{name}.2)")
+    matching = match(read(before), read(after))
+    for name in ("rows", "columns"):
+        assert matching.partner_after(Place("main", name)) == Place("main", f"{name}.1")
+
+
+def test_a_transpose_with_other_dimensions_is_not_the_same_by_its_name(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[2,3,4]) -> f32[4,2,3] {
+  %a = f32[2,3,4]{2,1,0} parameter(0)
+  %sent = f32[2,3,4]{2,1,0} custom-call(%a), custom_call_target="f"
+  %turned.4 = f32[4,2,3]{2,1,0} transpose(%sent), dimensions={2,0,1}, metadata={op_name="t"}
+  ROOT %out = f32[4,2,3]{2,1,0} custom-call(%turned.4), custom_call_target="g"
+}
+"""
+    after = """
+ENTRY %main (a: f32[2,3,4]) -> f32[4,2,3] {
+  %a = f32[2,3,4]{2,1,0} parameter(0)
+  %swapped = f32[3,4,2]{2,1,0} bitcast(%a)
+  %turned.9 = f32[4,2,3]{2,1,0} transpose(%swapped), dimensions={1,2,0}, metadata={op_name="t"}
+  %sent = f32[4,2,3]{2,1,0} custom-call(%turned.9), custom_call_target="f"
+  %flat = f32[4,2,3]{2,1,0} bitcast(%sent)
+  ROOT %out = f32[4,2,3]{2,1,0} custom-call(%flat), custom_call_target="g"
+}
+"""
+    search = start(read(before), read(after), same_program=True)
+    moved_name(search)
+    assert all(link.before.instruction.name != "turned.4" for link in search.links)

@@ -78,7 +78,13 @@ def _of_one_framework_op(node: Node, other: Node) -> Node:
 
 
 def is_other_move(node: Node, other: Node) -> bool:
-    """Return whether two moves of one value have other layouts and other framework ops."""
+    """Return whether two moves of one value have other layouts and other framework ops.
+
+    Of an iota another layout says enough: where layouts are normalized, its dimensions are numbered
+    anew, and another one may have its former number.
+    """
+    if _opcode(node) == "iota":
+        return node.instruction.shape != other.instruction.shape
     if _opcode(node) not in REARRANGEMENTS or node.instruction.shape == other.instruction.shape:
         return False
     return bool(origin(node) and origin(other)) and origin(node) != origin(other)
@@ -214,7 +220,9 @@ def moved_name(search: Search) -> None:
             form = search.forms.of(node.instruction)
             if form.opcode in staying:
                 return None
-            value = node.instruction.argument if form.opcode == "constant" else ""
+            line = node.instruction
+            value = line.argument if form.opcode == "constant" else ""
+            value = line.attributes.get("dimensions") if form.opcode == "transpose" else value
             return (naming(node), form.opcode, form.shape, value, origin(node))
 
         _pair_unique(search, key, "the same name but for its number, opcode and shape elsewhere")

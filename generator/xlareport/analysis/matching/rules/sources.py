@@ -19,7 +19,7 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 COLLECTIVE = "collective"
 """The family of collectives."""
 _DONE = "-done"
-_MOST_MOVES = 6
+_MOST_MOVES = 12
 """Moves in a row that are looked behind."""
 _MOST_SENDINGS = 8
 """Moves and collectives in a row that are looked behind."""
