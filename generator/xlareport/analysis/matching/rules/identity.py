@@ -222,7 +222,7 @@ def moved_name(search: Search) -> None:
                 return None
             line = node.instruction
             value = line.argument if form.opcode == "constant" else ""
-            value = line.attributes.get("dimensions") if form.opcode == "transpose" else value
+            value = line.attributes.get("dimensions", "") if form.opcode == "transpose" else value
             return (naming(node), form.opcode, form.shape, value, origin(node))
 
         _pair_unique(search, key, "the same name but for its number, opcode and shape elsewhere")
