@@ -57,16 +57,18 @@ def same_constant_work(search: Search) -> None:
 
     Results first, so that those of a chain that was cloned are not paired with parts of another.
     """
+    ours, theirs = (
+        [node for node in side.open() if _is_constant_work(node)]
+        for side in (search.before, search.after)
+    )
+    if not (ours and theirs):
+        return
     search.evaluate()
     old = group_by_key(
-        ((name_after(search, node), node.token, origin(node)), node)
-        for node in search.before.open()
-        if _is_constant_work(node)
+        ((name_after(search, node), node.token, origin(node)), node) for node in ours
     )
     new = group_by_key(
-        ((node.frame.computation.name, node.token, origin(node)), node)
-        for node in search.after.open()
-        if _is_constant_work(node)
+        ((node.frame.computation.name, node.token, origin(node)), node) for node in theirs
     )
     for key in reversed(old):
         for node, other in pairs_in_order(search, old[key], new.get(key, ())):

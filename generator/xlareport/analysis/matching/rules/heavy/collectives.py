@@ -95,14 +95,17 @@ def scattered(search: Search) -> None:
 
     Such a reduce-scatter may read another one, which stands for the share that was read before.
     """
+    scatters = [node for node in search.after.open() if _opcode(node) == _SCATTERED]
+    if not scatters:
+        return
     search.evaluate()
     waiting: dict[Hashable, deque[Node]] = {}
-    for node in search.after.open():
-        if _opcode(node) == _SCATTERED and len(node.instruction.operands) == 1:
+    for node in scatters:
+        if len(node.instruction.operands) == 1:
             key = devices_of(node), search.after.values.read(node)[0]
             waiting.setdefault(key, deque()).append(node)
     shares: dict[Node, Node] = {}
-    for node in search.before.open() if waiting else ():
+    for node in search.before.open():
         share = _share_taken(search.before, node)
         if share is None:
             continue
@@ -111,7 +114,7 @@ def scattered(search: Search) -> None:
         value = search.before.values.read(node)[0] if given is None else given.token
         queue = waiting.get((devices_of(node), value), deque())
         if queue and same_shape(search, share, queue[0]):
-            shares[share] = whole = queue.popleft()
+            whole = shares[share] = queue.popleft()
             reason = f"it gives each device the share that %{share.instruction.name} took"
             search.link(node, whole, Grade.MATCHED, reason)
 
