@@ -13,6 +13,10 @@ from xlareport.report import BuildOptions, build
 from xlareport.runtime.resources import PACKAGE
 
 
+_OF_ANOTHER_RUN = "Not of the compilation of the final snapshot"
+"""Said of what two versions wrote under the same names, which a dump does hold."""
+
+
 def names() -> list[str]:
     folder = os.environ.get("XLAREPORT_DUMPS")
     return sorted(path.name for path in Path(folder).iterdir()) if folder else []
@@ -27,5 +31,6 @@ def test_a_dump_becomes_a_whole_report(name: str, dumps: Path, tmp_path: Path) -
     on_disk = {path.relative_to(dump).as_posix() for path in dump.rglob("*") if path.is_file()}
     assert on_disk <= {*paths_of(report)}
     assert list(broken_links(tmp_path / "site")) == []
-    assert report["problems"] == []
+    messages = [problem["message"] for problem in report["problems"]]
+    assert [message for message in messages if not message.startswith(_OF_ANOTHER_RUN)] == []
     assert report["main"]
