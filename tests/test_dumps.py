@@ -13,8 +13,8 @@ from xlareport.report import BuildOptions, build
 from xlareport.runtime.resources import PACKAGE
 
 
-_OF_ANOTHER_RUN = "Not of the compilation of the final snapshot"
-"""Said of what two versions wrote under the same names, which a dump does hold."""
+_OF_TWO_RUNS = ("Not of the compilation of the final snapshot", "two runs were probably written")
+"""What is said of files that two versions wrote under the same names."""
 
 
 def names() -> list[str]:
@@ -32,5 +32,5 @@ def test_a_dump_becomes_a_whole_report(name: str, dumps: Path, tmp_path: Path) -
     assert on_disk <= {*paths_of(report)}
     assert list(broken_links(tmp_path / "site")) == []
     messages = [problem["message"] for problem in report["problems"]]
-    assert [message for message in messages if not message.startswith(_OF_ANOTHER_RUN)] == []
+    assert [text for text in messages if not any(run in text for run in _OF_TWO_RUNS)] == []
     assert report["main"]
