@@ -12,7 +12,6 @@ from tests.report_files import paths_of
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.resources import PACKAGE
 
-
 _OF_TWO_RUNS = ("Not of the compilation of the final snapshot", "two runs were probably written")
 """What is said of files that two versions wrote under the same names."""
 

@@ -6,7 +6,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.refinements import with_partial_types
+from xlareport.analysis.steps.refinements import with_partial_types, with_removed_duplicates
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
@@ -368,3 +368,11 @@ ENTRY %main (p: f32[8]) -> f32[8] {
     change = step(read(before), read(after.replace("negate(%e)", "negate(%cosine)")))
     assert "merged" not in change.headline
     assert "%r uses %cosine instead" in {str(row.reason) for row in change.removed}
+
+
+def test_a_further_counterpart_of_another_opcode_is_a_replacement(read: Read) -> None:
+    module = read("ENTRY %main {\n  ROOT %x = f32[] constant(1)\n}")
+    kind, place = Kind.CLONED, Place("main", "x")
+    row = Change(kind, place, place, Grade.EXACT, "", "", ("select", "constant"), (kind,))
+    [changed] = with_removed_duplicates(Matching(module, module, {}, ()), [row])
+    assert (changed.kind, changed.details) == (Kind.REPLACED, ("select → constant",))

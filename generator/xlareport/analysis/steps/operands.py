@@ -81,12 +81,13 @@ def _are_crossed(matching: Matching, read: list[Operand], reads: list[Operand]) 
     if len(read) != len(_SAME_TYPE) or any(map(partial(_goes_on, matching), read, reads)):
         return False
     straight, crossed = (
-        any(map(partial(_is_made_of, matching), read, others)) for others in (reads, reads[::-1])
+        any(map(partial(_is_derived_from, matching), read, others))
+        for others in (reads, reads[::-1])
     )
     return crossed and not straight
 
 
-def _is_made_of(matching: Matching, was: Operand, now: Operand) -> bool:
+def _is_derived_from(matching: Matching, was: Operand, now: Operand) -> bool:
     """Return whether an operand before read what continues as an operand after."""
     line = matching.before.find(*was.place)
     texts = () if line is None or was.element else line.operands

@@ -68,8 +68,12 @@ def with_removed_duplicates(matching: Matching, changes: Iterable[Change]) -> li
 def _with_duplicate(matching: Matching, change: Change) -> Change:
     if change.before is None:
         return change
-    if change.kind is Kind.MERGED and change.opcodes[0] != change.opcodes[1]:
+    old, new = change.opcodes
+    if change.kind is Kind.MERGED and old != new:
         return _read_through(matching, change, change.before)
+    if change.kind is Kind.CLONED and old != new:
+        kind = Kind.REPLACED
+        return replace(change, kind=kind, kinds=(kind,), details=(f"{old} → {new}",))
     if change.kind is not Kind.REMOVED:
         return change
     kept = kept_duplicate(matching, change.before)
