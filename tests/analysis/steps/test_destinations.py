@@ -58,7 +58,8 @@ def test_a_copy_in_a_loop_has_that_loop(read: Read) -> None:
     matching = match(read(_LOOP), read(_LOOP))
     known = detail_of_copy(matching, _OUTSIDE, _INSIDE, "constant", "")
     assert known == "in the loop %while"
-    assert not detail_of_copy(matching, _INSIDE, _OUTSIDE, "constant", "")
+    outside = detail_of_copy(matching, _INSIDE, _OUTSIDE, "constant", "")
+    assert outside == "outside the loop %while"
     assert not detail_of_copy(matching, _OUTSIDE, _INSIDE, "parameter", "")
 
 

@@ -840,3 +840,25 @@ ENTRY %main (a: f32[2,3,4]) -> f32[4,2,3] {
     search = start(read(before), read(after), same_program=True)
     moved_name(search)
     assert all(link.before.instruction.name != "turned.4" for link in search.links)
+
+
+_TAKEN = """
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %both = (f32[8]{0}, f32[8]{0}) custom-call(%a), custom_call_target="f"
+  %e.1 = f32[8]{0} get-tuple-element(%both), index=1
+  %sine = f32[8]{0} sine(%e.1)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%sine, %a)
+}
+"""
+
+
+def test_an_element_with_its_name_and_index_goes_on_itself(read: Read) -> None:
+    tuple_between = """  %e.0 = f32[8]{0} get-tuple-element(%both), index=0
+  %e.2 = f32[8]{0} get-tuple-element(%both), index=1
+  %again = (f32[8]{0}, f32[8]{0}) tuple(%e.0, %e.2)
+  %e.1 = f32[8]{0} get-tuple-element(%again), index=1
+"""
+    line = "  %e.1 = f32[8]{0} get-tuple-element(%both), index=1\n"
+    matching = match(read(_TAKEN), read(_TAKEN.replace(line, tuple_between)))
+    assert matching.partner_after(Place("main", "e.1")) == Place("main", "e.1")

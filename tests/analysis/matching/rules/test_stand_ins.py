@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.rules.stand_ins import are_of_reordered
+from xlareport.analysis.matching.rules.stand_ins import are_of_reordered, start_behind
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.matching.sides.graph import element_taken
@@ -408,3 +408,45 @@ def test_what_had_no_effect_does_not_become_what_its_operand_became(read: Read) 
     assert matching.partner_after(Place("main", "fill.1")) == Place("main", "fill.2")
     assert matching.partner_after(Place("main", "broadcast.1")) is None
     assert matching.partner_after(Place("main", "select.1")) is None
+
+
+_STARTED = """
+%body (p: (f32[4,2], f32[2,4], f32[8])) -> (f32[4,2], f32[2,4], f32[8]) {
+  %p = (f32[4,2]{1,0}, f32[2,4]{1,0}, f32[8]{0}) parameter(0)
+  %x = f32[4,2]{1,0} get-tuple-element(%p), index=0
+  %y = f32[2,4]{1,0} get-tuple-element(%p), index=1
+  %z = f32[8]{0} get-tuple-element(%p), index=2
+  %s = f32[4,2]{1,0} sine(%x)
+  ROOT %r = (f32[4,2]{1,0}, f32[2,4]{1,0}, f32[8]{0}) tuple(%s, %y, %z)
+}
+
+%until (q: (f32[4,2], f32[2,4], f32[8])) -> pred[] {
+  %q = (f32[4,2]{1,0}, f32[2,4]{1,0}, f32[8]{0}) parameter(0)
+  ROOT %never = pred[] constant(false)
+}
+
+ENTRY %main (a: f32[4,2], b: f32[2,4], c: f32[8]) -> (f32[4,2], f32[2,4], f32[8]) {
+  %a = f32[4,2]{1,0} parameter(0)
+  %b = f32[2,4]{1,0} parameter(1)
+  %c = f32[8]{0} parameter(2)
+  %start.1 = (f32[4,2]{1,0}, f32[2,4]{1,0}, f32[8]{0}) tuple(%a, %b, %c)
+  ROOT %while = (f32[4,2]{1,0}, f32[2,4]{1,0}, f32[8]{0}) while(%start.1), condition=%until, body=%body
+}
+"""  # noqa: E501 - lines as XLA writes them
+
+
+def test_a_start_of_elements_of_the_former_start_is_not_that(read: Read) -> None:
+    old = "%start.1 = (f32[4,2]{1,0}, f32[2,4]{1,0}, f32[8]{0}) tuple(%a, %b, %c)"
+    new = f"""{old.replace("start.1", "start.2")}
+  %e.0 = f32[4,2]{{1,0}} get-tuple-element(%start.2), index=0
+  %e.1 = f32[2,4]{{1,0}} get-tuple-element(%start.2), index=1
+  %moved = f32[2,4]{{0,1}} copy(%e.1)
+  %e.2 = f32[8]{{0}} get-tuple-element(%start.2), index=2
+  %start.3 = (f32[4,2]{{1,0}}, f32[2,4]{{0,1}}, f32[8]{{0}}) tuple(%e.0, %moved, %e.2)"""
+    after = _STARTED.replace(old, new).replace("while(%start.1)", "while(%start.3)")
+    head, entry = after.split("ENTRY")
+    head = head.replace("f32[2,4]{1,0}", "f32[2,4]{0,1}")
+    search = start(read(_STARTED), read(f"{head}ENTRY{entry}"), same_program=True)
+    nodes = {node.instruction.name: node for node in search.after.open()}
+    assert start_behind(nodes["start.3"]) is nodes["start.2"]
+    assert start_behind(nodes["start.2"]) is nodes["start.2"]

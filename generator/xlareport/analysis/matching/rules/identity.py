@@ -137,7 +137,9 @@ def same_name(search: Search) -> None:
     written = {_as_written(node): node for node in reversed(open_after)}
     for node in search.before.open():
         other = others.get(name_in_computation(node))
-        named = other is not None and _reads_the_same(search, node, other)
+        named = other is not None and (
+            _reads_the_same(search, node, other) or _is_same_element(node, other)
+        )
         twin = written.get(_as_written(node)) if _is_arithmetic(node) and not named else None
         bypassed = twin is not None and _opcode(twin) in TUPLES and old_names.claim_by_user(twin)
         if twin is not None and not bypassed and _reads_the_same(search, node, twin):
@@ -154,6 +156,11 @@ def _is_arithmetic(node: Node) -> bool:
     """Return whether a node computes with operands: the names of moves and calls say more."""
     line = node.instruction
     return bool(line.operands) and not line.called and line.opcode not in MOVES
+
+
+def _is_same_element(node: Node, other: Node) -> bool:
+    """Return whether two nodes take one element of whatever tuple they read."""
+    return bool(node.element) and node.element == other.element and is_free(other)
 
 
 def _as_written(node: Node) -> Hashable:

@@ -34,6 +34,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     keep_places,
     may_be_resized,
     only_gathers,
+    start_behind,
     was_evaluated,
 )
 from xlareport.analysis.matching.search.nodes import (
@@ -164,10 +165,12 @@ class _Spread:
         if len(ours) != len(theirs) or are_reordered(before, after):
             return
         for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
-            if path == other_path and (
-                self._could_be(node, other) or _start_loops(before, (node, other))
-            ):
-                self._link(node, other, f"{name_use(before, node)}, whose counterpart is known")
+            if path != other_path:
+                continue
+            starts = _start_loops(before, (node, other))
+            if starts or self._could_be(node, other):
+                now = start_behind(other) if starts else other
+                self._link(node, now, f"{name_use(before, node)}, whose counterpart is known")
 
     def _operands(
         self, before: Node, after: Node

@@ -133,6 +133,27 @@ def are_reordered(node: Node, other: Node) -> bool:
     return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
 
 
+def start_behind(start: Node) -> Node:
+    """Return the free tuple of which a tuple has most elements again, copied or not; else that.
+
+    So a pass gives a loop elements in other layouts.
+    """
+    home = start.frame.computation
+    sources: Counter[str] = Counter()
+    for name in start.instruction.operand_names:
+        line = home.by_name.get(name)
+        if line is not None and line.opcode == "copy":
+            line = home.operand(line)
+        if line is not None and line.opcode == "get-tuple-element":
+            sources.update([*line.operand_names][:1])
+    for name, count in sources.most_common(1):
+        line = home.by_name.get(name)
+        most = 2 * count > len(start.instruction.operands)
+        if most and line is not None and line.opcode == "tuple" and is_free(start.frame.node(line)):
+            return start.frame.node(line)
+    return start
+
+
 def is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
     """Return whether a move continues as the move whose result is copied, not as the copy."""
     moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
