@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import ChangeCause, Place, Relation
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -630,3 +631,19 @@ def test_duplicates_that_read_a_much_read_parameter_of_a_fusion_are_merged(read:
     }
     assert len(removed) == 2 * (_MANY - 1)
     assert set(removed.values()) == {Relation.MERGED}
+
+
+def test_what_gave_its_name_to_what_it_read_says_so(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[4,2], b: f32[1,8]) -> f32[1,8] {
+  %a = f32[4,2]{1,0} parameter(0)
+  %b = f32[1,8]{1,0} parameter(1)
+  %first = f32[1,8]{1,0} reshape(%a), metadata={op_name="f"}
+  %again = f32[1,8]{1,0} reshape(%first), metadata={op_name="g"}
+  ROOT %out = f32[1,8]{1,0} add(%again, %b)
+}
+"""
+    lines = [line for line in before.splitlines() if "%again =" not in line]
+    after = "\n".join(lines).replace("%first", "%again")
+    reasons = {str(row.reason) for row in step(read(before), read(after)).removed}
+    assert reasons == {"%out uses what was %first, which has its name now"}

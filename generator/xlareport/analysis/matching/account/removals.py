@@ -40,7 +40,6 @@ from xlareport.knowledge.grades import Grade
 _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
 """Opcodes that pass values on, to a callee or as elements of a tuple."""
 _ELEMENT = "get-tuple-element"
-_TUPLE = "tuple"
 _FARTHEST = 100
 """Limit on removed users that are followed to a remaining one."""
 _BY_CALLER = frozenset({ChangeCause.OPERAND, ChangeCause.UNMATCHED})
@@ -122,7 +121,7 @@ class Removals:
         for line in node.frame.computation.users.get(name, ()):
             reader = node.frame.nodes.get(line.name)
             now = None if reader is None or reader.partner is None else reader.partner.instruction
-            if now is None or (len(now.operands) != len(line.operands) and now.opcode != _TUPLE):
+            if now is None or (len(now.operands) != len(line.operands) and now.opcode != "tuple"):
                 continue
             places = [*line.operand_names], [*now.operand_names]
             if (name, after.instruction.name) in zip(*places, strict=False):
@@ -238,6 +237,7 @@ class Removals:
         if len(readers) == 1:
             reader = node.frame.nodes.get(readers[0].name)
             yield from self._dropped(None if reader is None else reader.partner, readers[0])
+            yield from self._named_anew(node, readers[0])
             yield f"it only gave a value to %{readers[0].name}"
         if readers and all(reader.opcode in _CARRIERS for reader in readers):
             yield f"its {len(readers)} users only passed its value on"
@@ -249,6 +249,17 @@ class Removals:
             yield f"%{root} is the root of its computation instead"
         if name not in self._search.after.graph.module.by_name:
             yield from self._without_callers(name)
+
+    def _named_anew(self, node: Node, reader: Instruction) -> Iterator[str]:
+        """Yield what has the name of a node now, for a reader that stayed as it was written."""
+        home = self._search.after.frames.get(node.frame.number)
+        line = None if home is None else home.computation.by_name.get(node.instruction.name)
+        if home is None or line is None or reader not in node.frame.kept:
+            return
+        former = home.node(line).partner
+        if former is not None and former is not node:
+            name = former.instruction.name
+            yield f"%{reader.name} uses what was %{name}, which has its name now"
 
     def _read_as_element(self, node: Node) -> Iterator[str]:
         """Yield what the users of an element or of an opened call read now: these are no nodes."""
