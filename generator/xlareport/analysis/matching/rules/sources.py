@@ -1,5 +1,6 @@
 """What is behind the free moves, converts and collectives of a value."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.search.nodes import (
@@ -129,12 +130,19 @@ def sources_behind(
 
 
 def has_like_behind(search: Search, node: Node, other: Node) -> bool:
-    """Return whether moves hide the same operation of a framework op on as many elements."""
-    if other.instruction.opcode not in REARRANGEMENTS or not same_count(node, other):
+    """Return whether bitcasts hide the same operation of a framework op, its dimensions permuted.
+
+    Layouts are normalized so.
+    """
+    sizes = node.instruction.shape.dimensions
+    if other.instruction.opcode not in _MOVE_NOTHING or not same_count(node, other):
         return False
     return any(
-        is_free(source) and has_same_origin(node, source) and same_count(node, source)
-        for source in sources_behind(search.after.graph, other)
+        is_free(source)
+        and has_same_origin(node, source)
+        and source.instruction.shape.dimensions != sizes
+        and Counter(source.instruction.shape.dimensions) == Counter(sizes)
+        for source in sources_behind(search.after.graph, other, _MOVE_NOTHING)
     )
 
 
