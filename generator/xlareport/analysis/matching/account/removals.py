@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import islice
 
 from xlareport.analysis.matching.account.dead import DeadLines
 from xlareport.analysis.matching.account.epilogues import taken_over
@@ -28,6 +27,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_leaf,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause
+from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.elements import loop_given, taken_again
 from xlareport.analysis.matching.sides.facts import live_computations
@@ -70,8 +70,8 @@ class Removals:
         if cause is not None:
             grade = Grade.MATCHED if cause in _BY_CALLER else Grade.EXACT
             return PairVerdict(None, grade, str(cause), cause)
-        for likely, reason in self._likely_twins(node):
-            return PairVerdict(likely, Grade.MATCHED, reason)
+        for likely, words in self._likely_twins(node):
+            return PairVerdict(likely, Grade.MATCHED, words)
         for reason in self._reasons(node):
             return PairVerdict(None, Grade.MATCHED, reason)
         return PairVerdict(None, Grade.GUESSED, "no continuation was found")
@@ -221,7 +221,7 @@ class Removals:
         two_programs = self._search.parted is not None
         return ChangeCause.UNMATCHED if two_programs else ChangeCause.ARGUMENT
 
-    def _reasons(self, node: Node) -> Iterator[str]:
+    def _reasons(self, node: Node) -> Iterator[Reason]:
         if reduces_nothing(self._search.before, node):
             yield "it only reduced dimensions of one element"
         users = self._search.before.users.get(node, ())
@@ -298,22 +298,20 @@ class Removals:
         result = self._search.after.graph.module.by_name.get(name)
         return None if result is None or result.root is None else result.root.name
 
-    def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[str]:
+    def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[Reason]:
         known = [use for use in users if use[0].partner is not None]
         yield from taken_over(self._search, node, known)
         yield from self._reads_of(node, known, near=True)
         farther = self._reads_of(node, self._living_users(users), near=False)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
-            removed = self._removed(users[0][0], node)
-            yield ", and ".join((removed, *islice(farther, 1)))
+            yield self._with_user(users[0][0], node, next(farther, ""))
         yield from farther
 
-    def _removed(self, user: Node, node: Node) -> str:
-        """Return a sentence about a removed user of a node, or of its value behind a call."""
-        former = self._former(user)
-        if is_written_operand(user, node):
-            return f"its user {former} was removed"
-        return f"{former} used its value and was removed"
+    def _with_user(self, user: Node, node: Node, more: str) -> WithUser:
+        """Return the removal with a user of a node, or of its value behind a call."""
+        former, direct = self._former(user), is_written_operand(user, node)
+        subject = f"its user {former}" if direct else f"{former} used its value and"
+        return WithUser(user.instruction.name, subject, more)
 
     def _former(self, user: Node) -> str:
         """Return a removed instruction's name, with a note if another instruction has it now."""
