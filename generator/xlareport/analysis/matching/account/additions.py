@@ -175,8 +175,6 @@ class Additions:
                 return None
             self._doubts[node] = weakest((link.grade, Grade.MATCHED))
             known = link.before
-        if not node.constant:
-            return known
         self._sources[node] = known  # for what reads it, and is asked for meanwhile
         return self._read_by_copies(node) or known
 
