@@ -221,3 +221,14 @@ def test_the_largest_buffer_is_live_at_the_peak() -> None:
         "(one of 2 of this size)."
     )
     assert "hold" not in _largest(memory, 50 << 10)
+
+
+def test_the_largest_buffer_can_be_an_argument_that_is_only_held_at_the_peak() -> None:
+    values = [
+        SimpleNamespace(value=name, live_at_peak=live, bytes=size << 20, argument=name[1:])
+        for name, live, size in (("pkc", False, 3), ("pvc", False, 3), ("pemb", True, 2))
+    ]
+    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=None)
+    assert _largest(memory, 75 << 20) == (
+        " Largest buffer at the peak: `kc` (`%pkc`), 3.0 MiB (one of 2 of this size)."
+    )

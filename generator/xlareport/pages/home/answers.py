@@ -282,11 +282,10 @@ _LEAST_HELD = 0.5
 
 
 def _largest(memory: MemoryRecord, peak: int | None, padding: str = "") -> str:
-    """Name the largest value that lives at the peak; memory that is only held has no name."""
+    """Name the largest buffer in use at the peak; of equals, a value that is live there."""
     if not memory.at_peak:
         return ""
-    live = [value for value in memory.at_peak if value.live_at_peak]
-    value = max(live or memory.at_peak, key=lambda candidate: candidate.bytes)
+    value = max(memory.at_peak, key=lambda row: (row.bytes, bool(row.live_at_peak)))
     alike = sum(other.bytes == value.bytes for other in memory.at_peak)
     used = {space.number: space for space in memory.spaces if space.peak_bytes}
     main = used.pop(DEFAULT_SPACE, None)
