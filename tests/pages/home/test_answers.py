@@ -199,10 +199,15 @@ def test_instructions_that_need_the_same_time_are_counted() -> None:
 def test_loops_of_unknown_trip_count_are_no_uncounted_instructions(
     unknown: int, trips: list[int | None], opcodes: list[str], words: str
 ) -> None:
-    loops = [SimpleNamespace(trip_count=SimpleNamespace(count=count)) for count in trips]
+    loops = [
+        SimpleNamespace(
+            instruction="loop", trip_count=SimpleNamespace(count=count, most=None), seconds=0.0
+        )
+        for count in trips
+    ]
     uncounted = [SimpleNamespace(opcode=opcode) for opcode in opcodes]
     totals = SimpleNamespace(unknown_ops=unknown)
-    cost: Any = SimpleNamespace(totals=totals, loops=loops, uncounted=uncounted)
+    cost: Any = SimpleNamespace(totals=totals, loops=loops, uncounted=uncounted, whole_seconds=1.0)
     assert _uncounted(cost) == words
 
 
