@@ -1360,7 +1360,10 @@ def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCa
     assert finding.cycle_seconds is None
     assert finding.seconds == pytest.approx(128 * 9_000_000 / 1.5e9, rel=0.01)
     assert finding.seconds < case.seconds
-    assert "at 1.5 GHz" in finding.evidence
+    assert finding.evidence.startswith(
+        "`small` has 9,000,000 estimated cycles (6 ms at 1.5 GHz); its roofline time is "
+    )
+    assert "VMEM. 128 executions take 768 ms, " in finding.evidence
     (other,) = slow_fusions(replace(case, device=replace(case.device, key="other")))
     assert other.cycle_seconds
     assert other.cycle_seconds < case.seconds

@@ -18,7 +18,7 @@ from xlareport.pages.cost.basis import on_chip_words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.cost.unknown_loops import iterations_words, named_loops
 from xlareport.pages.home.time import TimeView, time_view
-from xlareport.pages.memory.actions import list_actions
+from xlareport.pages.memory.actions import list_reductions
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.pages.program.ranks import rank_words
 from xlareport.pages.rendering.environment import prose
@@ -266,7 +266,7 @@ def _memory(module: ModuleRecord, cost: CostReport | None) -> list[str]:
 
 def _memory_advice(cost: CostReport | None, titles: Container[str]) -> str:
     """Return the suggestion that saves the most memory; empty for none."""
-    actions = list_actions(cost.memory, titles) if cost is not None else []
+    actions = list_reductions(cost.memory, titles) if cost is not None else []
     return f"To lower it: {actions[0]}" if actions else ""
 
 
