@@ -3,10 +3,11 @@
 JAX writes `jvp(...)` around what is differentiated and `transpose(jvp(...))` around its gradient;
 TensorFlow writes `gradient_tape/` before the gradient, and nothing before what is differentiated.
 What uses a gradient, and is none, updates, and so does what is in the named scope of such an
-instruction, and in JAX what only such instructions read, like `0.9 * m` of Adam; but not what
-has a named scope or a loop of its own, such as forces that are added to a gradient, nor what
-evaluates scopes of the forward pass again, behind the update. Older JAX marks only ops inside a
-scope or a traced function: where no matmul has a mark, the phase of an op without one is not known.
+instruction, and in JAX what only such instructions read, like `0.9 * m` of Adam. Apart are what has
+a named scope or a loop of its own, such as forces that are added to a gradient; what is in a scope
+that sends parts around a ring (`jax.lax.ppermute`); and what evaluates scopes of the forward pass
+again, behind the update. Older JAX marks only ops inside a scope or a traced function: where no
+matmul has a mark, the phase of an op without one is not known.
 Collectives outside forward and backward, such as those that reduce gradients, are a phase of their
 own.
 """
@@ -87,14 +88,16 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     unmarked = OTHER if marked else FORWARD
     updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
-    evaluations = _evaluations(names)
+    evaluations, rings = _evaluations(names), _scopes_of_rings(names) - {""}
+    updates -= rings
     is_known = _ops_known(module)
 
     def may_update(_: Computation, instruction: Instruction, op_name: str) -> bool:
         is_marked = _is_backward(op_name) or _FORWARD.search(op_name)
         is_around = instruction.opcode in RUNNERS and _calls(instruction, gradients)
         is_collected = marked and is_collective(instruction.opcode)
-        return not (is_marked or is_around or is_collected or evaluations.holds(op_name))
+        is_apart = evaluations.holds(op_name) or _named_scope(op_name) in rings
+        return not (is_marked or is_around or is_collected or is_apart)
 
     def updates_itself(computation: Computation, instruction: Instruction, op_name: str) -> bool:
         is_update = instruction.name in later[computation.name] or _named_scope(op_name) in updates
@@ -170,6 +173,11 @@ def _has_unmarked_products_only(names: AbstractSet[str]) -> bool:
 def _evaluations(names: AbstractSet[str]) -> Evaluations:
     passes = {name for name in names if _FORWARD.search(name) or _is_backward(name)}
     return Evaluations(passes, names - passes)
+
+
+def _scopes_of_rings(names: AbstractSet[str]) -> set[str]:
+    """Return the named scopes in which the program sends parts around a ring: no update does."""
+    return {_named_scope(name) for name in names if name.endswith("/ppermute")}
 
 
 def _scopes_of_passes(names: AbstractSet[str]) -> set[str]:

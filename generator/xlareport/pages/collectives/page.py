@@ -137,6 +137,9 @@ def _figures(report: CollectivesReport) -> list[Figure]:
         note = "upper bound: exposed time or independent work not run meanwhile, the lesser"
         rows_seconds = sum(collective.hideable_seconds for _, collective in timed)
         if units.seconds(rows_seconds) != most:
-            note += "; work that could run beside several counts once, in the rows for each"
+            note += (
+                ". Each piece of work counts once; the rows below, and the findings, count it for "
+                "each collective that it could hide, so they do not add up"
+            )
         figures.append(Figure("Hideable", most, note))
     return figures

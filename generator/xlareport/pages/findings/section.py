@@ -193,7 +193,7 @@ _CYCLES_GAIN = (
     "Upper bound of the time saved in one execution of the module, by the compiler's estimated "
     "cycles; the roofline time has less than a tenth of it"
 )
-_MEMORY_GAIN = "Upper bound of the device memory saved, and its share of the module's"
+_MEMORY_GAIN = "Upper bound of the device memory saved, and its share of what is allocated"
 
 
 def _gain_words(finding: Finding, cost: CostRecord | None) -> str:
@@ -238,7 +238,8 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         gains.append(f"{time} of latency (a guess), not in roofline time")
     if finding.bytes:
         whole = cost.memory.held_bytes if cost is not None else None
-        share = f" ({units.share(min(1.0, finding.bytes / whole))})" if whole else ""
+        part = units.share(min(1.0, finding.bytes / whole)) if whole else ""
+        share = f" ({part} of the allocated memory)" if part else ""
         gains.append(f"{units.byte_size(finding.bytes)}{share}")
     bound = "" if finding.in_loops else "up to "
     return f"{bound}{', '.join(gains)}" if gains else ""

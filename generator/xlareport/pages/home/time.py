@@ -143,9 +143,9 @@ _UNMARKED = (
 )
 _PHASES = (
     " Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
-    "are backward. Other instructions that use gradients, and what only these read, are the "
-    "optimizer, except collectives, scopes that repeat those of the forward pass, and what only "
-    "these read in a scope or a loop of its own. An "
+    "are backward. Other instructions that use gradients are the optimizer, and what only these "
+    "read outside of a named scope or a loop of its own; but no collectives, nor scopes that "
+    "repeat those of the forward pass or have a ppermute. An "
     "instruction without op_name counts for the op whose value it passes on, or else for the op "
     "that reads it, also in a loop; a combined collective counts for the ops of its members, by "
     "bytes."
