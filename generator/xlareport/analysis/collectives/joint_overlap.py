@@ -96,7 +96,7 @@ def _augment(
     left: dict[int, float],
     used: dict[tuple[int, int], float],
 ) -> float:
-    """Hide as much as a path allows and return it: each later collective gives a group up for another."""
+    """Hide as much as a path allows and return it; others give a group up for the next."""
     given_up = [(path[place + 1][0], path[place][1]) for place in range(len(path) - 1)]
     amount = min(
         wanted[path[0][0]], left[path[-1][1]], *(used[pair] for pair in given_up), float("inf")
