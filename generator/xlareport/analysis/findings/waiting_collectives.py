@@ -132,7 +132,7 @@ def words_of_bound(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
         return f"More overlap can hide all of it, {units.seconds(hideable)}."
     return (
         f"More overlap hides at most {units.seconds(hideable)} of it, by the "
-        f"{case.basis.measure} of the independent work."
+        f"{case.basis.measure} of the independent work, if no other collective needs that work."
     )
 
 
