@@ -40,6 +40,7 @@ from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.undonated_inputs import undonated_inputs
+from xlareport.analysis.findings.waiting_collectives import words_of_bound
 from xlareport.analysis.modules.origin import origin_of
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import (
@@ -628,6 +629,12 @@ def test_a_collective_hides_no_more_than_the_work_beside_it_takes(case_of: MakeC
     assert found.seconds == pytest.approx(work)
     assert work < exposed
     assert "of it, by the roofline time of the independent work." in found.evidence
+    alone = case.collectives[0]
+    other = replace(alone, collective=replace(alone.collective, instruction="other"))
+    shared = replace(case)
+    shared.__dict__["collectives"] = (alone, other)
+    assert words_of_bound(shared, [alone]).endswith(", if no other collective needs that work.")
+    assert words_of_bound(case, [alone]).endswith(" of the independent work.")
 
 
 def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) -> None:
