@@ -4581,10 +4581,13 @@ var xlareport = (() => {
   function dividedRoom(wanted2, firm, room, told = []) {
     const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
     const key = Math.max(LEAST2, Math.min(LEAST_KEY, room / 2));
-    const least = wanted2.map((width, place) => {
-      if (told[place]) return Math.min(width, Math.max(LEAST_SENTENCE, room * SENTENCE));
-      return firm[place] ? width : Math.min(width, place ? LEAST2 : key);
-    });
+    const names2 = wanted2.map((width, place) => firm[place] ? width : Math.min(width, place ? LEAST2 : key));
+    const sentences = told.filter(Boolean).length;
+    const others = names2.reduce((sum2, width, place) => sum2 + (told[place] ? 0 : width), 0);
+    const left = Math.min(room * SENTENCE, (room - others) / Math.max(1, sentences));
+    const least = wanted2.map(
+      (width, place) => told[place] ? Math.min(width, Math.max(LEAST_SENTENCE, left)) : names2[place]
+    );
     const spare = total - least.reduce((sum2, width) => sum2 + width, 0);
     if (total <= room) return wanted2.map((width) => width * room / total);
     const share = spare ? Math.max(0, room - total + spare) / spare : 0;

@@ -79,16 +79,19 @@ export function textWidths({ columns, rows }) {
  * @param {number[]} wanted characters
  * @param {boolean[]} firm whether a column keeps its width
  * @param {number} room characters
- * @param {boolean[]} [told] whether a column has sentences, which take up to half of the room
+ * @param {boolean[]} [told] whether a column has sentences, which take what the names leave
  * @returns {number[]} characters, more than the room where it is too small
  */
 export function dividedRoom(wanted, firm, room, told = []) {
   const total = wanted.reduce((sum, width) => sum + width, 0);
   const key = Math.max(LEAST, Math.min(LEAST_KEY, room / 2));
-  const least = wanted.map((width, place) => {
-    if (told[place]) return Math.min(width, Math.max(LEAST_SENTENCE, room * SENTENCE));
-    return firm[place] ? width : Math.min(width, place ? LEAST : key);
-  });
+  const names = wanted.map((width, place) => (firm[place] ? width : Math.min(width, place ? LEAST : key)));
+  const sentences = told.filter(Boolean).length;
+  const others = names.reduce((sum, width, place) => sum + (told[place] ? 0 : width), 0);
+  const left = Math.min(room * SENTENCE, (room - others) / Math.max(1, sentences));
+  const least = wanted.map((width, place) =>
+    told[place] ? Math.min(width, Math.max(LEAST_SENTENCE, left)) : names[place],
+  );
   const spare = total - least.reduce((sum, width) => sum + width, 0);
   if (total <= room) return wanted.map((width) => (width * room) / total);
   const share = spare ? Math.max(0, room - total + spare) / spare : 0;

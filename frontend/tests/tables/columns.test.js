@@ -54,3 +54,15 @@ test("sentences take two fifths of the room, and a narrow screen has room for th
   const columns = COLUMNS.map((column, place) => (place === 1 ? { ...column, kind: "sentence" } : column));
   assert.deepEqual(firstColumns({ columns, rows: [] }, true), [0, 1]);
 });
+
+test("sentences leave room for the names beside them", () => {
+  const told = [false, true, false, false, false];
+  const firm = [false, false, false, false, false];
+  const widths = dividedRoom([20, 68, 40, 40, 40], firm, 120, told);
+  assert.deepEqual(widths.slice(2), [18, 18, 18]);
+  assert.equal(
+    widths.reduce((sum, width) => sum + width, 0),
+    120,
+  );
+  assert.equal(dividedRoom([20, 68, 40, 40, 40], firm, 60, told)[1], 24);
+});

@@ -59,6 +59,10 @@ class LoopRecord(Struct, frozen=True):
     """None where it is not known: the figures count one iteration."""
     grade: str
     reason: str
+    at_most: int | None = None
+    """An upper bound of an unknown trip count; null without one."""
+    seconds: float | None = None
+    """The estimated time of the body and the condition, as the totals count it."""
 
 
 class ProductRecord(Struct, frozen=True):
@@ -285,7 +289,15 @@ def _heavy(heavy: HeavyInstruction) -> HeavyInstructionRecord:
 
 def _loop(row: LoopRow) -> LoopRecord:
     trips = row.trip_count
-    return LoopRecord(row.computation, row.instruction, trips.count, trips.grade, trips.reason)
+    return LoopRecord(
+        computation=row.computation,
+        instruction=row.instruction,
+        trip_count=trips.count,
+        grade=trips.grade,
+        reason=trips.reason,
+        at_most=trips.most,
+        seconds=row.seconds,
+    )
 
 
 def _memory(memory: MemoryReport) -> MemoryRecord:

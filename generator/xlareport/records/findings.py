@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from xlareport.analysis.cost.looped import CountedOnce, time_at_most
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import OF_HELPERS, OF_STEPS, rule_id
@@ -68,17 +69,32 @@ def _severity(finding: Finding, cost: CostReport) -> str:
 def _share(finding: Finding, cost: CostReport) -> float:
     """Return the part of the module's time or of the memory that is at stake, the larger one."""
     # The share of the true time is not known beside loops of unknown trip count.
-    seconds = 0.0 if finding.beside_loops else finding.seconds or 0.0
+    time_share = 0.0 if finding.beside_loops else _time_share(finding, cost)
     beside = sum(
         part or 0.0
         for part in (finding.latency_seconds, finding.cycle_seconds, finding.padding_seconds)
     )
     whole = cost.whole_seconds
     return max(
-        seconds / whole if whole else 0.0,
+        time_share,
         beside / (beside + whole) if whole else 0.0,
         (finding.bytes or 0) / memory if (memory := device_bytes(cost)) else 0.0,
     )
+
+
+def _time_share(finding: Finding, cost: CostReport) -> float:
+    """Return the largest share of the time: that at the most iterations of loops around it."""
+    seconds, whole = finding.seconds or 0.0, cost.whole_seconds
+    if not whole:
+        return 0.0
+    if not finding.in_loops:
+        return seconds / whole
+    loops = [
+        CountedOnce(row.instruction, row.seconds or 0.0, row.trip_count.most)
+        for row in cost.loops
+        if row.instruction in finding.in_loops
+    ]
+    return time_at_most(seconds, finding.seconds_in_loops or 0.0, whole, loops).highest
 
 
 def device_bytes(cost: CostReport) -> int | None:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.find import find_collectives
-from xlareport.analysis.collectives.origin import CauseKind, explain_cause
+from xlareport.analysis.collectives.origin import explain_cause
 from xlareport.analysis.collectives.partitioning import PartitioningStep
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.matching.match import match

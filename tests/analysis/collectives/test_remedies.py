@@ -7,7 +7,7 @@ import pytest
 from tests.analysis.collectives.overlaps import overlap
 from tests.fixtures.dumps import Unpack
 
-from xlareport.analysis.collectives.origin import CauseKind
+from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.remedies import (
     TPU_LIMITS,
     TPU_OPTIONS,

@@ -41,6 +41,33 @@ def test_phases_of_a_training_step(module_of: Callable[[str], HloModule]) -> Non
     assert found["n"] == found["u"] == found["r"] == "optimizer"
 
 
+@pytest.mark.parametrize(
+    ("scope", "phase"),
+    [("", "optimizer"), ("ring/while/body/", "other"), ("while/body/", "other")],
+)
+def test_what_an_update_reads_from_a_scope_or_a_loop_of_its_own_is_no_optimizer(
+    scope: str, phase: str, module_of: Callable[[str], HloModule]
+) -> None:
+    forces = f'f = f32[4] cosine(x), metadata={{op_name="jit(step)/{scope}cos"}}'
+    text = STEP.replace("n = f32[4] fusion(x, c)", f"{forces}\n  n = f32[4] fusion(f, c)")
+    result = phases(module_of(text))
+    assert result["f"] == phase
+    assert result["n"] == "optimizer"
+
+
+def test_a_ring_that_uses_updated_values_is_no_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    ring = (
+        'p = f32[4] collective-permute(n), metadata={op_name="jit(step)/ring/ppermute"}\n'
+        '  f = f32[4] cosine(p), metadata={op_name="jit(step)/ring/while/body/cos"}'
+    )
+    text = STEP.replace("ROOT r = f32[4] add(n, g)", f"{ring}\n  ROOT r = f32[4] add(f, g)")
+    result = phases(module_of(text))
+    assert result["f"] == "other"
+    assert result["r"] == result["n"] == "optimizer"
+
+
 def test_a_loop_around_both_passes_and_what_reads_only_zeros_are_no_optimizer(
     module_of: Callable[[str], HloModule],
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from xlareport.analysis.collectives.origin import CauseKind
+from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.rows import CollectiveOrigin
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.gathered_once import gathered_once

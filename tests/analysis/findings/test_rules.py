@@ -40,6 +40,7 @@ from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.undonated_inputs import undonated_inputs
+from xlareport.analysis.findings.waiting_collectives import words_of_bound
 from xlareport.analysis.modules.origin import origin_of
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import (
@@ -628,6 +629,12 @@ def test_a_collective_hides_no_more_than_the_work_beside_it_takes(case_of: MakeC
     assert found.seconds == pytest.approx(work)
     assert work < exposed
     assert "of it, by the roofline time of the independent work." in found.evidence
+    alone = case.collectives[0]
+    other = replace(alone, collective=replace(alone.collective, instruction="other"))
+    shared = replace(case)
+    shared.__dict__["collectives"] = (alone, other)
+    assert words_of_bound(shared, [alone]).endswith(", if no other collective needs that work.")
+    assert words_of_bound(case, [alone]).endswith(" of the independent work.")
 
 
 def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) -> None:
@@ -1360,7 +1367,10 @@ def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCa
     assert finding.cycle_seconds is None
     assert finding.seconds == pytest.approx(128 * 9_000_000 / 1.5e9, rel=0.01)
     assert finding.seconds < case.seconds
-    assert "at 1.5 GHz" in finding.evidence
+    assert finding.evidence.startswith(
+        "`small` has 9,000,000 estimated cycles (6 ms at 1.5 GHz); its roofline time is "
+    )
+    assert "VMEM. 128 executions take 768 ms, " in finding.evidence
     (other,) = slow_fusions(replace(case, device=replace(case.device, key="other")))
     assert other.cycle_seconds
     assert other.cycle_seconds < case.seconds

@@ -169,3 +169,16 @@ ENTRY e {{
     for finding in findings:
         assert finding.occurrences == count
         assert "dimension of size 1" in finding.suggestion
+
+
+def test_the_share_is_of_the_peak_and_not_of_what_is_allocated(case_of: MakeCase) -> None:
+    assignment, _ = read_buffer_assignment(ASSIGNED, "b.txt")
+    spans = (("a", 1, 2), ("b", 2, 3), ("c", 4, 4))
+    ranges = tuple(LiveRange(name, (), *span) for name, *span in spans)
+    files = MemoryFiles(assignment, LiveRanges(("x", "a", "b", "c", "n"), ranges), ())
+    memory = MemoryFigures(None, None, None, (), {}, HeldMemory(1 << 26, 0, 0, 0, 0))
+    case = replace(case_of(SERIAL), memory_files=files, memory=memory)
+    *_, finding = tile_padding(case)
+    assert case.occupancy is not None
+    assert case.held_bytes == 2 * case.occupancy.peak
+    assert "31.8 MiB of padding, 99% of the peak memory." in finding.evidence

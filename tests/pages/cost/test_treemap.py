@@ -133,3 +133,20 @@ def test_a_scope_with_a_slash_is_one_level() -> None:
     assert "jvp(stage0/block0)/bn" in drawn
     assert "stage0/block0 forward" in drawn
     assert "q=%2Fjvp%28stage0%2Fblock0%29%20%2Fbn" in drawn
+
+
+def test_areas_of_the_same_name_have_different_titles() -> None:
+    parts = [
+        CostPart(f"{scope}/{op}", seconds=1.0)
+        for scope, op in (
+            ("transpose(jvp(jvp()))", "rematted_computation/mul"),
+            ("transpose(jvp(jvp()))", "add"),
+            ("transpose(jvp())", "mul"),
+            ("jvp(jvp())", "mul"),
+            ("jvp()", "sub"),
+        )
+    ]
+    words = treemap_words(parts)
+    assert "(no scope) backward with checkpoint 40%" in words
+    drawn = treemap(parts)
+    assert "(no scope) backward with checkpoint</span>" in drawn

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from tests.parts import part
 
+from xlareport.analysis.findings.finding import Finding
 from xlareport.pages.findings.section import _gain
+from xlareport.records.cost import LoopRecord
 from xlareport.report import BuildOptions, build
 from xlareport.storage.payloads import read_stored_value
 
@@ -119,5 +121,28 @@ def test_times_beside_the_roofline_are_no_share_of_it(figure: str, gain: str) ->
     none = dict.fromkeys(
         ("seconds", "latency_seconds", "cycle_seconds", "padding_seconds", "bytes")
     )
-    finding: Any = SimpleNamespace(**{**none, figure: 136e-6})
+    finding: Any = SimpleNamespace(**{**none, figure: 136e-6}, in_loops=())
     assert _gain(finding, None) == gain
+
+
+@pytest.mark.parametrize(
+    ("inside", "most", "gain"),
+    [
+        (2e-4, 64, "200 µs (10%) for one iteration of %loop; at 64, the most, 12.8 ms (20%)"),
+        (1e-4, None, "200 µs (10%) with one iteration of %loop"),
+    ],
+)
+def test_the_time_of_one_iteration_is_no_upper_bound(
+    inside: float, most: int | None, gain: str
+) -> None:
+    finding = Finding(
+        *("rule", "Title", (("body", "copy"),), "", "", "matched", 2e-4),
+        seconds=2e-4,
+        in_loops=("loop",),
+        seconds_in_loops=inside,
+    )
+    loop = LoopRecord("e", "loop", None, "guessed", "", at_most=most, seconds=1e-3)
+    record: Any = SimpleNamespace(
+        whole_seconds=2e-3, by_cycles=True, device_grade="exact", loops=(loop,)
+    )
+    assert _gain(finding, record) == gain

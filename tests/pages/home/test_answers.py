@@ -199,10 +199,15 @@ def test_instructions_that_need_the_same_time_are_counted() -> None:
 def test_loops_of_unknown_trip_count_are_no_uncounted_instructions(
     unknown: int, trips: list[int | None], opcodes: list[str], words: str
 ) -> None:
-    loops = [SimpleNamespace(trip_count=SimpleNamespace(count=count)) for count in trips]
+    loops = [
+        SimpleNamespace(
+            instruction="loop", trip_count=SimpleNamespace(count=count, most=None), seconds=0.0
+        )
+        for count in trips
+    ]
     uncounted = [SimpleNamespace(opcode=opcode) for opcode in opcodes]
     totals = SimpleNamespace(unknown_ops=unknown)
-    cost: Any = SimpleNamespace(totals=totals, loops=loops, uncounted=uncounted)
+    cost: Any = SimpleNamespace(totals=totals, loops=loops, uncounted=uncounted, whole_seconds=1.0)
     assert _uncounted(cost) == words
 
 
@@ -221,3 +226,14 @@ def test_the_largest_buffer_is_live_at_the_peak() -> None:
         "(one of 2 of this size)."
     )
     assert "hold" not in _largest(memory, 50 << 10)
+
+
+def test_the_largest_buffer_can_be_an_argument_that_is_only_held_at_the_peak() -> None:
+    values = [
+        SimpleNamespace(value=name, live_at_peak=live, bytes=size << 20, argument=name[1:])
+        for name, live, size in (("pkc", False, 3), ("pvc", False, 3), ("pemb", True, 2))
+    ]
+    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=None)
+    assert _largest(memory, 75 << 20) == (
+        " Largest buffer at the peak: `kc` (`%pkc`), 3.0 MiB (one of 2 of this size)."
+    )

@@ -58,7 +58,12 @@ def test_layers_of_next_to_no_time_are_no_division() -> None:
     def titles(named: float, name: str = "layer_1") -> list[str]:
         layers = (CostPart(name, seconds=named), CostPart("", seconds=1 - named))
         cost: Any = SimpleNamespace(
-            whole_seconds=1.0, time_name="roofline time", phases=(), layers=layers, scopes=()
+            loops=(),
+            whole_seconds=1.0,
+            time_name="roofline time",
+            phases=(),
+            layers=layers,
+            scopes=(),
         )
         view = time_view(cost, "x")
         return [bar.title for bar in view.bars] if view else []

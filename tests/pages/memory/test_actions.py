@@ -1,3 +1,6 @@
+from types import SimpleNamespace
+from typing import Any, cast
+
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.activations import Activation
@@ -6,7 +9,7 @@ from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.peak_roles import PeakRole
-from xlareport.analysis.cost.phases import BACKWARD, FORWARD
+from xlareport.analysis.cost.phases import BACKWARD, FORWARD, IN_A_LOOP
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
@@ -16,7 +19,7 @@ from xlareport.analysis.cost_report.result_gradients import ResultGradient
 from xlareport.analysis.cost_report.value_purposes import JoinedOperand, ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.findings import split_products
-from xlareport.pages.memory.actions import list_actions
+from xlareport.pages.memory.actions import list_actions, list_reductions
 from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
 
@@ -242,6 +245,23 @@ def test_groups_at_the_peak_have_the_decision_that_put_them_there() -> None:
 def test_nothing_to_do_says_nothing() -> None:
     donated = replace(COULD, donated=True)
     assert list_actions(replace(EMPTY, donations=(donated,))) == []
+
+
+def test_activations_without_a_layer_are_named_by_the_largest() -> None:
+    kept = tuple(
+        Activation((name, ()), size << 20, layer)
+        for name, size, layer in (("a", 1, IN_A_LOOP), ("b", 3, IN_A_LOOP), ("c", 2, ""))
+    )
+    memory = replace(EMPTY, activations=kept, occupied_peak_bytes=8 << 20)
+    (total,) = list_actions(memory)
+    assert "reads them (`%b` 3.0 MiB, `%c` 2.0 MiB and 1 more); jax.checkpoint" in total
+
+
+def test_fragmentation_lowers_no_peak() -> None:
+    fill = SimpleNamespace(lost=1 << 20, allocation=SimpleNamespace(color=0))
+    memory = replace(EMPTY, fills=cast("Any", (fill,)), occupied_peak_bytes=8 << 20)
+    assert list_reductions(memory) == []
+    assert "fragmentation" in list_actions(memory)[0]
 
 
 def test_less_than_a_hundredth_of_the_peak_is_no_advice() -> None:

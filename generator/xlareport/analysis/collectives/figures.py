@@ -7,6 +7,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from xlareport.analysis.collectives.find import Collective, find_collectives
+from xlareport.analysis.collectives.joint_overlap import Waiting, most_hidden_later
 from xlareport.analysis.collectives.schedule import Overlap, Schedule, names_after, names_before
 from xlareport.analysis.cost.interconnect_time import ModeledTime, model_time
 from xlareport.analysis.cost.site import Site
@@ -85,8 +86,8 @@ def measure_collectives(
 def sum_hideable(schedule: Schedule, collectives: Iterable[CollectiveFigures]) -> float:
     """Return the seconds of all executions that more overlap hides at most.
 
-    Work that could run beside several collectives of a computation counts once. What two of them
-    hide together is at most what they hide in the best order of the two.
+    Each piece of work that could run beside several collectives of a computation counts once. What
+    two of them hide together is at most what they hide in the best order of the two.
     """
     homes = group_by_key((figures.collective.computation, figures) for figures in collectives)
     return sum(
@@ -103,7 +104,16 @@ def _hideable_together(
     names = {name for figures in collectives for name in figures.overlap.apart}
     counted = max(figures.counted for figures in collectives)
     work = sum(schedule.seconds(home, name) for name in sorted(names)) * counted
-    return min(hideable - _lost_by_order(schedule, home, collectives), work)
+    waiting = [
+        Waiting(figures.time.seconds, figures.overlap)
+        for figures in collectives
+        if figures.time.seconds is not None
+    ]
+    independent = {name for item in waiting for name in item.overlap.independent}
+    between = {name for item in waiting for name in item.overlap.between or ()}
+    times = {name: schedule.seconds(home, name) for name in sorted(independent | between)}
+    together = most_hidden_later(waiting, times) * counted
+    return max(0.0, min(hideable - _lost_by_order(schedule, home, collectives), work, together))
 
 
 def _lost_by_order(

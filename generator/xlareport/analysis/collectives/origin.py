@@ -1,10 +1,8 @@
 """Why a collective is in a module: the step that inserted it and what that step needed it for."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 
-from msgspec import Struct
-
+from xlareport.analysis.collectives.cause import CauseKind, CollectiveCause
 from xlareport.analysis.collectives.cut_slices import CutSlices, find_cut_slices
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.halos import find_edged, needs_edges
@@ -38,6 +36,12 @@ from xlareport.analysis.collectives.sharding_pair import (
     make_pair,
     pair_of_value,
 )
+from xlareport.analysis.collectives.split_windows import (
+    OF_DIVIDED_WINDOW,
+    find_divided_window,
+    find_part,
+    sent_planes,
+)
 from xlareport.analysis.collectives.windowed_rings import Ring, find_ring
 from xlareport.analysis.collectives.windowed_words import describe_ring, find_product
 from xlareport.analysis.cost.site import parse_integers
@@ -59,41 +63,6 @@ _WINDOWED = (
     "dynamic-update-slice",
     "reverse",
 )
-
-
-class CauseKind(StrEnum):
-    """Why a collective is there."""
-
-    PARTIAL_SUM = "partial results of a contraction"
-    """Of a contraction over a sharded dimension."""
-    PARTIAL_REDUCTION = "partial results of a reduction"
-    """Of a reduce over a sharded dimension."""
-    PARTIAL_RESULT = "partial results"
-    """Of another op that reads sharded operands, such as a gather."""
-    RESHARDING = "resharding"
-    """A value is wanted in another sharding than it has."""
-    WINDOWED = "collective matmul"
-    """One hop of a windowed einsum: parts of a product's operand or result go around a ring."""
-    HALO = "halo exchange"
-    """A windowed op needs the edges of the neighboring devices' parts."""
-    USER = "in the program"
-    COMPILER = "made by a pass"
-
-
-class CollectiveCause(Struct, frozen=True):
-    """The cause of one collective, with evidence."""
-
-    kind: CauseKind
-    detail: str
-    """A sentence; names are in backticks."""
-    operands: tuple[ShardedValue, ...]
-    """Operands of the op that needs the collective, before partitioning, with their shardings."""
-    sharding: ShardingPair | None
-    grade: Grade
-    sharding_reason: str = ""
-    """Why there is no sharding pair; empty if there is one."""
-    merging_reshape: str = ""
-    """The reshape of the value that merges a sharded dimension; empty if there is none."""
 
 
 def explain_cause(
@@ -135,7 +104,8 @@ def _explain(
     wanting = _wanting(step, home, body, source)
     is_edge = collective.kind == "collective-permute" and _is_edge(home, body)
     if wanting is not None and is_edge and _is_shifted(step, wanting, _op_name(body, source)):
-        return _halo(step, Moved(home, body, tuple(chain)), wanting)
+        moved = Moved(home, body, tuple(chain))
+        return _of_window(step, moved, wanting) or _halo(step, moved, wanting)
     return _resharding(step, Moved(home, body, tuple(chain)), wanting, devices)
 
 
@@ -255,13 +225,16 @@ def _explain_reduction(
         return _of_unknown(source)
     place, op = wanting.home, wanting.instruction
     operands = tuple(step.operands(place, op))
+    divided = find_divided_window(step, wanting, source)
     kind, parted = _kind_of_sum(step, place, op)
     cuts = group if group in parted and group else max(*parted, parts)
     sharding, reason = _pair_of_sum(step, op, operands)
     proved = cuts > 1 or (kind is CauseKind.PARTIAL_RESULT and bool(operands))
     return CollectiveCause(
         kind=kind,
-        detail=_SUMS[kind].format(
+        detail=divided.describe_sum()
+        if divided is not None
+        else _SUMS[kind].format(
             name=op.name, opcode=op.opcode, cuts=_cuts_words(cuts), part=part_of(step, place, op)
         ),
         operands=operands,
@@ -350,6 +323,23 @@ def _pair_of_sum(
         return None, _NO_RESULT
     before = " · ".join(operand.sharding for operand in operands)
     return make_pair(op.name, before, after, OF_PARTIAL, Grade.EXACT), ""
+
+
+def _of_window(
+    step: PartitioningStep, moved: Moved, wanting: Counterpart
+) -> CollectiveCause | None:
+    """Explain a device's part of a divided window, which needs more than an edge."""
+    op_name = wanting.instruction.metadata.op_name
+    divided = find_divided_window(step, wanting, find_part(moved.home, moved.body, op_name))
+    sent = sent_planes(divided, moved.body) if divided is not None else None
+    if divided is None or sent is None:
+        return None
+    operands = tuple(step.operands(wanting.home, wanting.instruction))
+    value = find_edged(step, moved, wanting.instruction) or operands[0].instruction
+    detail = divided.describe_sent(value, sent)
+    return CollectiveCause(
+        CauseKind.SPLIT_WINDOW, detail, operands, None, Grade.MATCHED, OF_DIVIDED_WINDOW
+    )
 
 
 def _halo(step: PartitioningStep, moved: Moved, wanting: Counterpart) -> CollectiveCause:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
+from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.find import find_collectives
-from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.runtime import english, units
@@ -40,6 +40,11 @@ _BY_CAUSE = {
     CauseKind.HALO: (
         "Shard another dimension than the one over which the window moves, such as the batch, or "
         "fewer parts: each sends its edge whatever its size."
+    ),
+    CauseKind.SPLIT_WINDOW: (
+        "Give the result the sharding of the operand along the dimension over which the window "
+        "moves, with with_sharding_constraint: then each device computes its own positions, and "
+        "receives at most an edge."
     ),
     CauseKind.PARTIAL_SUM: (
         "Shard a dimension that is not contracted, or leave the result sharded so that a "

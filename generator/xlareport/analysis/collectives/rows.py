@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
+from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
-from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.partitioning import ShardedValue
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.cost.sent import SentBytes

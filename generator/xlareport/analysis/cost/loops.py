@@ -35,6 +35,8 @@ class TripCount(Struct, frozen=True):
     """`exact` where the count is certain; `guessed` where it is not known."""
     reason: str
     """A sentence for users."""
+    most: int | None = None
+    """An upper bound of an unknown count; None without one."""
 
 
 class Loops(Struct, frozen=True, dict=True):
@@ -81,7 +83,10 @@ class Loops(Struct, frozen=True, dict=True):
         trip_counts = (self._compared(place, loop, body, test) for test in tests.comparisons)
         counts = [trips.count for trips in trip_counts if trips.count is not None]
         also = "the condition also tests what is not a loop counter."
-        return _unknown(f"At most {min(counts):,}: {also}" if counts else also.capitalize())
+        if not counts:
+            return _unknown(also.capitalize())
+        most = min(counts)
+        return TripCount(None, "guessed", f"At most {most:,}: {also}", most)
 
     def _progress(self, body: CallFrame, test: IntegerComparison, start: int | None) -> TripCount:
         path, bound = test.left.path or (), test.right.offset

@@ -3,27 +3,29 @@
 JAX writes `jvp(...)` around what is differentiated and `transpose(jvp(...))` around its gradient;
 TensorFlow writes `gradient_tape/` before the gradient, and nothing before what is differentiated.
 What uses a gradient, and is none, updates, and so does what is in the named scope of such an
-instruction, and in JAX what only such instructions read, like `0.9 * m` of Adam; but not what
-evaluates scopes of the forward pass again, behind the update. Older JAX marks only ops inside a
-scope or a traced function: where no matmul has a mark, the phase of an op without one is not known.
+instruction, and in JAX what only such instructions read, like `0.9 * m` of Adam. Apart are what has
+a named scope or a loop of its own, such as forces that are added to a gradient; what is in a scope
+that sends parts around a ring (`jax.lax.ppermute`); and what evaluates scopes of the forward pass
+again, behind the update. Older JAX marks only ops inside a scope or a traced function: where no
+matmul has a mark, the phase of an op without one is not known.
 Collectives outside forward and backward, such as those that reduce gradients, are a phase of their
 own.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 
 from msgspec import Struct
 
 from xlareport.analysis.cost.breakdown import OpKey
-from xlareport.analysis.cost.only_uses import find_only_for
+from xlareport.analysis.cost.evaluations import Evaluations
+from xlareport.analysis.cost.only_uses import IsMember, find_only_for
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import (
     CONTROL_FLOW,
-    plain_path,
     scope_of,
     split_path,
     without_control_flow,
@@ -32,58 +34,6 @@ from xlareport.hlo.graph import called_computations, callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.knowledge.opcodes import is_collective
-
-_PRODUCTS = frozenset({"dot_general", "conv_general_dilated"})
-
-ScopeLevels = tuple[str, ...]
-
-
-class Evaluations:
-    """The scopes of evaluations among the ops that are neither forward nor backward.
-
-    What uses gradients and is none is taken for the optimizer. An evaluation behind the update uses
-    them too, through the updated parameters. It runs named scopes of the forward pass, with their
-    matrix products, in a scope of its own.
-    """
-
-    def __init__(self, passes: Iterable[str], others: Iterable[str]) -> None:
-        """Find them by the op_names of both passes, and of the other ops that use gradients."""
-        every = set(passes)
-        self._inside = {level for op_name in every for level in _inside(op_name)}
-        paths = {_levels(op_name) for op_name in every}
-        around = {path[:end] for path in paths for end in range(len(path) + 1)}
-        self._scopes = {
-            scope
-            for op_name in set(others)
-            if op_name.rpartition("/")[2] in _PRODUCTS and (scope := self._scope(op_name, around))
-        }
-
-    def _scope(self, op_name: str, around: set[ScopeLevels]) -> ScopeLevels:
-        """Return the scope that runs scopes of the forward pass, or the first of these itself."""
-        levels = _levels(op_name)
-        first = next((at for at, level in enumerate(levels) if level in self._inside), None)
-        if first is None:
-            return ()
-        return levels[: first + 1] if levels[:first] in around else levels[:first]
-
-    def holds(self, op_name: str) -> bool:
-        """Return whether an op is in the scope of an evaluation."""
-        levels = _levels(op_name) if self._scopes else ()
-        return any(levels[:end] in self._scopes for end in range(1, len(levels) + 1))
-
-
-def _levels(op_name: str) -> ScopeLevels:
-    levels = scope_of(op_name).split("/")
-    return tuple(level for level in levels if level and level not in CONTROL_FLOW)
-
-
-def _inside(op_name: str) -> ScopeLevels:
-    """Return the scopes that are differentiated, without those around."""
-    parts = split_path(op_name)
-    start = next((at for at, part in enumerate(parts) if "jvp(" in part), len(parts))
-    levels = plain_path("/".join(parts[start:])).split("/")[:-1]
-    return tuple(level for level in levels if level)
-
 
 FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
 COLLECTIVES = "collectives outside forward and backward"
@@ -138,20 +88,23 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     unmarked = OTHER if marked else FORWARD
     updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
-    evaluations = _evaluations(names)
+    evaluations, rings = _evaluations(names), _scopes_of_rings(names) - {""}
+    updates -= rings
     is_known = _ops_known(module)
 
     def may_update(_: Computation, instruction: Instruction, op_name: str) -> bool:
         is_marked = _is_backward(op_name) or _FORWARD.search(op_name)
         is_around = instruction.opcode in RUNNERS and _calls(instruction, gradients)
         is_collected = marked and is_collective(instruction.opcode)
-        return not (is_marked or is_around or is_collected or evaluations.holds(op_name))
+        is_apart = evaluations.holds(op_name) or _named_scope(op_name) in rings
+        return not (is_marked or is_around or is_collected or is_apart)
 
     def updates_itself(computation: Computation, instruction: Instruction, op_name: str) -> bool:
         is_update = instruction.name in later[computation.name] or _named_scope(op_name) in updates
         return is_update and is_known(op_name) and may_update(computation, instruction, op_name)
 
-    only_for_update = find_only_for(order, module, updates_itself, may_update) if marked else {}
+    may_prepare = _outside_own_scopes(may_update, updates)
+    only_for_update = find_only_for(order, module, updates_itself, may_prepare) if marked else {}
     recomputing = _fused_with_gradients(module, gradients)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
@@ -166,11 +119,21 @@ def key_by_phase(module: HloModule) -> OpKey | None:
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
         is_for_update = instruction.name in only_for_update.get(computation.name, ())
-        is_used = is_for_update and may_update(computation, instruction, op_name)
+        is_used = is_for_update and may_prepare(computation, instruction, op_name)
         is_update = is_used or updates_itself(computation, instruction, op_name)
         return UPDATE if is_update else unmarked
 
     return key
+
+
+def _outside_own_scopes(member: IsMember, updates: AbstractSet[str]) -> IsMember:
+    """Return what is meant if it has no scope or loop of its own beside those of updates."""
+
+    def is_member(computation: Computation, instruction: Instruction, op_name: str) -> bool:
+        has_own_scope = layer_of(op_name) and _named_scope(op_name) not in updates
+        return not has_own_scope and member(computation, instruction, op_name)
+
+    return is_member
 
 
 def _ops_known(module: HloModule) -> Callable[[str], bool]:
@@ -210,6 +173,11 @@ def _has_unmarked_products_only(names: AbstractSet[str]) -> bool:
 def _evaluations(names: AbstractSet[str]) -> Evaluations:
     passes = {name for name in names if _FORWARD.search(name) or _is_backward(name)}
     return Evaluations(passes, names - passes)
+
+
+def _scopes_of_rings(names: AbstractSet[str]) -> set[str]:
+    """Return the named scopes in which the program sends parts around a ring: no update does."""
+    return {_named_scope(name) for name in names if name.endswith("/ppermute")}
 
 
 def _scopes_of_passes(names: AbstractSet[str]) -> set[str]:

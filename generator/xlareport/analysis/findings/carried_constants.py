@@ -22,6 +22,7 @@ from xlareport.analysis.findings.finding import (
     describe_executions,
     join_names,
 )
+from xlareport.analysis.findings.loop_state import is_element, is_kept
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, SAME_ORDER
 from xlareport.runtime import units
@@ -152,7 +153,7 @@ def _find_carried(
         zip(place.operands(state), body.operands(root), strict=False)
     ):
         path = copy_path(place, value)
-        if not path or not _is_kept(body, kept, index) or not _is_constant(module, place, path[-1]):
+        if not path or not is_kept(body, kept, index) or not _is_constant(module, place, path[-1]):
             continue
         readers = _readers(body, index)
         size = _size(path[0])
@@ -167,17 +168,6 @@ def _size(value: Instruction) -> int:
         return 0 if value.shape.elements else main_memory_size(value.shape)
     except UncountableError:
         return 0
-
-
-def _is_kept(body: Computation, kept: Instruction | None, index: int) -> bool:
-    """Return whether the next state has an element of the last one, itself or a copy."""
-    path = copy_path(body, kept)
-    return bool(path) and _is_element(body, path[-1], index)
-
-
-def _is_element(body: Computation, value: Instruction, index: int) -> bool:
-    is_own = value.operand_names[:1] == (body.parameters[0].name,)
-    return value.opcode == "get-tuple-element" and is_own and value.taken_element == index
 
 
 def _is_constant(module: HloModule, place: Computation, value: Instruction) -> bool:
@@ -205,7 +195,7 @@ def _follows_from_scalars(place: Computation, value: Instruction, allowed: Colle
 
 def _readers(body: Computation, index: int) -> list[Instruction]:
     """Return what reads an element of the state in the body, not counting the next state."""
-    elements = [line for line in body.instructions if _is_element(body, line, index)]
+    elements = [line for line in body.instructions if is_element(body, line, index)]
     views = reachable(
         elements,
         lambda line: [user for user in body.users.get(line.name, ()) if user.opcode in SAME_ORDER],
@@ -225,7 +215,7 @@ def _can_compute(module: HloModule, body: Computation, reader: Instruction, inde
     numbers = [
         number
         for number, operand in enumerate(body.operands(reader))
-        if operand is not None and _is_element(body, _unviewed(body, operand), index)
+        if operand is not None and is_element(body, _unviewed(body, operand), index)
     ]
     parameters = [inside.parameters[number] for number in numbers]
     return not any(_is_multiplied(inside, parameter) for parameter in parameters)

@@ -17,6 +17,7 @@ from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, measure_occupancy
 from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.analysis.findings.sunk import SinkingStep, WorkKey
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.devices import Device
@@ -72,6 +73,11 @@ class Finding(Struct, frozen=True):
     beside_loops: tuple[str, ...] = ()
     """Loops of unknown trip count, each counted once, that run beside it: where they run more
     often, its share of the time is smaller. Empty where no such loop takes much of the time."""
+    in_loops: tuple[str, ...] = ()
+    """Loops of unknown trip count, each counted once, that run it: its times are those of one
+    iteration, no bounds. Empty where no such loop takes much of the time."""
+    seconds_in_loops: float | None = None
+    """The part of `seconds` that runs in these loops; None where none of it does."""
     subject: str = ""
     """What the heading names in place of the first place: `all of m`; empty otherwise."""
     severity: str = "low"
@@ -116,6 +122,8 @@ class Case(Struct, frozen=True, dict=True):
     """The number of the latency-hiding scheduler's step: see `find_scheduler_step`."""
     sync_step: str = ""
     """The number of the step that made collectives synchronous: see `find_sync_step`."""
+    sunk: Mapping[WorkKey, SinkingStep] = field(default_factory=dict)
+    """Work that a pass moved into the body of a loop, by what is the same in later snapshots."""
     with_candidates: bool = False
     """Whether smaller savings are returned too if they are a large share of a small module's."""
     is_optimized: bool = True

@@ -24,6 +24,7 @@ from xlareport.analysis.findings.involuntary_rematerializations import (
 )
 from xlareport.analysis.findings.large_constants import large_constants
 from xlareport.analysis.findings.layout_copies import layout_copies
+from xlareport.analysis.findings.loop_invariant_work import loop_invariant_work
 from xlareport.analysis.findings.looped_collectives import looped_collectives
 from xlareport.analysis.findings.out_of_memory import out_of_memory
 from xlareport.analysis.findings.padded_products import padded_products
@@ -71,6 +72,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     copied_updates,
     copied_state,
     carried_constants,
+    loop_invariant_work,
     sliced_operands,
     dense_gradients,
     float_upcasts,
@@ -118,8 +120,8 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
     if entry is None or not entry.is_entry:
         return ()
     rules = RULES if case.is_optimized else OF_THE_PROGRAM
-    findings = (_shortened(finding) for rule in rules for finding in rule(case))
-    return merge_findings(qualify_shares(case, findings))
+    findings = qualify_shares(case, (finding for rule in rules for finding in rule(case)))
+    return merge_findings(map(_shortened, findings))
 
 
 def _shortened(finding: Finding) -> Finding:
@@ -171,6 +173,8 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         bytes=_sum([finding.bytes for finding in alike]),
         occurrences=sum(finding.count for finding in alike),
         beside_loops=first.beside_loops if all(other.beside_loops for other in rest) else (),
+        in_loops=tuple(dict.fromkeys(loop for finding in alike for loop in finding.in_loops)),
+        seconds_in_loops=_sum([finding.seconds_in_loops for finding in alike]),
     )
 
 

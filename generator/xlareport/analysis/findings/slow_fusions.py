@@ -48,17 +48,21 @@ def _finding(
     case: Case, place: InstructionKey, share: float, seconds: float, least: float
 ) -> Finding:
     core = tpu_cores().get(case.device.key)
-    cycles = case.cost.instructions[place].cycles or 0
+    instruction = case.cost.instructions[place]
+    cycles, runs = instruction.cycles or 0, max(1, instruction.counted)
     saved = max(0.0, seconds - least)
-    time = f" ({units.seconds(seconds)} at {core.clock / 1e9:.4g} GHz)" if core else ""
+    time = f" ({units.seconds(seconds / runs)} at {core.clock / 1e9:.4g} GHz)" if core else ""
+    together = f"{runs:,} executions take" if runs > 1 else "That is"
+    whole = f" {units.seconds(seconds)}," if core and runs > 1 else ""
     return Finding(
         rule="slow-fusions",
         title="Fusion below 10% of the roofline",
         places=(place,),
         evidence=(
-            f"`{place[1]}` has {cycles:,} estimated cycles, {units.share(share)} of "
-            f"all fusions{time}; its roofline time is {units.seconds(least)}, with every input and "
-            "output counted."
+            f"`{place[1]}` has {cycles:,} estimated cycles{time}; its roofline time is "
+            f"{units.seconds(least / runs)}, with every input and output counted as HBM accesses, "
+            f"also those in VMEM. {together}{whole} {units.share(share)} of the cycles of all "
+            "fusions."
         ),
         suggestion=(
             "Check its graph for a gather, a reduction over a minor dimension, or small or "

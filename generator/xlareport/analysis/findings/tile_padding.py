@@ -87,11 +87,7 @@ def _in_use_at_the_peak(case: Case, at_peak: Sequence[_Padded], size: int) -> Fi
     names = [padded.name for padded in at_peak]
     data = sum(padded.data for padded in at_peak)
     verb = "takes" if len(at_peak) == 1 else "take"
-    share = (
-        f", {units.share(size / case.held_bytes)} of the device memory in use"
-        if case.held_bytes
-        else ""
-    )
+    share = _share(case, size)
     largest = f" The largest is {_sizes_words(first)}." if len(at_peak) > 1 else ""
     shape = "" if largest else f", `{first.shape.text[:120]}`,"
     return Finding(
@@ -109,6 +105,16 @@ def _in_use_at_the_peak(case: Case, at_peak: Sequence[_Padded], size: int) -> Fi
         weight=sum(_traffic(case, padded) for padded in at_peak),
         bytes=size,
     )
+
+
+def _share(case: Case, size: int) -> str:
+    """Return the part of the peak memory; where live ranges are unknown, of what is allocated."""
+    peak = case.occupancy.peak if case.occupancy is not None else 0
+    if peak:
+        return f", {units.share(size / peak)} of the peak memory"
+    if case.held_bytes:
+        return f", {units.share(size / case.held_bytes)} of the memory allocated"
+    return ""
 
 
 def _beside_the_peak(case: Case, padded: _Padded) -> Finding:

@@ -132,8 +132,27 @@ def words_of_bound(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
         return f"More overlap can hide all of it, {units.seconds(hideable)}."
     return (
         f"More overlap hides at most {units.seconds(hideable)} of it, by the "
-        f"{case.basis.measure} of the independent work."
+        f"{case.basis.measure} of the independent work{_shared_words(case, exposed)}."
     )
+
+
+def _shared_words(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
+    """Return the condition that work which others could overlap with too is left for these."""
+    own = {figures.collective.key for figures in exposed}
+    work = {
+        (figures.collective.computation, name) for figures in exposed for name in _apart(figures)
+    }
+    is_shared = any(
+        (figures.collective.computation, name) in work
+        for figures in case.collectives
+        if figures.collective.key not in own and figures.hideable_seconds
+        for name in _apart(figures)
+    )
+    return ", if no other collective needs that work" if is_shared else ""
+
+
+def _apart(figures: CollectiveFigures) -> Sequence[str]:
+    return figures.overlap.apart
 
 
 def _time(case: Case, exposed: list[CollectiveFigures], alike: list[CollectiveFigures]) -> str:

@@ -134,9 +134,12 @@ def _figures(report: CollectivesReport) -> list[Figure]:
         note = "not overlapped with other work; estimate"
         figures.append(Figure("Exposed", units.seconds(exposed), note))
         most = units.seconds(report.hideable_seconds)
-        note = "upper bound: exposed time or independent work not run meanwhile, the lesser"
+        note = "upper bound: exposed time, or independent work not run meanwhile if that is less"
         rows_seconds = sum(collective.hideable_seconds for _, collective in timed)
         if units.seconds(rows_seconds) != most:
-            note += "; work that could run beside several counts once, in the rows for each"
+            note += (
+                ". Each piece of work counts once. A row below, or a finding, is the bound for its "
+                "own collectives alone: they do not add up"
+            )
         figures.append(Figure("Hideable", most, note))
     return figures

@@ -17,8 +17,10 @@ from xlareport.pages.cost.basis import cycles_words, on_chip_spaces
 from xlareport.pages.cost.charts import roofline, roofline_words
 from xlareport.pages.cost.tables import cost_tables, cycle_columns, estimate_columns
 from xlareport.pages.cost.treemap import treemap, treemap_words
+from xlareport.pages.cost.unknown_loops import iterations_words, with_one_iteration
 from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
+from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage, Table
 from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
@@ -42,6 +44,8 @@ class CostPage(PartPage, frozen=True):
     lead: str
     cycles: str
     """On the compiler's own estimate; empty where the dump has none."""
+    iterations: Markup
+    """On loops of unknown trip count; empty where none takes much time."""
     device: str
     device_source: str
     figures: tuple[Figure, ...]
@@ -92,6 +96,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         tables=_tables(record, module, cost),
         lead=_lead(cost),
         cycles=cycles_words(cost),
+        iterations=prose(iterations_words(cost)),
         device=_device(cost),
         device_source=cost.device.source,
         figures=tuple(_figures(cost)),
@@ -107,7 +112,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         collectives_address=collectives_address(module, record.slug, source),
         uncounted=_uncounted_words(cost),
         treemap=Markup(treemap(cost.scopes, instructions)),  # noqa: S704 - made and escaped there
-        treemap_words=treemap_words(cost.scopes),
+        treemap_words=f"{treemap_words(cost.scopes)}{with_one_iteration(cost)}",
         time_name=cost.time_name,
         restored=_restored(cost.restored_op_names),
     )

@@ -37,6 +37,7 @@ _MADE = "(made by XLA)"
 _MOST_NAMES = 3
 """Such op_names that a tooltip names."""
 _NAMED = 3
+_CHECKPOINTED = " with checkpoint"
 
 
 class _Tile(Struct, frozen=True):
@@ -73,14 +74,17 @@ def treemap(parts: Sequence[CostPart], page: str = "") -> str:
     if sum(len(group.tiles) for group in groups) < 2:
         return ""
     boxes = _layout([group.share for group in groups], Rectangle(0, 0, _WIDTH, _HEIGHT))
-    inside = "".join(_group(*pair, page) for pair in zip(groups, boxes, strict=True))
+    titled = zip(groups, boxes, _titles(groups), strict=True)
+    inside = "".join(_group(group, box, page, title) for group, box, title in titled)
     return svg_chart(treemap_words(parts), inside, _HEIGHT + _FOOT, "xr-treemap")
 
 
 def treemap_words(parts: Sequence[CostPart]) -> str:
     """Return the treemap's summary in words: the largest areas."""
+    groups = _groups(parts)
     named = [
-        f"{_telling(group.name)} {units.share(group.share)}" for group in _groups(parts)[:_NAMED]
+        f"{title} {units.share(group.share)}"
+        for title, group in list(zip(_titles(groups), groups, strict=True))[:_NAMED]
     ]
     return f"Time by op_name scope; largest: {', '.join(named)}" if named else ""
 
@@ -163,7 +167,24 @@ def _layout(shares: Sequence[float], box: Rectangle) -> list[Rectangle]:
     return [Rectangle(item["x"], item["y"], item["dx"], item["dy"]) for item in boxes]
 
 
-def _group(group: _Group, box: Rectangle, page: str) -> str:
+def _titles(groups: Sequence[_Group]) -> list[str]:
+    """Return a name for each group, with what tells groups of one name apart."""
+    plain = [_telling(group.name) for group in groups]
+    marked = [
+        f"{title}{_CHECKPOINTED * (plain.count(title) > 1 and _is_checkpointed(group))}"
+        for title, group in zip(plain, groups, strict=True)
+    ]
+    return [
+        group.name if marked.count(title) > 1 else title
+        for title, group in zip(marked, groups, strict=True)
+    ]
+
+
+def _is_checkpointed(group: _Group) -> bool:
+    return any(RECOMPUTED in split_path(tile.name) for tile in group.tiles)
+
+
+def _group(group: _Group, box: Rectangle, page: str, title: str) -> str:
     """Draw one scope: its name over its parts, or one area where it has no parts."""
     has_head = len(group.tiles) > 1 and box.height > 3 * _HEAD and box.width > _LEAST_WIDTH
     if len(group.tiles) == 1:
@@ -180,11 +201,7 @@ def _group(group: _Group, box: Rectangle, page: str) -> str:
         )
         for tile, place in zip(group.tiles, boxes, strict=True)
     )
-    head = (
-        _label(group.name, group.share, Rectangle(box.x, box.y, box.width, _HEAD))
-        if has_head
-        else ""
-    )
+    head = _label(title, group.share, Rectangle(box.x, box.y, box.width, _HEAD)) if has_head else ""
     return f"{drawn}{_linked(head, group.name, '' if group.is_rest else page)}{_outline(box)}"
 
 
@@ -230,7 +247,7 @@ def _telling(name: str) -> str:
 
 
 def _tile(tile: _Tile, box: Rectangle, whole: str) -> str:
-    label = _label(tile.name, tile.share, box) if box.height >= _LEAST_HEIGHT else ""
+    label = _label(_telling(tile.name), tile.share, box) if box.height >= _LEAST_HEIGHT else ""
     members = f" ({first_few(tile.members, _MOST_NAMES)})" if tile.members else ""
     words = f"{whole}: {units.share(tile.share)}{members}"
     short = (
@@ -257,7 +274,7 @@ def _label(name: str, share: float, box: Rectangle) -> str:
     if box.width < _LEAST_WIDTH:
         return ""
     place = _place(Rectangle(box.x + 3, box.y + 1, box.width - 4, _HEAD - 1))
-    words = f"<span>{escape(_telling(name))}</span><span>{units.share(share)}</span>"
+    words = f"<span>{escape(name)}</span><span>{units.share(share)}</span>"
     return (
         f'<foreignObject {place}><div class="xr-tick xr-tile-label">{words}</div></foreignObject>'
     )

@@ -1,10 +1,12 @@
 """Findings as pages show them: each finding with links to its places and to its rule."""
 
 from collections.abc import Iterable, Mapping
+from math import isclose
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport.analysis.cost.looped import CountedOnce, time_at_most
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.findings.finding import MEBIBYTE, SHORTEST, Finding
 from xlareport.analysis.module import ModuleAnalysis
@@ -191,7 +193,7 @@ _CYCLES_GAIN = (
     "Upper bound of the time saved in one execution of the module, by the compiler's estimated "
     "cycles; the roofline time has less than a tenth of it"
 )
-_MEMORY_GAIN = "Upper bound of the device memory saved, and its share of the module's"
+_MEMORY_GAIN = "Upper bound of the device memory saved, and its share of what is allocated"
 
 
 def _gain_words(finding: Finding, cost: CostRecord | None) -> str:
@@ -203,7 +205,15 @@ def _gain_words(finding: Finding, cost: CostRecord | None) -> str:
         return _PADDING_GAIN
     if finding.seconds is None:
         return _MEMORY_GAIN
+    if finding.in_loops:
+        return _LOOPED_GAIN
     return _GAIN_BY_CYCLES if cost is not None and cost.by_cycles else _GAIN
+
+
+_LOOPED_GAIN = (
+    "Time of one iteration of a loop of unknown trip count, and its share of the module's time "
+    "with one iteration: not measured, and no upper bound of what all iterations save"
+)
 
 
 def _gain(finding: Finding, cost: CostRecord | None) -> str:
@@ -217,6 +227,7 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         time = units.seconds(finding.seconds)
         guessed = cost.device_grade == "guessed"
         gains.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
+        gains[0] += _iterations(finding, cost)
     if finding.cycle_seconds:
         time = units.seconds(finding.cycle_seconds)
         gains.append(f"{time} by estimated cycles, not in roofline time")
@@ -227,6 +238,31 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         gains.append(f"{time} of latency (a guess), not in roofline time")
     if finding.bytes:
         whole = cost.memory.held_bytes if cost is not None else None
-        share = f" ({units.share(min(1.0, finding.bytes / whole))})" if whole else ""
+        part = units.share(min(1.0, finding.bytes / whole)) if whole else ""
+        share = f" ({part} of the allocated memory)" if part else ""
         gains.append(f"{units.byte_size(finding.bytes)}{share}")
-    return f"up to {', '.join(gains)}" if gains else ""
+    bound = "" if finding.in_loops else "up to "
+    return f"{bound}{', '.join(gains)}" if gains else ""
+
+
+def _iterations(finding: Finding, cost: CostRecord) -> str:
+    """Return that a time is of one iteration, and what it is at the most; empty outside loops."""
+    if not finding.in_loops:
+        return ""
+    names = first_few([f"%{name}" for name in finding.in_loops], _MOST_LOOPS)
+    inside, seconds = finding.seconds_in_loops or 0.0, finding.seconds or 0.0
+    word = "for" if isclose(inside, seconds) else "with"
+    loops = [
+        CountedOnce(loop.instruction, loop.seconds or 0.0, loop.at_most)
+        for loop in cost.loops
+        if loop.instruction in finding.in_loops
+    ]
+    most = time_at_most(seconds, inside, cost.whole_seconds or 0.0, loops)
+    once = f" {word} one iteration of {names}"
+    if most.seconds is None:
+        return once
+    bound = max(loop.most or 1 for loop in loops)
+    is_guess = cost.device_grade == "guessed"
+    time = "" if is_guess else f"{units.seconds(most.seconds)} "
+    share = units.share(most.share)
+    return f"{once}; at {bound:,}, the most, {time}{share if is_guess else f'({share})'}"

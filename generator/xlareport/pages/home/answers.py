@@ -16,8 +16,9 @@ from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.basis import on_chip_words
 from xlareport.pages.cost.page import cost_addresses, devices_of
+from xlareport.pages.cost.unknown_loops import iterations_words, named_loops
 from xlareport.pages.home.time import TimeView, time_view
-from xlareport.pages.memory.actions import list_actions
+from xlareport.pages.memory.actions import list_reductions
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.pages.program.ranks import rank_words
 from xlareport.pages.rendering.environment import prose
@@ -199,7 +200,13 @@ def _whole(cost: CostReport) -> str:
     least = f"{cost.totals.bound} " if cost.totals.bound else ""
     if not done:
         return ""
-    return f"{least}{', '.join(done)} per execution.{on_chip_words(cost)}{_by_cycles(cost)} "
+    figures = f"{least}{', '.join(done)} per execution."
+    return f"{figures}{on_chip_words(cost)}{_by_cycles(cost)} {_iterations(cost)}"
+
+
+def _iterations(cost: CostReport) -> str:
+    words = iterations_words(cost)
+    return f"{words} " if words else ""
 
 
 def _by_cycles(cost: CostReport) -> str:
@@ -224,8 +231,9 @@ def _uncounted(cost: CostReport) -> str:
     if not number:
         return ""
     loops = sum(loop.trip_count.count is None for loop in cost.loops)
-    number = max(0, number - loops)
-    once = f" {units.plural(loops, 'loop')} of unknown trip count: counted once." if loops else ""
+    number, rest = max(0, number - loops), max(0, loops - named_loops(cost))
+    more = "more " if rest < loops else ""
+    once = f" {rest:,} {more}{_LOOPS[rest > 1]}: counted once." if rest else ""
     if not number:
         return once
     custom = sum(uncounted.opcode == "custom-call" for uncounted in cost.uncounted)
@@ -233,6 +241,9 @@ def _uncounted(cost: CostReport) -> str:
         return f" {units.plural(custom, 'custom call')} cannot be counted.{once}"
     of_them = f" ({units.plural(custom, 'custom call')} among them)" if custom else ""
     return f" {units.plural(number, 'instruction')} cannot be counted{of_them}.{once}"
+
+
+_LOOPS = ("loop of unknown trip count", "loops of unknown trip count")
 
 
 def _memory(module: ModuleRecord, cost: CostReport | None) -> list[str]:
@@ -255,7 +266,7 @@ def _memory(module: ModuleRecord, cost: CostReport | None) -> list[str]:
 
 def _memory_advice(cost: CostReport | None, titles: Container[str]) -> str:
     """Return the suggestion that saves the most memory; empty for none."""
-    actions = list_actions(cost.memory, titles) if cost is not None else []
+    actions = list_reductions(cost.memory, titles) if cost is not None else []
     return f"To lower it: {actions[0]}" if actions else ""
 
 
@@ -282,11 +293,10 @@ _LEAST_HELD = 0.5
 
 
 def _largest(memory: MemoryRecord, peak: int | None, padding: str = "") -> str:
-    """Name the largest value that lives at the peak; memory that is only held has no name."""
+    """Name the largest buffer in use at the peak; of equals, a value that is live there."""
     if not memory.at_peak:
         return ""
-    live = [value for value in memory.at_peak if value.live_at_peak]
-    value = max(live or memory.at_peak, key=lambda candidate: candidate.bytes)
+    value = max(memory.at_peak, key=lambda row: (row.bytes, bool(row.live_at_peak)))
     alike = sum(other.bytes == value.bytes for other in memory.at_peak)
     used = {space.number: space for space in memory.spaces if space.peak_bytes}
     main = used.pop(DEFAULT_SPACE, None)

@@ -19,6 +19,8 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.pages import navigation
 from xlareport.pages.charts import ChartPart
 from xlareport.pages.cost.treemap import treemap, treemap_words
+from xlareport.pages.cost.unknown_loops import iterations_words, with_one_iteration
+from xlareport.pages.rendering.environment import prose
 from xlareport.runtime import units
 
 HUES = 7
@@ -66,7 +68,7 @@ def _part(name: str, share: float, hue: int) -> ChartPart:
 class TimeView(Struct, frozen=True):
     """The estimated time of the main program, divided."""
 
-    words: str
+    words: Markup
     name: str
     """What the time is estimated by."""
     bars: tuple[SharesBar, ...]
@@ -80,18 +82,27 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
     if cost is None or not cost.whole_seconds:
         return None
     address = navigation.instructions_address(slug)
-    bars = []
+    bars, iterations = [], with_one_iteration(cost)
     if cost.phases:
-        bars.append(shares_bar("By phase", _timed(cost.phases), _NO_OP_NAME, _COLORED))
+        bars.append(shares_bar(f"By phase{iterations}", _timed(cost.phases), _NO_OP_NAME, _COLORED))
     if _named(cost.layers) > _LEAST_NAMED * cost.whole_seconds:
-        bars.append(shares_bar("By layer", _timed(cost.layers), "no layer in the op_name"))
+        bars.append(
+            shares_bar(f"By layer{iterations}", _timed(cost.layers), "no layer in the op_name")
+        )
     return TimeView(
-        words=f"{cost.time_name.capitalize()}, not measured.{_missing(cost)}",
+        words=prose(
+            f"{cost.time_name.capitalize()}, not measured.{_iterations(cost)}{_missing(cost)}"
+        ),
         name=cost.time_name,
         bars=tuple(bars),
         treemap=Markup(treemap(cost.scopes, address)),  # noqa: S704 - made and escaped there
-        treemap_words=treemap_words(cost.scopes),
+        treemap_words=f"{treemap_words(cost.scopes)}{iterations}",
     )
+
+
+def _iterations(cost: CostReport) -> str:
+    words = iterations_words(cost)
+    return f" {words}" if words else ""
 
 
 _LEAST_NAMED = 0.1
@@ -132,8 +143,9 @@ _UNMARKED = (
 )
 _PHASES = (
     " Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
-    "are backward. Other instructions that use gradients, and what only these read, are the "
-    "optimizer, except collectives and scopes that repeat those of the forward pass. An "
+    "are backward. Other instructions that use gradients are the optimizer, and what only these "
+    "read outside of a named scope or a loop of its own; but no collectives, nor scopes that "
+    "repeat those of the forward pass or have a ppermute. An "
     "instruction without op_name counts for the op whose value it passes on, or else for the op "
     "that reads it, also in a loop; a combined collective counts for the ops of its members, by "
     "bytes."

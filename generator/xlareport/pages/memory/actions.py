@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from xlareport.analysis.cost.peak_roles import PeakRole
-from xlareport.analysis.cost.phases import BACKWARD, FORWARD
+from xlareport.analysis.cost.phases import BACKWARD, FORWARD, IN_A_LOOP
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
@@ -59,11 +59,18 @@ _CARRIED = frozenset({"while", "broadcast", "copy", "tuple", "get-tuple-element"
 
 
 def list_actions(memory: MemoryReport, titles: Container[str] = ()) -> list[str]:
-    """Return the sentences; names are in backticks, as are titles of findings among `titles`."""
+    """Return the sentences; names are in backticks, as are titles of findings among `titles`.
+
+    The last is on fragmentation, which lowers no peak.
+    """
+    return [*list_reductions(memory, titles), *_fragmentation(memory)]
+
+
+def list_reductions(memory: MemoryReport, titles: Container[str] = ()) -> list[str]:
+    """Return the sentences on what lowers the peak."""
     least = _LEAST_SHARE * _peak(memory)
     actions = [(size, words) for size, words in _actions(memory, titles) if size >= least]
-    sentences = [words for _, words in sorted(actions, key=lambda action: -action[0])]
-    return [*sentences, *_fragmentation(memory)]
+    return [words for _, words in sorted(actions, key=lambda action: -action[0])]
 
 
 def _peak(memory: MemoryReport) -> int:
@@ -297,14 +304,12 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         return
     size = sum(activation.size for activation in memory.activations)
     parts = [
-        f"{f'`{name}`' if name and name.isprintable() else _UNNAMED} {units.byte_size(part)}"
+        f"{_layer_words(name)} {units.byte_size(part)}"
         for name, part in memory.activations_by_layer
     ]
-    of = (
-        ""
-        if parts[0].startswith(_UNNAMED) and len(parts) == 1
-        else f" ({first_few(parts, _NAMED)})"
-    )
+    names = [name for name, _ in memory.activations_by_layer]
+    is_named = any(name not in {"", IN_A_LOOP} for name in names)
+    of = f" ({first_few(parts, _NAMED)})" if is_named else f" ({_largest(memory)})"
     count = units.plural(len(memory.activations), "activation")
     what = _CHECKPOINTED_LAYERS if _is_checkpointed(memory) else _UNCHECKPOINTED_LAYERS
     yield (
@@ -314,6 +319,17 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
             f"until the backward pass reads them{of}; {what}"
         ),
     )
+
+
+def _layer_words(name: str) -> str:
+    return f"`{name}`" if name not in {"", IN_A_LOOP} and name.isprintable() else _UNNAMED
+
+
+def _largest(memory: MemoryReport) -> str:
+    """Return the largest activations with their sizes."""
+    rows = sorted(memory.activations, key=lambda row: -row.size)
+    sizes = [f"`%{row.key[0]}` {units.byte_size(row.size)}" for row in rows[:_NAMED]]
+    return first_few(sizes, _NAMED, len(rows))
 
 
 def _is_checkpointed(memory: MemoryReport) -> bool:
