@@ -478,3 +478,33 @@ ENTRY %main (a: s32[16]) -> s32[16] {{
     pairing = match(read(before), read(after)).pairing_after(at("flat.2"))
     assert pairing is not None
     assert pairing.relation is Relation.CLONED
+
+
+def test_a_copied_iota_is_of_the_equal_iota_that_its_reader_read(read: Read) -> None:
+    before = """
+HloModule step
+ENTRY %main (a: s32[8]) -> (s32[8], s32[8]) {
+  %a = s32[8]{0} parameter(0)
+  %other.0 = s32[8]{0} iota(), iota_dimension=0, metadata={op_name="jit(f)/split"}
+  %less.0 = s32[8]{0} subtract(%other.0, %a)
+  %first.0 = s32[8]{0} iota(), iota_dimension=0, metadata={op_name="jit(f)/split"}
+  %twice.0 = s32[8]{0} multiply(%first.0, %first.0), metadata={op_name="jit(f)/twice"}
+  %sum.0 = s32[8]{0} add(%twice.0, %a)
+  ROOT %out = (s32[8]{0}, s32[8]{0}) tuple(%sum.0, %less.0)
+}
+"""
+    fused = """
+%held (b: s32[8]) -> s32[8] {
+  %b = s32[8]{0} parameter(0)
+  %first.1 = s32[8]{0} iota(), iota_dimension=0, metadata={op_name="jit(f)/split"}
+  %twice.1 = s32[8]{0} multiply(%first.1, %first.1), metadata={op_name="jit(f)/twice"}
+  ROOT %power.1 = s32[8]{0} power(%twice.1, %b)
+}
+
+ENTRY"""
+    call = "%fusion = s32[8]{0} fusion(%a), kind=kLoop, calls=%held\n  ROOT"
+    after = before.replace("ROOT", call).replace("ENTRY", fused, 1)
+    after = after.replace("tuple(%sum.0", "tuple(%fusion").replace("add(%twice.0", "add(%first.0")
+    pairing = match(read(before), read(after)).pairing_after(Place("held", "first.1"))
+    assert pairing is not None
+    assert at("first.0") in pairing.before

@@ -1,7 +1,9 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules.sources import behind_share
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -478,3 +480,92 @@ ENTRY %main (p: pred[8], x: f32[8]) -> f32[8] {
     matching = match(read(before), read(after.replace("(%kept)", "(%s.1)")))
     assert matching.partner_after(Place("main", "mask")) is None
     assert matching.partner_after(Place("main", "kept")) == Place("main", "s.1")
+
+
+def test_two_partitioned_reduces_of_a_value_keep_their_dimensions(read: Read) -> None:
+    whole = """
+HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[8,16]) -> (f32[16], f32[8]) {
+  %a = f32[8,16]{1,0} parameter(0), sharding={devices=[2,2]<=[4]}
+  %zero = f32[] constant(0)
+  %sine = f32[8,16]{1,0} sine(%a), sharding={devices=[2,2]<=[4]}
+  %over.0 = f32[16]{0} reduce(%sine, %zero), dimensions={0}, to_apply=%sum, metadata={op_name="r"}
+  %over.1 = f32[8]{0} reduce(%sine, %zero), dimensions={1}, to_apply=%sum, metadata={op_name="r"}
+  ROOT %out = (f32[16]{0}, f32[8]{0}) tuple(%over.0, %over.1)
+}
+"""
+    share = whole.replace("f32[8,16]", "f32[4,8]").replace("f32[8]", "f32[4]")
+    share = share.replace("f32[16]", "f32[8]").replace("%main", "%main_spmd")
+    share = share.replace("%over.0", "%reduce.5").replace("%over.1", "%reduce.6")
+    share = share.replace(
+        "%sine = f32[4,8]{1,0} sine(%a), sharding={devices=[2,2]<=[4]}",
+        "%sine.9 = f32[4,8]{1,0} sine(%a)",
+    ).replace("(%sine,", "(%sine.9,")
+    matching = match(read(whole), read(share))
+    for old, new in (("over.0", "reduce.5"), ("over.1", "reduce.6")):
+        assert matching.partner_after(Place("main", old)) == Place("main_spmd", new)
+
+
+def test_an_index_that_a_device_limits_to_its_share_goes_on(read: Read) -> None:
+    whole = """
+HloModule m
+ENTRY %main (t: f32[64,4], i: s32[8]) -> f32[8,4] {
+  %t = f32[64,4]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  %i = s32[8]{0} parameter(1), sharding={replicated}
+  %index.1 = s32[8,1]{1,0} reshape(%i), sharding={replicated}
+  ROOT %taken = f32[8,4]{1,0} gather(%t, %index.1), slice_sizes={1,4}, metadata={op_name="g"}
+}
+"""
+    share = """
+HloModule m
+ENTRY %main_spmd (t: f32[32,4], i: s32[8]) -> f32[8,4] {
+  %t = f32[32,4]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  %i = s32[8]{0} parameter(1), sharding={replicated}
+  %index.2 = s32[8,1]{1,0} reshape(%i), metadata={op_name="other"}
+  %least = s32[8,1]{1,0} broadcast(%low), dimensions={}
+  %low = s32[] partition-id()
+  %within = s32[8,1]{1,0} clamp(%least, %index.2, %least)
+  %local = s32[8,1]{1,0} subtract(%within, %least)
+  ROOT %part = f32[8,4]{1,0} gather(%t, %local), slice_sizes={1,4}, metadata={op_name="g"}
+}
+"""
+    search = start(read(whole), read(share), same_program=True)
+    old, new = (
+        {node.instruction.name: node for node in side.open()}
+        for side in (search.before, search.after)
+    )
+    assert behind_share(search, old["index.1"], new["local"]) is new["index.2"]
+    assert behind_share(search, old["index.1"], new["within"]) is None
+
+
+def test_a_slice_that_bitcasts_hide_goes_on_in_another_order_of_dimensions(read: Read) -> None:
+    before = """
+HloModule m
+ENTRY %main (a: f32[8,4]) -> f32[8,2] {
+  %a = f32[8,4]{0,1} parameter(0)
+  %part.1 = f32[8,2]{0,1} slice(%a), slice={[0:8], [0:2]}, metadata={op_name="s"}
+  %n = f32[8,2]{0,1} negate(%part.1), metadata={op_name="n"}
+  ROOT %out = f32[8,2]{0,1} custom-call(%n), custom_call_target="f"
+}
+"""
+    after = """
+HloModule m
+ENTRY %main (a: f32[8,4]) -> f32[8,2] {
+  %a = f32[8,4]{0,1} parameter(0)
+  %b.1 = f32[4,8]{1,0} bitcast(%a)
+  %part.2 = f32[2,8]{1,0} slice(%b.1), slice={[0:2], [0:8]}, metadata={op_name="s"}
+  %b.2 = f32[8,2]{0,1} bitcast(%part.2)
+  %b.3 = f32[2,8]{1,0} bitcast(%b.2)
+  %n.1 = f32[2,8]{1,0} negate(%b.3), metadata={op_name="n"}
+  %b.4 = f32[8,2]{0,1} bitcast(%n.1)
+  ROOT %out = f32[8,2]{0,1} custom-call(%b.4), custom_call_target="f"
+}
+"""
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "part.1")) == Place("main", "part.2")

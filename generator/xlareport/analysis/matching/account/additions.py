@@ -162,8 +162,14 @@ class Additions:
             return None
         search, known = self._search, self._known_equal(node)
         is_given = self._search.divided and not node.instruction.operands
-        if node.constant and (is_given or not _is_of_one_operation(node, known)):
+        is_literal = node.instruction.opcode == "constant"
+        of_one_op = known is not None and not is_literal and has_same_origin(node, known)
+        if node.constant and (is_given or not of_one_op):
             return self._read_by_copies(node)  # that another is equal does not make it a copy
+        if known is not None and node.instruction.opcode == "iota":
+            names = known.instruction.name, node.instruction.name
+            other = None if _head(names[0]) == _head(names[1]) else self._read_by_copies(node)
+            return other or known
         if known is not None:
             return known
         link = self._linked_repeats.get(search.after.own_values.get(node))
@@ -347,12 +353,6 @@ def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
                 others = len({user.name for user in users[line.name]}) - 1
                 more = f" and {units.plural(others, 'other user')}" if others else ""
                 yield Grade.MATCHED, f"a copy of %{source} for the start of %{loop.name}{more}"
-
-
-def _is_of_one_operation(node: Node, known: Node | None) -> bool:
-    """Return whether a new value of constants is of the framework op of an equal old one."""
-    is_literal = node.instruction.opcode == "constant"
-    return known is not None and not is_literal and has_same_origin(node, known)
 
 
 def _is_padded_copy(original: Node, node: Node) -> bool:

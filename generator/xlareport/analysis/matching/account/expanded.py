@@ -1,13 +1,14 @@
 """Pairings of expanded instructions, which take the place of a removal and additions."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.expansions import expansions
 from xlareport.analysis.matching.account.words import in_halves
 from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.search.reasons import Reason
+from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.knowledge.grades import Grade, weakest
@@ -52,14 +53,10 @@ def _name_expanded_users(pairings: Iterable[Pairing], every: Iterable[Pairing]) 
     """Let what was removed with a user that was expanded say so."""
     places = {pairing.before[0] for pairing in every if pairing.relation is Relation.EXPANDED}
     for pairing in pairings if places else ():
-        match = _REMOVED_USER.match(str(pairing.reason))
-        if pairing.relation is Relation.REMOVED and match is not None:
-            user = Place(pairing.before[0].computation, match["user"])
-            if user in places:
-                pairing.reason = f"its user %{user.instruction} was expanded{match['more']}"
-
-
-_REMOVED_USER = re.compile(r"its user %(?P<user>[\w.\-]+) was removed(?P<more>.*)", re.DOTALL)
+        reason = pairing.reason
+        if isinstance(reason, WithUser):
+            user = Place(pairing.before[0].computation, reason.user)
+            pairing.reason = replace(reason, is_expanded=user in places)
 
 
 def _expand(

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import islice
 
 from xlareport.analysis.matching.account.dead import DeadLines
 from xlareport.analysis.matching.account.epilogues import taken_over
@@ -28,6 +27,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_leaf,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause
+from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.elements import loop_given, taken_again
 from xlareport.analysis.matching.sides.facts import live_computations
@@ -40,7 +40,6 @@ from xlareport.knowledge.grades import Grade
 _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
 """Opcodes that pass values on, to a callee or as elements of a tuple."""
 _ELEMENT = "get-tuple-element"
-_TUPLE = "tuple"
 _FARTHEST = 100
 """Limit on removed users that are followed to a remaining one."""
 _BY_CALLER = frozenset({ChangeCause.OPERAND, ChangeCause.UNMATCHED})
@@ -71,8 +70,8 @@ class Removals:
         if cause is not None:
             grade = Grade.MATCHED if cause in _BY_CALLER else Grade.EXACT
             return PairVerdict(None, grade, str(cause), cause)
-        for likely, reason in self._likely_twins(node):
-            return PairVerdict(likely, Grade.MATCHED, reason)
+        for likely, words in self._likely_twins(node):
+            return PairVerdict(likely, Grade.MATCHED, words)
         for reason in self._reasons(node):
             return PairVerdict(None, Grade.MATCHED, reason)
         return PairVerdict(None, Grade.GUESSED, "no continuation was found")
@@ -122,7 +121,7 @@ class Removals:
         for line in node.frame.computation.users.get(name, ()):
             reader = node.frame.nodes.get(line.name)
             now = None if reader is None or reader.partner is None else reader.partner.instruction
-            if now is None or (len(now.operands) != len(line.operands) and now.opcode != _TUPLE):
+            if now is None or (len(now.operands) != len(line.operands) and now.opcode != "tuple"):
                 continue
             places = [*line.operand_names], [*now.operand_names]
             if (name, after.instruction.name) in zip(*places, strict=False):
@@ -222,7 +221,7 @@ class Removals:
         two_programs = self._search.parted is not None
         return ChangeCause.UNMATCHED if two_programs else ChangeCause.ARGUMENT
 
-    def _reasons(self, node: Node) -> Iterator[str]:
+    def _reasons(self, node: Node) -> Iterator[Reason]:
         if reduces_nothing(self._search.before, node):
             yield "it only reduced dimensions of one element"
         users = self._search.before.users.get(node, ())
@@ -238,6 +237,7 @@ class Removals:
         if len(readers) == 1:
             reader = node.frame.nodes.get(readers[0].name)
             yield from self._dropped(None if reader is None else reader.partner, readers[0])
+            yield from self._named_anew(node, readers[0])
             yield f"it only gave a value to %{readers[0].name}"
         if readers and all(reader.opcode in _CARRIERS for reader in readers):
             yield f"its {len(readers)} users only passed its value on"
@@ -249,6 +249,17 @@ class Removals:
             yield f"%{root} is the root of its computation instead"
         if name not in self._search.after.graph.module.by_name:
             yield from self._without_callers(name)
+
+    def _named_anew(self, node: Node, reader: Instruction) -> Iterator[str]:
+        """Yield what has the name of a node now, for a reader that stayed as it was written."""
+        home = self._search.after.frames.get(node.frame.number)
+        line = None if home is None else home.computation.by_name.get(node.instruction.name)
+        if home is None or line is None or reader not in node.frame.kept:
+            return
+        former = home.node(line).partner
+        if former is not None and former is not node:
+            name = former.instruction.name
+            yield f"%{reader.name} uses what was %{name}, which has its name now"
 
     def _read_as_element(self, node: Node) -> Iterator[str]:
         """Yield what the users of an element or of an opened call read now: these are no nodes."""
@@ -287,22 +298,20 @@ class Removals:
         result = self._search.after.graph.module.by_name.get(name)
         return None if result is None or result.root is None else result.root.name
 
-    def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[str]:
+    def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[Reason]:
         known = [use for use in users if use[0].partner is not None]
         yield from taken_over(self._search, node, known)
         yield from self._reads_of(node, known, near=True)
         farther = self._reads_of(node, self._living_users(users), near=False)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
-            removed = self._removed(users[0][0], node)
-            yield ", and ".join((removed, *islice(farther, 1)))
+            yield self._with_user(users[0][0], node, next(farther, ""))
         yield from farther
 
-    def _removed(self, user: Node, node: Node) -> str:
-        """Return a sentence about a removed user of a node, or of its value behind a call."""
-        former = self._former(user)
-        if is_written_operand(user, node):
-            return f"its user {former} was removed"
-        return f"{former} used its value and was removed"
+    def _with_user(self, user: Node, node: Node, more: str) -> WithUser:
+        """Return the removal with a user of a node, or of its value behind a call."""
+        former, direct = self._former(user), is_written_operand(user, node)
+        subject = f"its user {former}" if direct else f"{former} used its value and"
+        return WithUser(user.instruction.name, subject, more)
 
     def _former(self, user: Node) -> str:
         """Return a removed instruction's name, with a note if another instruction has it now."""

@@ -1,5 +1,6 @@
 """What is behind the free moves, converts and collectives of a value."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.search.nodes import (
@@ -57,13 +58,21 @@ def behind_collectives(search: Search, node: Node, operand: NodeElement) -> Node
     return None
 
 
-def behind_mask(search: Search, node: Node, other: Node) -> Node | None:
+def behind_share(search: Search, node: Node, other: Node) -> Node | None:
+    """Return the like of a node behind what the SPMD partitioner puts around a device's share."""
+    if not search.divided:
+        return None
+    parts = (_behind_mask, _behind_offset, _behind_bounds)
+    return next(filter(None, (part(search, node, other) for part in parts)), None)
+
+
+def _behind_mask(search: Search, node: Node, other: Node) -> Node | None:
     """Return the like of a node that a new select masks, as a device does what is not its own.
 
     The SPMD partitioner masks shards so, and all but one copy of what is added up later; the value
     comes last then, behind the mask and its fill.
     """
-    if not search.divided or other.instruction.opcode != "select":
+    if other.instruction.opcode != "select":
         return None
     if node.instruction.opcode == "select":
         return None
@@ -74,9 +83,9 @@ def behind_mask(search: Search, node: Node, other: Node) -> Node | None:
     return None
 
 
-def behind_offset(search: Search, node: Node, other: Node) -> Node | None:
+def _behind_offset(search: Search, node: Node, other: Node) -> Node | None:
     """Return the iota over a device's share of a sharded one, to which an offset is added."""
-    if not search.divided or (node.instruction.opcode, other.instruction.opcode) != _OFFSET:
+    if (node.instruction.opcode, other.instruction.opcode) != _OFFSET:
         return None
     read = [operand for operand, _ in search.after.graph.operands(other)]
     shares = [now for now in read if is_free(now) and now.instruction.opcode == "iota"]
@@ -84,6 +93,18 @@ def behind_offset(search: Search, node: Node, other: Node) -> Node | None:
 
 
 _OFFSET = "iota", "add"
+
+
+def _behind_bounds(search: Search, node: Node, other: Node) -> Node | None:
+    """Return the like of an index that a device limits to its share, and subtracts its start of."""
+    if other.instruction.opcode != "subtract":
+        return None
+    limited = read_at(search.after, other, 0)
+    if limited is None or limited.instruction.opcode != "clamp":
+        return None
+    index = read_at(search.after, limited, 1)
+    alike = index is not None and same_form(search, node, index)
+    return index if alike and index is not None and is_free(index) else None
 
 
 def passed_by(node: Node) -> frozenset[str]:
@@ -106,6 +127,23 @@ def sources_behind(
             return
         node = operands[0][0]
         yield node
+
+
+def has_like_behind(search: Search, node: Node, other: Node) -> bool:
+    """Return whether bitcasts hide the same operation of a framework op, its dimensions permuted.
+
+    Layouts are normalized so.
+    """
+    sizes = node.instruction.shape.dimensions
+    if other.instruction.opcode not in _MOVE_NOTHING or not same_count(node, other):
+        return False
+    return any(
+        is_free(source)
+        and has_same_origin(node, source)
+        and source.instruction.shape.dimensions != sizes
+        and Counter(source.instruction.shape.dimensions) == Counter(sizes)
+        for source in sources_behind(search.after.graph, other, _MOVE_NOTHING)
+    )
 
 
 def copy_behind(graph: Graph, node: Node, other: Node) -> Node | None:

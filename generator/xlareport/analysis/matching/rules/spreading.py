@@ -10,10 +10,10 @@ from xlareport.analysis.matching.rules.movement.moved_copies import (
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
     behind_collectives,
-    behind_mask,
-    behind_offset,
+    behind_share,
     copy_behind,
     crossed_copies,
+    has_like_behind,
     passed_by,
     same_move_behind,
     sources_behind,
@@ -35,12 +35,12 @@ from xlareport.analysis.matching.rules.stand_ins import (
     may_be_resized,
     only_gathers,
     start_behind,
+    start_loops,
     was_evaluated,
 )
 from xlareport.analysis.matching.search.nodes import (
     Names,
     are_other_fills,
-    are_tuples,
     has_same_origin,
     is_array_call,
     is_free,
@@ -167,7 +167,7 @@ class _Spread:
         for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
             if path != other_path:
                 continue
-            starts = _start_loops(before, (node, other))
+            starts = start_loops(before, (node, other))
             if starts or self._could_be(node, other):
                 now = start_behind(other) if starts else other
                 self._link(node, now, f"{name_use(before, node)}, whose counterpart is known")
@@ -262,11 +262,16 @@ class _Spread:
 
     def _rough_form(self, node: Node) -> Hashable:
         form = self._search.forms.of(node.instruction)
-        return (form.opcode, form.shape, self._divided_op(node))
+        return (form.opcode, form.shape, self._divided_op(node), self._divided_numbers(node))
 
     def _divided_op(self, node: Node) -> str:
         """Return the framework op if work is divided: what is added for an op has its shape too."""
         return origin(node) if self._search.divided else ""
+
+    def _divided_numbers(self, node: Node) -> str:
+        """Return the dimensions of a reduce if work is divided: these stay, unlike its shape."""
+        reduces = self._search.divided and _opcode(node) == "reduce"
+        return node.instruction.attributes.get("dimensions", "") if reduces else ""
 
     def _edge(self, node: Node) -> Hashable:
         """Return the sharding of a node that only states where an array is; else the node."""
@@ -275,7 +280,7 @@ class _Spread:
         return sharding(node) if self._says_where else ""
 
     def _origin(self, node: Node) -> Hashable:
-        return (node.instruction.opcode, origin(node) or node)
+        return (node.instruction.opcode, origin(node) or node, self._divided_numbers(node))
 
     def _could_replace(self, node: Node, other: Node) -> bool:
         """Return whether two nodes have the same shape, or move the same data."""
@@ -283,7 +288,8 @@ class _Spread:
         if like or same_shape(self._search, node, other):
             return not is_done_on_turned(self._search, node, other)
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
-        return moves and self._moves_same(node, other)
+        same = moves and self._moves_same(node, other)
+        return same or has_like_behind(self._search, node, other)
 
     def _moves_same(self, node: Node, other: Node) -> bool:
         """Return whether two moves read the same value, the second maybe through more moves."""
@@ -345,8 +351,7 @@ class _Spread:
         if len(ours) == len(theirs):
             for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
                 sent = None if path else behind_collectives(self._search, node, (other, other_path))
-                sent = sent or behind_mask(self._search, node, other)
-                sent = sent or behind_offset(self._search, node, other)
+                sent = sent or behind_share(self._search, node, other)
                 if sent is not None:
                     yield node, sent
                 elif crossed := () if path else crossed_copies(self._search, node, other):
@@ -368,11 +373,6 @@ class _Spread:
             return  # the new opcode needs a constant more: x * mask as select(mask, x, 0)
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
             yield node, other
-
-
-def _start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
-    """Return whether two unpaired tuples, of however many elements, are what paired loops get."""
-    return _opcode(loop) == "while" and are_tuples(*starts) and all(map(is_free, starts))
 
 
 def _operation(node: Node, frame: Frame) -> Hashable:

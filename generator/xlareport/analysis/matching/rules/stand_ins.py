@@ -133,6 +133,11 @@ def are_reordered(node: Node, other: Node) -> bool:
     return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
 
 
+def start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
+    """Return whether two unpaired tuples, of however many elements, are what paired loops get."""
+    return _opcode(loop) == "while" and are_tuples(*starts) and all(map(is_free, starts))
+
+
 def start_behind(start: Node) -> Node:
     """Return the free tuple of which a tuple has most elements again, copied or not; else that.
 

@@ -87,4 +87,23 @@ class InHalves(Struct, frozen=True):
         return f"into {count} on 32-bit halves: {halves}"
 
 
-Reason: TypeAlias = str | Past | FirstIteration | Regrouped | RegroupedPart | InHalves | InBranch
+class WithUser(Struct, frozen=True):
+    """A removal with the user of a value, which was removed too, or expanded."""
+
+    user: str
+    """The user's name, without `%`."""
+    subject: str
+    """`its user %add.1`, or `%add.1 used its value and`"""
+    more: str = ""
+    """What another user reads now."""
+    is_expanded: bool = False
+
+    def __str__(self) -> str:
+        """Return `its user %add.1 was removed, and %sub.1 uses %x now`."""
+        fate = f"{self.subject} was {'expanded' if self.is_expanded else 'removed'}"
+        return f"{fate}, and {self.more}" if self.more else fate
+
+
+Reason: TypeAlias = (
+    str | Past | FirstIteration | Regrouped | RegroupedPart | InHalves | InBranch | WithUser
+)
