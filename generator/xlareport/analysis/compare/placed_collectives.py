@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.compare.collective_members import CombinedMember, list_members
+from xlareport.analysis.compare.operations import OperationKey
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.scopes import (
     Phase,
@@ -99,6 +100,13 @@ def _sent(cost: ModuleCost, collective: Collective) -> int:
         if own is not None and own.traffic:
             return own.wire_bytes * own.counted
     return 0
+
+
+def is_of(change: CollectiveChange, key: OperationKey) -> bool:
+    """Return whether a collective that only one side has is of an operation."""
+    collective = change.collective
+    path = plain_path(f"{key.scope}/{key.op}" if key.scope else key.op)
+    return bool(key.op) and (collective.phase, collective.path) == (key.phase, path)
 
 
 class _Part(Struct, frozen=True):
