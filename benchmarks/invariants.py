@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from crossing import crossing_failures
 from crossing_alike import alike_failures, element_failures
+from equal_readers import equal_failures
 from fingerprints import fingerprint
 from heavy import kind
 from holding import holding_failures
@@ -36,8 +37,9 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
     The change of the count of instructions is what was added less what was removed; "changed
     nothing" is said only where both modules are the same but for names, metadata and free order;
     the uses that reasons name are in the texts; what a new fusion is exactly made of is what its
-    computations hold; what the partitioner divides has the shape of its share; and no pair has the
-    attributes or the start value of another.
+    computations hold; what the partitioner divides has the shape of its share; no pair has the
+    attributes or the start value of another; and of equal instructions, what readers read is
+    merged or cloned.
     """
     difference = after.instruction_count - before.instruction_count
     balance = len(step.added) - len(step.removed)
@@ -51,6 +53,7 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
         yield from (Failure("holds", words) for words in holding_failures(step.matching))
         for failures in (crossing_failures, alike_failures, element_failures):
             yield from (Failure("crosses", words) for words in failures(step.matching))
+    yield from (Failure("equals", words) for words in equal_failures(before, after, step))
 
 
 def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure]:

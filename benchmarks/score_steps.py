@@ -31,6 +31,7 @@ _TITLES = {
     "reasons": "  reasons that name a use which is not in the texts",
     "holds": "  fusions told as exact whose sources are not what they hold",
     "crosses": "  pairs that shapes, places, attributes or start values contradict",
+    "equals": "  merged or cloned, and an equal one is what readers read",
     "made": "  said to be the program's, and not in the first snapshot",
 }
 

@@ -647,3 +647,26 @@ ENTRY %main (a: f32[4,2], b: f32[1,8]) -> f32[1,8] {
     after = "\n".join(lines).replace("%first", "%again")
     reasons = {str(row.reason) for row in step(read(before), read(after)).removed}
     assert reasons == {"%out uses what was %first, which has its name now"}
+
+
+def test_a_merged_duplicate_is_that_which_its_merged_reader_reads(read: Read) -> None:
+    before = """
+ENTRY %main (x: f32[8]) -> (f32[8], f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %c.1 = f32[] constant(1)
+  %c.2 = f32[] constant(1)
+  %c.3 = f32[] constant(1)
+  %f.1 = f32[8]{0} broadcast(%c.1), dimensions={}
+  %f.2 = f32[8]{0} broadcast(%c.2), dimensions={}
+  %f.3 = f32[8]{0} broadcast(%c.3), dimensions={}
+  %sum = f32[8]{0} add(%x, %f.1)
+  %product = f32[8]{0} multiply(%x, %f.2)
+  %power = f32[8]{0} power(%x, %f.3)
+  ROOT %out = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%sum, %product, %power)
+}
+"""
+    gone = ("  %c.3", "  %f.3")
+    lines = [line for line in before.splitlines() if not line.startswith(gone)]
+    change = step(read(before), read("\n".join(lines).replace("(%x, %f.3)", "(%x, %f.2)")))
+    merged = {row.before: row.after for row in change.removed}
+    assert merged == {Place("main", f"{name}.3"): Place("main", f"{name}.2") for name in "cf"}

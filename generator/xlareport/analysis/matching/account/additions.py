@@ -13,6 +13,8 @@ from xlareport.analysis.matching.search.nodes import (
     origin,
     read_at,
     reader_beside,
+    same_count,
+    same_type,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
@@ -133,12 +135,13 @@ class Additions:
         Only literals, and operations that repeat a literal.
         """
         line, known = node.instruction, other.instruction
-        if self._search.forms.of(line) != self._search.forms.of(known):
+        fills = line.opcode == known.opcode == "broadcast" and same_type(node, other)
+        alike = self._search.forms.of(line) == self._search.forms.of(known)
+        if not alike and not (fills and same_count(node, other)):
             return False
         if not line.operands:
             return literal_of(line) == literal_of(known)
         read, now = read_at(self._search.before, node, 0), read_at(self._search.after, other, 0)
-        fills = line.opcode == "broadcast" and read is not None and now is not None
         return fills and read is not None and now is not None and self._are_equal(read, now)
 
     def _find_source(self, node: Node) -> Node | None:
@@ -166,17 +169,14 @@ class Additions:
         of_one_op = known is not None and not is_literal and has_same_origin(node, known)
         if node.constant and (is_given or not of_one_op):
             return self._read_by_copies(node)  # that another is equal does not make it a copy
-        if known is not None and node.instruction.opcode == "iota":
-            names = known.instruction.name, node.instruction.name
-            other = None if _head(names[0]) == _head(names[1]) else self._read_by_copies(node)
-            return other or known
-        if known is not None:
-            return known
-        link = self._linked_repeats.get(search.after.own_values.get(node))
-        if link is None:
-            return None
-        self._doubts[node] = weakest((link.grade, Grade.MATCHED))
-        return link.before
+        if known is None:
+            link = self._linked_repeats.get(search.after.own_values.get(node))
+            if link is None:
+                return None
+            self._doubts[node] = weakest((link.grade, Grade.MATCHED))
+            known = link.before
+        self._sources[node] = known  # for what reads it, and is asked for meanwhile
+        return self._read_by_copies(node) or known
 
     def _known_equal(self, node: Node) -> Node | None:
         """Return the instruction before that was linked for its value, or stands as it did."""

@@ -77,18 +77,18 @@ class Removals:
         return PairVerdict(None, Grade.GUESSED, "no continuation was found")
 
     def _read_equal(self, node: Node, twin: Node) -> Node:
-        """Return which of the equal nodes beside a twin the users of a node read now."""
-        reads = [
-            read_at(self._search.after, user.partner, position)
-            for user, position in self._search.before.users.get(node, ())
-            if user.partner is not None and not has_other_operands(user, user.partner)
-        ]
-        equal = (
-            read
-            for read in reads
-            if read is not None and read.token == twin.token and read.frame is twin.frame
-        )
-        return twin if twin in reads else next(equal, twin)
+        """Return which of the equal nodes beside a twin the users of a node read now.
+
+        Of a user that was merged too, what it was merged into.
+        """
+        reads: list[Node] = []
+        for user, position in self._search.before.users.get(node, ()):
+            other = user.partner or self.twin(user)
+            if other is not None and not has_other_operands(user, other):
+                read = read_at(self._search.after, other, position)
+                beside = read is not None and read.frame is twin.frame
+                reads += [read] if read and beside and read.token == twin.token else []
+        return twin if twin in reads or not reads else reads[0]
 
     def _likely_twins(self, node: Node) -> Iterator[tuple[Node, str]]:
         """Yield what has the value of a removed node and is read in its place, with the reason."""
