@@ -569,3 +569,28 @@ ENTRY %main (a: f32[8,4]) -> f32[8,2] {
 """
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "part.1")) == Place("main", "part.2")
+
+
+def test_a_constant_mask_does_not_become_the_zero_of_the_select_that_it_became(read: Read) -> None:
+    before = """
+HloModule m
+ENTRY %main (a: f32[4,4], b: f32[4,4]) -> f32[4,4] {
+  %a = f32[4,4]{1,0} parameter(0)
+  %b = f32[4,4]{1,0} parameter(1)
+  %rows = s32[4,4]{1,0} iota(), iota_dimension=0
+  %columns = s32[4,4]{1,0} iota(), iota_dimension=1
+  %same = pred[4,4]{1,0} compare(%rows, %columns), direction=EQ
+  %mask = f32[4,4]{1,0} convert(%same), metadata={op_name="mask"}
+  %sum = f32[4,4]{1,0} add(%a, %b), metadata={op_name="sum"}
+  %kept = f32[4,4]{1,0} multiply(%mask, %sum)
+  ROOT %out = f32[4,4]{1,0} negate(%kept)
+}
+"""
+    select = """%zero = f32[] constant(0)
+  %zeros = f32[4,4]{1,0} broadcast(%zero), dimensions={}
+  %kept.1 = f32[4,4]{1,0} select(%same, %sum, %zeros)"""
+    old = "%kept = f32[4,4]{1,0} multiply(%mask, %sum)"
+    lines = before.replace(old, select).replace("(%kept)", "(%kept.1)").splitlines()
+    after = "\n".join(line for line in lines if "%mask =" not in line)
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "mask")) is None

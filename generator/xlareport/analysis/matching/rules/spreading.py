@@ -81,6 +81,7 @@ _UserKey = tuple[Hashable, int, Hashable]
 """What a user is, at which position it reads a value, and which element of it."""
 _SHARED = ("opcode, shape and attributes", "opcode and shape", "opcode and op_name", "sharding")
 """What users have in common with their counterparts, by the key of `_pair_users`."""
+_MASKED = "multiply", "select"
 
 
 class _Spread:
@@ -369,7 +370,8 @@ class _Spread:
             return
         placed = len(ours) == len(theirs) and are_placed(self._search, before, ours, theirs)
         node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
-        if other.constant and not node.constant and _opcode(before) != _opcode(after):
+        opcodes = _opcode(before), _opcode(after)
+        if other.constant and (opcodes == _MASKED or not node.constant) and len({*opcodes}) > 1:
             return  # the new opcode needs a constant more: x * mask as select(mask, x, 0)
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
             yield node, other

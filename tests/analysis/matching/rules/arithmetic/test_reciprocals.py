@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules.arithmetic.reciprocals import mark_reciprocals
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -58,3 +60,27 @@ def test_a_constant_reciprocal_does_not_continue_the_constant_divisor(read: Read
 def test_what_a_product_multiplied_before_stays_its_factor(read: Read) -> None:
     before = _BEFORE.replace("divide(%x, %wide.1)", "multiply(%x, %wide.1)")
     assert _partner(read(before), read(_AFTER), "wide.1") == "wide.7"
+
+
+def test_a_reciprocal_by_which_a_product_was_multiplied_before_is_not_new(read: Read) -> None:
+    before = """
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %unit = f32[] constant(1)
+  %units = f32[8]{0} broadcast(%unit), dimensions={}
+  %flat = f32[8]{0} bitcast(%units)
+  %ratio = f32[8]{0} divide(%flat, %y), metadata={op_name="div"}
+  %back = f32[8]{0} bitcast(%ratio)
+  %product = f32[8]{0} multiply(%x, %back)
+  %other = f32[8]{0} divide(%x, %y)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%product, %other)
+}
+"""
+    gone = ("  %flat", "  %other", "  %back")
+    lines = [line for line in before.splitlines() if not line.startswith(gone)]
+    after = "\n".join(lines).replace("divide(%flat", "divide(%units").replace("%other)", "%y)")
+    after = after.replace("%back)", "%ratio)")
+    search = start(read(before), read(after), same_program=True)
+    mark_reciprocals(search)
+    assert not search.without_origin

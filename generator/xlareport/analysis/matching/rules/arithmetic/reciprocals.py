@@ -27,7 +27,15 @@ def mark_reciprocals(search: Search) -> None:
     search.evaluate()
     old = _keyed(search, search.before, divisions)
     for _, product in sole_pairs(old, _keyed(search, search.after, products)):
-        search.without_origin.update(_reciprocal(search.after, product))
+        if not _was_product(search, product):
+            search.without_origin.update(_reciprocal(search.after, product))
+
+
+def _was_product(search: Search, product: Node) -> bool:
+    """Return whether a product has the name of a product that was in its computation before."""
+    frame = search.before.frames.get(product.frame.number)
+    line = None if frame is None else frame.computation.by_name.get(product.instruction.name)
+    return line is not None and line.opcode == product.instruction.opcode
 
 
 def _keyed(search: Search, side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
