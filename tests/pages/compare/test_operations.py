@@ -29,8 +29,8 @@ def test_a_type_that_only_the_base_has_beside_another_is_named() -> None:
 def test_a_merged_matmul_names_with_what() -> None:
     apart = replace(ROW, opcodes=(("dot", 2),))
     gate = replace(KEY, scope="while/body/mlp/td,d->t")
-    change = OperationChange(KEY, apart, ROW, (gate,))
-    wanted = "1 matmul in the head, 2 in the base: merged with td,d->t/dot_general"
+    change = OperationChange(KEY, apart, ROW, (gate, replace(KEY, scope="")))
+    wanted = "1 matmul in the head, 2 in the base: merged with td,d->t/dot_general, dot_general"
     assert list(what_changed(change)) == [wanted]
 
 

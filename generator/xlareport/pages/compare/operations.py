@@ -86,7 +86,8 @@ def what_changed(
 
 def _merged(change: OperationChange, base: Operation, head: Operation) -> Iterator[str]:
     if change.merged:
-        names = ", ".join(f"{key.scope.rpartition('/')[2]}/{key.op}" for key in change.merged)
+        scopes = ((key.scope.rpartition("/")[2], key.op) for key in change.merged)
+        names = ", ".join("/".join(filter(None, scope)) for scope in scopes)
         before, after = count_products(base), count_products(head)
         matmuls = units.plural(after, "matmul")
         yield f"{matmuls} in the head, {before:,} in the base: merged with {names}"
