@@ -17,7 +17,7 @@ def test_a_row_names_a_collective_and_leads_to_its_module() -> None:
     ).rows
     assert row[0] == ["%g.1", "m/f.html#step=end"]
     place = "bf16[16]", "mlp/add", "forward"
-    assert row[1:] == ["the head", 96, 2.0, *place, 4, None, "all-gather"]
+    assert row[1:] == [96, "the head", 2.0, *place, 4, None, "all-gather"]
     members = (CombinedMember(gather.phase, gather.path, 8, 16),) * 3
     change = CollectiveChange(
         in_head=False, collective=replace(gather, members=members), only_here=2

@@ -30,8 +30,10 @@ def test_a_merged_matmul_names_with_what() -> None:
     apart = replace(ROW, opcodes=(("dot", 2),))
     gate = replace(KEY, scope="while/body/mlp/td,d->t")
     change = OperationChange(KEY, apart, ROW, (gate, replace(KEY, scope="")))
-    wanted = "1 matmul in the head, 2 in the base: merged with td,d->t/dot_general, dot_general"
+    wanted = "1 matmul, not 2: merged with td,d->t/dot_general, dot_general"
     assert list(what_changed(change)) == [wanted]
+    (split,) = what_changed(OperationChange(KEY, ROW, apart, (gate,)))
+    assert split == "2 matmuls, not 1: merged in the base with td,d->t/dot_general"
 
 
 def test_a_collective_that_only_one_side_has_comes_first() -> None:
@@ -39,7 +41,7 @@ def test_a_collective_that_only_one_side_has_comes_first() -> None:
     gone = PlacedCollective("all-reduce", *place, "f32[8]", "r", 2e-4, 96 * 2**20, 4)
     change = OperationChange(KEY, ROW, replace(ROW, seconds=3e-5))
     (row,) = operations_table([change], "", [CollectiveChange(in_head=False, collective=gone)]).rows
-    assert row[3] == "1 all-reduce only in the base: 96.0 MiB sent, 200 µs"
+    assert row[3] == "\N{MINUS SIGN}1 all-reduce: 96.0 MiB sent, 200 µs"
     other = replace(gone, path="mlp/up/dot_general")
     (row,) = operations_table(
         [change], "", [CollectiveChange(in_head=False, collective=other)]

@@ -18,10 +18,10 @@ def collectives_table(changes: Sequence[CollectiveChange], address: str) -> Tabl
     """Return the table, the slowest first; its rows lead to `address`, which shows the modules."""
     columns = (
         Column("Collective", "link", "both final modules side by side"),
-        Column("Only in"),
         Column(
             "Bytes sent", "bytes", "by each device in one execution of the module, loops included"
         ),
+        Column("Only in"),
         Column("Estimated µs", "float", "estimated time per run"),
         Column("Shape", "code", "of the result"),
         Column("Scope", help=_SCOPE),
@@ -37,8 +37,8 @@ def _row(change: CollectiveChange, address: str) -> list[Cell]:
     collective = change.collective
     return [
         [f"%{collective.instruction}", address],
-        "the head" if change.in_head else "the base",
         collective.sent_bytes,
+        "the head" if change.in_head else "the base",
         collective.seconds * _MICROSECONDS,
         collective.shape,
         collective.path or None,

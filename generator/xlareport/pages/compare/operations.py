@@ -90,16 +90,15 @@ def _merged(change: OperationChange, base: Operation, head: Operation) -> Iterat
         names = ", ".join("/".join(filter(None, scope)) for scope in scopes)
         before, after = count_products(base), count_products(head)
         matmuls = units.plural(after, "matmul")
-        yield f"{matmuls} in the head, {before:,} in the base: merged with {names}"
+        merged = "merged" if after < before else "merged in the base"
+        yield f"{matmuls}, not {before:,}: {merged} with {names}"
 
 
 def _collective(change: CollectiveChange) -> str:
     collective = change.collective
-    side = "head" if change.in_head else "base"
     sent = units.byte_size(collective.sent_bytes)
-    return (
-        f"1 {collective.kind} only in the {side}: {sent} sent, {units.seconds(collective.seconds)}"
-    )
+    sign = "+" if change.in_head else units.MINUS
+    return f"{sign}1 {collective.kind}: {sent} sent, {units.seconds(collective.seconds)}"
 
 
 def _instructions(base: Operation, head: Operation) -> Iterator[str]:
