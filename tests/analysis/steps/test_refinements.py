@@ -327,7 +327,7 @@ def test_a_computation_that_lost_its_caller_to_its_clone_was_cloned(read: Read) 
     before = _OF_CLONE.replace(clone, "").replace("=%sum.clone", "=%sum")
     change = step(read(before), read(_OF_CLONE))
     account = " ".join((change.headline, *change.account))
-    assert "loned 1 computation of 3 instructions: `%sum` was cloned to `%sum.clone`" in account
+    assert "cloned 1 computation of 3 instructions; `%sum` was cloned to `%sum.clone`" in account
     assert "without live callers" not in account
     assert len(change.added) - len(change.removed) == 3
 

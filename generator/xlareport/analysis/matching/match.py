@@ -150,6 +150,7 @@ _RULES = (
     sums.reassociated,
     frames.opened_results,
     frames.parameters,
+    frames.elements,
     frames.holders,
     identity.same_leaf_read,
     nested_reduces.reshaped,

@@ -12,9 +12,10 @@ from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
-from xlareport.analysis.steps.details import Difference, ShapeChange
+from xlareport.analysis.steps.details import AttributesChange, Difference, ShapeChange
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.reducers import apply_the_same
 from xlareport.analysis.steps.shape_changes import shortened
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -34,6 +35,10 @@ def compare_turned(
 ) -> dict[Kind, Difference]:
     """Return the kinds of difference between two lines, as `compare`; turned is another shape."""
     result = compare(before[1], after[1], matching.computations)
+    attributes = result.get(Kind.ATTRIBUTES)
+    applied = isinstance(attributes, AttributesChange) and attributes.names == ("to_apply",)
+    if applied and apply_the_same(matching, before[1], after[1]):
+        del result[Kind.ATTRIBUTES]
     change = turned(matching, before[0], after[0]) if Kind.LAYOUT in result else None
     if change is not None:
         del result[Kind.LAYOUT]

@@ -4,7 +4,7 @@ Shardy replaces a call for several arrays with a call for each; the SPMD partiti
 of these with a copy in the shape of a shard.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 from xlareport.analysis.matching.rules.spreading import neighbors
 from xlareport.analysis.matching.search.nodes import ARRAY_CALLS, is_free, origin, target_of
@@ -57,9 +57,21 @@ def _split_known(search: Search) -> None:
         for passes in (_is_copy, _is_copied)
     )
     for node in whole:
-        chosen = _chosen(search, node, parts)
+        chosen = _chosen(search, node, parts) or _listed(node, calls)
         if chosen:
             _link(search, node, chosen)
+
+
+def _listed(whole: Node, calls: Sequence[Node]) -> list[Node]:
+    """Return the free calls of a framework op for each of several arrays, if all are in order."""
+    target, shapes = _SPLIT[target_of(whole)], whole.instruction.shape.elements
+    alike = [
+        call
+        for call in calls
+        if is_free(call) and target_of(call) == target and origin(call) == origin(whole)
+    ]
+    in_order = len(shapes) == len(alike) > 1 and all(map(_gives, alike, shapes))
+    return alike if in_order and origin(whole) else []
 
 
 def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> list[Node]:
