@@ -65,7 +65,7 @@ var xlareport = (() => {
   function prose(sentence2) {
     const parts = sentence2.split("`");
     if (parts.length % 2 === 0) return [sentence2];
-    return parts.map((part2, place) => place % 2 ? element("code", null, part2) : part2).filter(Boolean);
+    return parts.map((part2, place2) => place2 % 2 ? element("code", null, part2) : part2).filter(Boolean);
   }
   function exchange(parent, wanted2) {
     const kept2 = new Set(wanted2);
@@ -295,11 +295,11 @@ var xlareport = (() => {
       this.ranks = new Int32Array(uses.length);
       this.numbers = Int32Array.from(steps);
       const counts = new Int32Array(patterns.length);
-      for (let place = 0; place < uses.length; place += 1) this.ranks[place] = counts[uses[place]]++;
+      for (let place2 = 0; place2 < uses.length; place2 += 1) this.ranks[place2] = counts[uses[place2]]++;
       let end = 0;
-      this.columns = patterns.map((pattern, place) => {
+      this.columns = patterns.map((pattern, place2) => {
         const parts = typeof pattern === "string" ? pattern.split("\x7F") : pattern;
-        const [start, count] = [end, counts[place]];
+        const [start, count] = [end, counts[place2]];
         for (let slot = 1; slot < parts.length; slot += 1, end += count) {
           for (let row4 = 1; row4 < count; row4 += 1) this.numbers[end + row4] += this.numbers[end + row4 - 1];
         }
@@ -311,19 +311,19 @@ var xlareport = (() => {
      * @param {number} place
      * @returns {string | undefined} nothing where there is no such string
      */
-    at(place) {
-      const column = this.columns[this.uses[place]];
+    at(place2) {
+      const column = this.columns[this.uses[place2]];
       if (!column) return void 0;
       const { parts, start, count } = column;
       let text = parts[0];
-      for (let slot = 1, at = start + this.ranks[place]; slot < parts.length; slot += 1, at += count) {
+      for (let slot = 1, at = start + this.ranks[place2]; slot < parts.length; slot += 1, at += count) {
         text += this.numbers[at] + parts[slot];
       }
       return text;
     }
     /** @returns {string[]} */
     all() {
-      return this.uses.map((_, place) => this.at(place) ?? "");
+      return this.uses.map((_, place2) => this.at(place2) ?? "");
     }
   };
   var unfold = (folded) => new FoldedStrings(folded).all();
@@ -417,9 +417,9 @@ var xlareport = (() => {
   function sentence(words2) {
     const parts = words2.split("`");
     if (parts.length % 2 === 0) return [words2];
-    return parts.flatMap((part2, place) => place % 2 ? [nameNode(part2)] : withNames(part2)).filter(Boolean);
+    return parts.flatMap((part2, place2) => place2 % 2 ? [nameNode(part2)] : withNames(part2)).filter(Boolean);
   }
-  var withNames = (words2) => words2.split(NAME).map((part2, place) => place % 2 ? nameNode(part2) : part2);
+  var withNames = (words2) => words2.split(NAME).map((part2, place2) => place2 % 2 ? nameNode(part2) : part2);
   var plainSentence = (words2) => words2.replaceAll("`", "");
 
   // src/texts/store.js
@@ -446,7 +446,7 @@ var xlareport = (() => {
     async lines(text) {
       await this.need(text.chunk);
       const numbers = this.numbers(this.texts.indexOf(text));
-      return numbers.flatMap((number, place) => place ? ["", ...this.blocks[number]] : this.blocks[number]);
+      return numbers.flatMap((number, place2) => place2 ? ["", ...this.blocks[number]] : this.blocks[number]);
     }
     /**
      * Returns lines by their numbers; only the chunks that hold them are loaded.
@@ -458,9 +458,9 @@ var xlareport = (() => {
       const wanted2 = [...new Set(places2)];
       const loaded2 = new Map(
         await Promise.all(
-          wanted2.map(async (place) => (
+          wanted2.map(async (place2) => (
             /** @type {[number, FoldedStrings]} */
-            [place, (await this.chunk(place)).lines]
+            [place2, (await this.chunk(place2)).lines]
           ))
         )
       );
@@ -489,7 +489,7 @@ var xlareport = (() => {
      */
     need(last) {
       this.loading = this.loading.then(async () => {
-        const wanted2 = Array.from({ length: Math.max(0, last + 1 - this.taken) }, (_, place) => this.taken + place);
+        const wanted2 = Array.from({ length: Math.max(0, last + 1 - this.taken) }, (_, place2) => this.taken + place2);
         const loaded2 = await Promise.all(wanted2.map((number) => this.chunk(number)));
         for (const { lines: lines3, blocks } of loaded2) this.take(lines3.all(), blocks);
         this.taken += wanted2.length;
@@ -516,7 +516,7 @@ var xlareport = (() => {
           const count = runs[at++];
           if (age) ends.set(age, start + count);
           else fresh += count;
-          for (let place = start; place < start + count; place += 1) block.push(source[place]);
+          for (let place2 = start; place2 < start + count; place2 += 1) block.push(source[place2]);
         }
       }
     }
@@ -566,7 +566,7 @@ var xlareport = (() => {
     const parts = text.split(/([\udc80-\udcff])/u);
     const encoder = new TextEncoder();
     const encoded = parts.map(
-      (part2, place) => place % 2 ? Uint8Array.of(part2.charCodeAt(0) - 56320) : encoder.encode(part2)
+      (part2, place2) => place2 % 2 ? Uint8Array.of(part2.charCodeAt(0) - 56320) : encoder.encode(part2)
     );
     return new Blob(encoded);
   }
@@ -630,7 +630,7 @@ var xlareport = (() => {
   var address = (name) => `#unit=${encodeURIComponent(name)}`;
   function colored(text) {
     const looked = text.slice(0, COLORED).split("\n");
-    const parts = looked.flatMap((line3, place) => [place ? "\n" : "", ...coloredLine(line3)]);
+    const parts = looked.flatMap((line3, place2) => [place2 ? "\n" : "", ...coloredLine(line3)]);
     const uncolored = visible(text.slice(COLORED, SHOWN));
     const cut = text.length > SHOWN && element(
       "p.xr-muted",
@@ -687,29 +687,29 @@ var xlareport = (() => {
     }
     narrow() {
       const wanted2 = this.filter.value.trim().replace(/^%/, "").toLowerCase();
-      for (const [place, unit] of this.index.units.entries()) {
-        this.items[place].hidden = !title(unit).toLowerCase().includes(wanted2);
+      for (const [place2, unit] of this.index.units.entries()) {
+        this.items[place2].hidden = !title(unit).toLowerCase().includes(wanted2);
       }
     }
     /** Shows what the address names: an instruction, one inside of a fusion, or all thunks. */
     show() {
       const name = (state.get("unit") ?? "").replace(/^%/, "");
       const { units, inside } = this.index;
-      let place = units.findIndex((unit) => title(unit) === name);
-      const within = place < 0 && Object.hasOwn(inside, name);
-      if (within) place = inside[name];
+      let place2 = units.findIndex((unit) => title(unit) === name);
+      const within = place2 < 0 && Object.hasOwn(inside, name);
+      if (within) place2 = inside[name];
       for (const current of this.list.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
-      if (place < 0 && this.order && (!name || name === ORDER)) {
+      if (place2 < 0 && this.order && (!name || name === ORDER)) {
         this.order.setAttribute("aria-current", "true");
         this.panel.replaceChildren(...this.thunks());
         return;
       }
-      const missing = place < 0 && name;
-      if (place < 0) place = 0;
-      if (!units[place]) return;
-      this.items[place].setAttribute("aria-current", "true");
+      const missing = place2 < 0 && name;
+      if (place2 < 0) place2 = 0;
+      if (!units[place2]) return;
+      this.items[place2].setAttribute("aria-current", "true");
       const note2 = within ? `${name} is part of this instruction.` : missing ? `${name} has no code of its own here; this is the first instruction that has.` : "";
-      this.panel.replaceChildren(...this.unit(units[place], note2));
+      this.panel.replaceChildren(...this.unit(units[place2], note2));
       if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
     }
     /**
@@ -744,8 +744,8 @@ var xlareport = (() => {
             ([key, value]) => element("div", null, element("dt", null, key), element("dd", null, element("code", null, value)))
           )
         ),
-        ...unit.thunks.map((place) => this.when(this.index.thunks[place])),
-        ...unit.files.map((file, place) => this.file(file, place === 0)),
+        ...unit.thunks.map((place2) => this.when(this.index.thunks[place2])),
+        ...unit.files.map((file, place2) => this.file(file, place2 === 0)),
         this.decisions(unit.decisions, "Fusion decisions")
       ].filter((part2) => part2 !== null && part2 !== "");
     }
@@ -772,8 +772,8 @@ var xlareport = (() => {
     }
     /** @param {string[]} names */
     waits(names2) {
-      return names2.flatMap((name, place) => [
-        place ? ", " : "",
+      return names2.flatMap((name, place2) => [
+        place2 ? ", " : "",
         element("a", { href: address(name) }, element("code", null, name))
       ]);
     }
@@ -844,7 +844,7 @@ var xlareport = (() => {
           "tr",
           null,
           ...[what, producer, consumers.join(", "), fusion, reason].map(
-            (text, place) => element("td", null, place && place < 4 ? element("code", null, text) : text)
+            (text, place2) => element("td", null, place2 && place2 < 4 ? element("code", null, text) : text)
           ),
           element("td.xr-number", null, number(fused)),
           element("td.xr-number", null, number(apart))
@@ -940,11 +940,11 @@ var xlareport = (() => {
   var INSTRUCTION_NAMES = "names.html#instruction-and-computation-names";
   var ELEMENT_TYPES = "glossary.html#element-types";
   var LAYOUTS = glossaryEntry("word", "layout");
-  function modulePage(slug, part2 = "", place = "") {
-    return `m/${modulePageBeside(slug, part2, place)}`;
+  function modulePage(slug, part2 = "", place2 = "") {
+    return `m/${modulePageBeside(slug, part2, place2)}`;
   }
-  function modulePageBeside(slug, part2 = "", place = "") {
-    return `${slug}.html${part2 && `?${part2}`}${place && `#${place}`}`;
+  function modulePageBeside(slug, part2 = "", place2 = "") {
+    return `${slug}.html${part2 && `?${part2}`}${place2 && `#${place2}`}`;
   }
   function placeOf(values3) {
     return Object.entries(values3).map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
@@ -1077,7 +1077,7 @@ var xlareport = (() => {
       [field, start, end]
     ));
     spans.sort((left, right) => left[1] - right[1] || right[2] - left[2]);
-    return spans.filter(([, , end], place) => place + 1 === spans.length || spans[place + 1][1] >= end);
+    return spans.filter(([, , end], place2) => place2 + 1 === spans.length || spans[place2 + 1][1] >= end);
   }
   function part(field, text, known4) {
     const { fields, manner } = known4.instruction;
@@ -1291,15 +1291,15 @@ var xlareport = (() => {
     if (name && parts.length) show(name.place, parts);
     else if (!asked) hide();
   }
-  function show(place, parts) {
+  function show(place2, parts) {
     tip.replaceChildren(
       ...parts.map(([part2, meaning]) => element("p", null, part2 && element("code", null, part2), part2 && " ", meaning))
     );
     tip.hidden = false;
-    const left = Math.min(place.left, document.documentElement.clientWidth - tip.offsetWidth - 8);
-    const below2 = place.bottom + tip.offsetHeight + 12 < innerHeight;
+    const left = Math.min(place2.left, document.documentElement.clientWidth - tip.offsetWidth - 8);
+    const below2 = place2.bottom + tip.offsetHeight + 12 < innerHeight;
     tip.style.left = `${Math.max(8, left) + scrollX}px`;
-    tip.style.top = `${(below2 ? place.bottom + 6 : place.top - tip.offsetHeight - 6) + scrollY}px`;
+    tip.style.top = `${(below2 ? place2.bottom + 6 : place2.top - tip.offsetHeight - 6) + scrollY}px`;
   }
   function hide() {
     asked = null;
@@ -1374,11 +1374,11 @@ var xlareport = (() => {
       this.first = /** @type {number[]} */
       [];
       this.inside = new Int32Array(this.size);
-      let place = 0;
+      let place2 = 0;
       for (const [number, [, count]] of index.computations.entries()) {
-        this.first.push(place);
-        this.inside.fill(number, place, place + count);
-        place += count;
+        this.first.push(place2);
+        this.inside.fill(number, place2, place2 + count);
+        place2 += count;
       }
       this.numbers = new Map(index.computations.map(([name], number) => [name, number]));
       this.backwards = this.reversed();
@@ -1386,61 +1386,61 @@ var xlareport = (() => {
       this.places = null;
     }
     /** @param {number} place */
-    name(place) {
-      return this.index.names[place];
+    name(place2) {
+      return this.index.names[place2];
     }
     /** @param {number} place */
-    opcode(place) {
-      return this.index.looks[this.index.look[place]][0];
+    opcode(place2) {
+      return this.index.looks[this.index.look[place2]][0];
     }
     /** @param {number} place */
-    kind(place) {
-      return this.index.looks[this.index.look[place]][1];
+    kind(place2) {
+      return this.index.looks[this.index.look[place2]][1];
     }
     /** @param {number} place */
-    family(place) {
-      return this.index.looks[this.index.look[place]][2];
+    family(place2) {
+      return this.index.looks[this.index.look[place2]][2];
     }
     /** @param {number} place */
-    says(place) {
-      return this.index.looks[this.index.look[place]][3];
+    says(place2) {
+      return this.index.looks[this.index.look[place2]][3];
     }
     /** @param {number} place */
-    shape(place) {
-      return this.index.shapes[this.index.shape[place]][0];
+    shape(place2) {
+      return this.index.shapes[this.index.shape[place2]][0];
     }
     /**
      * @param {number} place
      * @returns {number | null} how many numbers its value is
      */
-    elements(place) {
-      return this.index.shapes[this.index.shape[place]][1];
+    elements(place2) {
+      return this.index.shapes[this.index.shape[place2]][1];
     }
     /**
      * @param {number} place
      * @returns {import("../pictures/scales.js").Shade & {scope: string[]}} what its box can be colored by
      */
-    shade(place) {
-      const [cost2, sharding, scope, time] = this.index.shades[this.index.shade[place]];
+    shade(place2) {
+      const [cost2, sharding, scope, time] = this.index.shades[this.index.shade[place2]];
       return {
         cost: cost2,
         time,
-        memory: this.index.shapes[this.index.shape[place]][2],
+        memory: this.index.shapes[this.index.shape[place2]][2],
         sharding,
         scope: scope ? scope.split("\n") : []
       };
     }
     /** @param {number} place */
-    computation(place) {
-      return this.index.computations[this.inside[place]][0];
+    computation(place2) {
+      return this.index.computations[this.inside[place2]][0];
     }
     /** @param {number} place */
-    argument(place) {
-      return this.index.arguments[place];
+    argument(place2) {
+      return this.index.arguments[place2];
     }
     /** @param {number} place */
-    isRoot(place) {
-      return place === this.root(this.inside[place]);
+    isRoot(place2) {
+      return place2 === this.root(this.inside[place2]);
     }
     /**
      * @param {number} computation
@@ -1459,45 +1459,45 @@ var xlareport = (() => {
       return Array.from({ length: count }, (_, at) => this.first[computation] + at);
     }
     /** @param {number} place */
-    calls(place) {
-      return this.index.calls[place] ?? [];
+    calls(place2) {
+      return this.index.calls[place2] ?? [];
     }
     /**
      * @param {number} place
      * @returns {Use[]} its operands as written
      */
-    operands(place) {
-      return this.index.operands[place].map((operand) => {
+    operands(place2) {
+      return this.index.operands[place2].map((operand) => {
         const [distance, element2] = String(operand).split("#");
-        return { place: place - Number(distance), element: element2 ?? "" };
+        return { place: place2 - Number(distance), element: element2 ?? "" };
       });
     }
     /** @param {number} place */
-    controls(place) {
-      return this.index.controls[place] ?? [];
+    controls(place2) {
+      return this.index.controls[place2] ?? [];
     }
     /** @param {number} place */
-    users(place) {
+    users(place2) {
       const { starts, users } = this.backwards;
-      return users.subarray(starts[place], starts[place + 1]);
+      return users.subarray(starts[place2], starts[place2 + 1]);
     }
     /** Who uses each instruction, as one list with the start of each one's part. */
     reversed() {
       const starts = new Int32Array(this.size + 1);
-      const used = (place) => /* @__PURE__ */ new Set([...this.operands(place).map((operand) => operand.place), ...this.controls(place)]);
-      for (let place = 0; place < this.size; place += 1) for (const source of used(place)) starts[source + 1] += 1;
-      for (let place = 0; place < this.size; place += 1) starts[place + 1] += starts[place];
+      const used = (place2) => /* @__PURE__ */ new Set([...this.operands(place2).map((operand) => operand.place), ...this.controls(place2)]);
+      for (let place2 = 0; place2 < this.size; place2 += 1) for (const source of used(place2)) starts[source + 1] += 1;
+      for (let place2 = 0; place2 < this.size; place2 += 1) starts[place2 + 1] += starts[place2];
       const users = new Int32Array(starts[this.size]);
       const next = starts.slice();
-      for (let place = 0; place < this.size; place += 1) for (const source of used(place)) users[next[source]++] = place;
+      for (let place2 = 0; place2 < this.size; place2 += 1) for (const source of used(place2)) users[next[source]++] = place2;
       return { starts, users };
     }
     /** @returns {Map<number, number[]>} who calls each computation */
     calling() {
       const callers = /* @__PURE__ */ new Map();
-      for (const [place, called3] of Object.entries(this.index.calls)) {
+      for (const [place2, called3] of Object.entries(this.index.calls)) {
         for (const [, computation] of called3) {
-          callers.set(computation, [...callers.get(computation) ?? [], Number(place)]);
+          callers.set(computation, [...callers.get(computation) ?? [], Number(place2)]);
         }
       }
       return callers;
@@ -1509,9 +1509,9 @@ var xlareport = (() => {
     find(name) {
       if (!this.places) {
         this.places = /* @__PURE__ */ new Map();
-        for (let place = this.size - 1; place >= 0; place -= 1) {
-          this.places.set(this.name(place), place);
-          this.places.set(`${this.computation(place)}/%${this.name(place)}`, place);
+        for (let place2 = this.size - 1; place2 >= 0; place2 -= 1) {
+          this.places.set(this.name(place2), place2);
+          this.places.set(`${this.computation(place2)}/%${this.name(place2)}`, place2);
         }
       }
       return this.places.get(name) ?? this.places.get(name.replace(/^%/, "")) ?? null;
@@ -1520,9 +1520,9 @@ var xlareport = (() => {
      * @param {number} place
      * @returns {string} the shortest that `find` takes for it
      */
-    address(place) {
-      const name = this.name(place);
-      return this.find(name) === place ? name : `${this.computation(place)}/%${name}`;
+    address(place2) {
+      const name = this.name(place2);
+      return this.find(name) === place2 ? name : `${this.computation(place2)}/%${name}`;
     }
     /**
      * Returns the instructions with all the words in their name or opcode, the best first.
@@ -1536,21 +1536,21 @@ var xlareport = (() => {
         /** @type {[number, number][]} */
         []
       );
-      for (let place = 0; place < this.size; place += 1) {
-        const name = this.name(place).toLowerCase();
-        const text = `${name} ${this.opcode(place)}`;
+      for (let place2 = 0; place2 < this.size; place2 += 1) {
+        const name = this.name(place2).toLowerCase();
+        const text = `${name} ${this.opcode(place2)}`;
         if (!words2.every((word2) => text.includes(word2))) continue;
-        ranked.push([name === words2[0] ? -1 : name.startsWith(words2[0]) ? name.length : 1e3 + name.length, place]);
+        ranked.push([name === words2[0] ? -1 : name.startsWith(words2[0]) ? name.length : 1e3 + name.length, place2]);
       }
       ranked.sort(([left, a], [right, b]) => left - right || a - b);
-      return ranked.slice(0, most).map(([, place]) => place);
+      return ranked.slice(0, most).map(([, place2]) => place2);
     }
     /**
      * @param {number} place
      * @returns {number | null} the constant that it is, or that it only spreads or reads in another shape
      */
-    constantBehind(place) {
-      let behind = place;
+    constantBehind(place2) {
+      let behind = place2;
       for (let hops = 0; hops < 100; hops += 1) {
         if (this.opcode(behind) === "constant") return behind;
         const operands = SPREADING.has(this.opcode(behind)) ? this.operands(behind) : [];
@@ -1611,12 +1611,12 @@ var xlareport = (() => {
     }
     rows2.sort((left, right) => table.versions[left][0] - table.versions[right][0]);
     const instructions = rows2.map((at) => table.versions[at][0]);
-    const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
+    const places2 = new Map(instructions.map((instruction2, place2) => [instruction2, place2]));
     const operands = rows2.map(
-      (at, place) => table.versions[at][3].flatMap((used) => {
+      (at, place2) => table.versions[at][3].flatMap((used) => {
         const [instruction2, element2] = String(used).split("#");
         const source = places2.get(Number(instruction2));
-        return source === void 0 ? [] : [element2 === void 0 ? place - source : `${place - source}#${element2}`];
+        return source === void 0 ? [] : [element2 === void 0 ? place2 - source : `${place2 - source}#${element2}`];
       })
     );
     const controls = rows2.map((at) => (table.controls[at] ?? []).flatMap((instruction2) => places2.get(instruction2) ?? []));
@@ -1653,10 +1653,10 @@ var xlareport = (() => {
     return `${total}: ${words2.join(", ")}${most.length > NAMED ? ", \u2026" : ""}`;
   }
   function unchangedComputation(graph, number, name, numbers) {
-    const place = graph.numbers.get(name);
-    if (place === void 0) return null;
-    const first = graph.first[place];
-    const [, size, does] = graph.index.computations[place];
+    const place2 = graph.numbers.get(name);
+    if (place2 === void 0) return null;
+    const first = graph.first[place2];
+    const [, size, does] = graph.index.computations[place2];
     const rows2 = Array.from({ length: size }, (_, row4) => first + row4);
     const calls = rows2.map(
       (row4) => graph.calls(row4).map(
@@ -1668,10 +1668,10 @@ var xlareport = (() => {
     );
     const operands = rows2.map((row4) => graph.index.operands[row4]);
     const controls = rows2.map((row4) => graph.controls(row4).map((other) => other - first));
-    return { name, number, columns: graph.index, rows: rows2, operands, controls, calls, root: graph.index.roots[place], does };
+    return { name, number, columns: graph.index, rows: rows2, operands, controls, calls, root: graph.index.roots[place2], does };
   }
   function assembleGraph(parts, description) {
-    const places2 = new Map(parts.map(({ number }, place) => [number, place]));
+    const places2 = new Map(parts.map(({ number }, place2) => [number, place2]));
     const tables2 = {
       looks: (
         /** @type {any[]} */
@@ -1715,21 +1715,21 @@ var xlareport = (() => {
       index.computations.push([name, rows2.length, does || doing(part2)]);
       index.inside[1].push(0);
       index.roots.push(root2);
-      for (const [place, row4] of rows2.entries()) {
+      for (const [place2, row4] of rows2.entries()) {
         index.names.push(columns2.names[row4]);
         index.arguments.push(columns2.arguments[row4]);
         index.look.push(look2 + columns2.look[row4]);
         index.shape.push(shape2 + columns2.shape[row4]);
         index.shade.push(shade + columns2.shade[row4]);
-        index.operands.push(operands[place]);
-        if (controls[place].length) index.controls[first + place] = controls[place].map((source) => first + source);
-        const called3 = calls[place].flatMap(
+        index.operands.push(operands[place2]);
+        if (controls[place2].length) index.controls[first + place2] = controls[place2].map((source) => first + source);
+        const called3 = calls[place2].flatMap(
           ([attribute, number]) => places2.has(number) ? [
             /** @type {[string, number]} */
             [attribute, places2.get(number) ?? 0]
           ] : []
         );
-        if (called3.length) index.calls[first + place] = called3;
+        if (called3.length) index.calls[first + place2] = called3;
       }
     }
     return new Graph(index);
@@ -1882,7 +1882,7 @@ var xlareport = (() => {
     take() {
       const { picture } = this;
       this.boxes = [...picture.svg.querySelectorAll("g.n")];
-      this.places = new Map(this.boxes.map((box3, place) => [box3, place]));
+      this.places = new Map(this.boxes.map((box3, place2) => [box3, place2]));
       this.ends = [...picture.svg.querySelectorAll("[data-e]")].map((arrow2) => {
         const [from, to] = (arrow2.getAttribute("data-e") ?? "").split(" ").map(Number);
         return { arrow: arrow2, from, to };
@@ -1907,16 +1907,16 @@ var xlareport = (() => {
     }
     /** @param {Element} box */
     arrows(box3) {
-      const place = this.places.get(box3);
-      return this.ends.filter(({ from, to }) => from === place || to === place).map(({ arrow: arrow2 }) => arrow2);
+      const place2 = this.places.get(box3);
+      return this.ends.filter(({ from, to }) => from === place2 || to === place2).map(({ arrow: arrow2 }) => arrow2);
     }
     /**
      * @param {Element} box
      * @param {boolean} down
      */
     next(box3, down) {
-      const place = this.places.get(box3);
-      const neighbors = this.ends.filter(({ from, to }) => (down ? from : to) === place).map(({ from, to }) => this.boxes[down ? to : from]);
+      const place2 = this.places.get(box3);
+      const neighbors = this.ends.filter(({ from, to }) => (down ? from : to) === place2).map(({ from, to }) => this.boxes[down ? to : from]);
       return [...new Set(neighbors)].filter((next) => next && next !== box3).sort((left, right) => middle(left).x - middle(right).x);
     }
     /** @param {Element} box */
@@ -1953,8 +1953,8 @@ var xlareport = (() => {
      * @param {1 | -1} direction
      */
     aside(box3, direction2) {
-      const place = this.choice.indexOf(box3);
-      const other = place >= 0 ? this.choice[place + direction2] : void 0;
+      const place2 = this.choice.indexOf(box3);
+      const other = place2 >= 0 ? this.choice[place2 + direction2] : void 0;
       if (other) return this.go(other);
       const from = middle(box3);
       const far = (stop) => Math.abs(middle(stop).x - from.x) + ASIDE * Math.abs(middle(stop).y - from.y);
@@ -2277,12 +2277,12 @@ var xlareport = (() => {
     reveal(box3) {
       if (!this.canvas.clientWidth) return;
       if (this.scale() < READABLE) this.zoom(READABLE / this.scale());
-      const place = box3.getBoundingClientRect();
+      const place2 = box3.getBoundingClientRect();
       const around = this.canvas.getBoundingClientRect();
       const beyond = (start, end, from, to) => start < from ? start - from : end > to ? end - to : 0;
       this.move(
-        beyond(place.left, place.right, around.left + 12, around.right - 12),
-        beyond(place.top, place.bottom, around.top + 12, around.bottom - 12)
+        beyond(place2.left, place2.right, around.left + 12, around.right - 12),
+        beyond(place2.top, place2.bottom, around.top + 12, around.bottom - 12)
       );
     }
     /**
@@ -2314,8 +2314,8 @@ var xlareport = (() => {
     wheel(event) {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
-      const place = this.canvas.getBoundingClientRect();
-      const [x, y] = [(event.clientX - place.left) / place.width, (event.clientY - place.top) / place.height];
+      const place2 = this.canvas.getBoundingClientRect();
+      const [x, y] = [(event.clientX - place2.left) / place2.width, (event.clientY - place2.top) / place2.height];
       this.glide(() => this.zoom(Math.exp(-event.deltaY / 300), x, y));
     }
     /** @param {KeyboardEvent} event */
@@ -2419,22 +2419,22 @@ var xlareport = (() => {
       this.kept = new Set(kept2);
     }
     /** @param {number} place */
-    isElement(place) {
-      return this.graph.opcode(place) === "get-tuple-element" && !this.kept.has(place);
+    isElement(place2) {
+      return this.graph.opcode(place2) === "get-tuple-element" && !this.kept.has(place2);
     }
     /**
      * Says what a user of an instruction says of it where it has no box of its own.
      * @param {number} place
      * @returns {string | null} null for one that has a box
      */
-    words(place) {
-      const behind = this.graph.constantBehind(place);
-      if (behind === null || this.kept.has(place) || this.kept.has(behind)) return null;
+    words(place2) {
+      const behind = this.graph.constantBehind(place2);
+      if (behind === null || this.kept.has(place2) || this.kept.has(behind)) return null;
       return `constant ${this.graph.argument(behind) || this.graph.shape(behind).replace(/\{.*$/, "")}`;
     }
     /** @param {number} place */
-    hasBox(place) {
-      return !this.isElement(place) && this.words(place) === null;
+    hasBox(place2) {
+      return !this.isElement(place2) && this.words(place2) === null;
     }
     /**
      * Follows elements of tuples to what makes the tuple.
@@ -2442,42 +2442,42 @@ var xlareport = (() => {
      * @returns {Use}
      */
     origin(use) {
-      let { place, element: element2 } = use;
-      for (let hops = 0; hops < 100 && this.isElement(place); hops += 1) {
-        const [operand] = this.graph.operands(place);
+      let { place: place2, element: element2 } = use;
+      for (let hops = 0; hops < 100 && this.isElement(place2); hops += 1) {
+        const [operand] = this.graph.operands(place2);
         if (!operand) break;
-        element2 = [operand.element, this.graph.argument(place), element2].filter(Boolean).join("#");
-        place = operand.place;
+        element2 = [operand.element, this.graph.argument(place2), element2].filter(Boolean).join("#");
+        place2 = operand.place;
       }
-      return { place, element: element2 };
+      return { place: place2, element: element2 };
     }
     /**
      * @param {number} place
      * @returns {Arrow[]} the arrows that arrive at its box
      */
-    arriving(place) {
+    arriving(place2) {
       const arrows = (
         /** @type {Map<number, Arrow>} */
         /* @__PURE__ */ new Map()
       );
-      const operands = this.graph.operands(place);
+      const operands = this.graph.operands(place2);
       for (const [number, use] of operands.entries()) {
         const { place: source, element: element2 } = this.origin(use);
-        if (this.words(source) !== null || source === place) continue;
+        if (this.words(source) !== null || source === place2) continue;
         const label = `${operands.length > 1 ? number : ""}${element2 ? `#${element2}` : ""}`;
         const arrow2 = arrows.get(source);
         if (arrow2) arrow2.label = arrow2.label.length > 10 ? arrow2.label : `${arrow2.label},${label}`;
         else {
           arrows.set(source, {
             source,
-            target: place,
+            target: place2,
             label,
             style: (this.graph.elements(use.place) ?? LARGE_INPUT) < LARGE_INPUT ? "thin" : ""
           });
         }
       }
-      for (const source of this.graph.controls(place)) {
-        if (!arrows.has(source)) arrows.set(source, { source, target: place, label: "", style: "control" });
+      for (const source of this.graph.controls(place2)) {
+        if (!arrows.has(source)) arrows.set(source, { source, target: place2, label: "", style: "control" });
       }
       return [...arrows.values()].filter((arrow2) => this.hasBox(arrow2.source));
     }
@@ -2485,8 +2485,8 @@ var xlareport = (() => {
      * @param {number} place
      * @returns {[number, string][]} its operands without a box, by their numbers
      */
-    foldedOperands(place) {
-      const named2 = this.graph.operands(place).map((use, number) => (
+    foldedOperands(place2) {
+      const named2 = this.graph.operands(place2).map((use, number) => (
         /** @type {[number, string | null]} */
         [number, this.words(this.origin(use).place)]
       ));
@@ -2496,19 +2496,19 @@ var xlareport = (() => {
       );
     }
     /** @param {number} place */
-    producers(place) {
-      return this.arriving(place).map((arrow2) => arrow2.source);
+    producers(place2) {
+      return this.arriving(place2).map((arrow2) => arrow2.source);
     }
     /**
      * @param {number} place
      * @returns {number[]} boxes that use it, directly or through elements of tuples
      */
-    consumers(place) {
+    consumers(place2) {
       const boxes = /* @__PURE__ */ new Set(
         /** @type {number[]} */
         []
       );
-      const waiting = [place];
+      const waiting = [place2];
       for (let producer = waiting.pop(); producer !== void 0; producer = waiting.pop()) {
         for (const user of this.graph.users(producer)) {
           if (this.isElement(user)) waiting.push(user);
@@ -2528,9 +2528,9 @@ var xlareport = (() => {
         /** @type {number[]} */
         []
       );
-      for (const place of ring) {
-        const sides = [up ? view.producers(place) : [], down ? view.consumers(place) : []];
-        const followed = sides.filter((side) => side.length <= HUB || place === start);
+      for (const place2 of ring) {
+        const sides = [up ? view.producers(place2) : [], down ? view.consumers(place2) : []];
+        const followed = sides.filter((side) => side.length <= HUB || place2 === start);
         hubs += sides.length - followed.length;
         for (const near3 of followed.flat()) {
           if (seen.has(near3)) continue;
@@ -2543,22 +2543,22 @@ var xlareport = (() => {
     }
     return { places: places2, more: seen.size - places2.size, hubs };
   }
-  function* onwards(view, place) {
+  function* onwards(view, place2) {
     const { graph } = view;
-    for (const target2 of view.consumers(place)) {
-      yield { source: place, target: target2, label: "", style: graph.controls(target2).includes(place) ? "control" : "" };
+    for (const target2 of view.consumers(place2)) {
+      yield { source: place2, target: target2, label: "", style: graph.controls(target2).includes(place2) ? "control" : "" };
       for (const [attribute, computation] of graph.calls(target2)) {
-        const parameter = taken(view, place, target2, attribute, computation);
-        if (parameter !== null) yield { source: place, target: parameter, label: `into ${attribute}`, style: "call" };
+        const parameter = taken(view, place2, target2, attribute, computation);
+        if (parameter !== null) yield { source: place2, target: parameter, label: `into ${attribute}`, style: "call" };
       }
     }
-    if (!graph.isRoot(place)) return;
-    for (const target2 of graph.callers.get(graph.inside[place]) ?? []) {
-      yield { source: place, target: target2, label: "result", style: "call" };
+    if (!graph.isRoot(place2)) return;
+    for (const target2 of graph.callers.get(graph.inside[place2]) ?? []) {
+      yield { source: place2, target: target2, label: "result", style: "call" };
     }
   }
-  function taken({ graph }, place, caller, attribute, computation) {
-    const number = graph.operands(caller).findIndex((operand) => operand.place === place);
+  function taken({ graph }, place2, caller, attribute, computation) {
+    const number = graph.operands(caller).findIndex((operand) => operand.place === place2);
     if (number < 0) return null;
     const wanted2 = graph.opcode(caller) === "while" || /branch|true_|false_/.test(attribute) ? "0" : String(number);
     const first = graph.first[computation];
@@ -2586,41 +2586,41 @@ var xlareport = (() => {
     for (let arrow2 = came.get(to); arrow2; arrow2 = came.get(arrow2.source)) way2.unshift(arrow2);
     return way2;
   }
-  function plainBox(graph, place, operands) {
-    const name = graph.name(place);
-    const opcode = `${graph.opcode(place)} ${graph.kind(place)}`.trim();
-    const kind = graph.opcode(place) === "parameter" ? `parameter ${graph.argument(place)}` : opcode;
-    const isPlain = name.startsWith(graph.opcode(place)) && graph.opcode(place) !== "fusion";
-    const attribute = [graph.says(place)].filter(Boolean);
+  function plainBox(graph, place2, operands) {
+    const name = graph.name(place2);
+    const opcode = `${graph.opcode(place2)} ${graph.kind(place2)}`.trim();
+    const kind = graph.opcode(place2) === "parameter" ? `parameter ${graph.argument(place2)}` : opcode;
+    const isPlain = name.startsWith(graph.opcode(place2)) && graph.opcode(place2) !== "fusion";
+    const attribute = [graph.says(place2)].filter(Boolean);
     return {
-      id: `${graph.computation(place)}/%${name}`,
+      id: `${graph.computation(place2)}/%${name}`,
       lines: [
         name,
         ...isPlain ? [] : [kind],
-        ...called(graph, place),
+        ...called(graph, place2),
         ...attribute,
         ...operands,
-        graph.shape(place)
+        graph.shape(place2)
       ].map((line3) => shorten(line3)),
-      family: graph.family(place),
-      tooltip: [name, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
-      target: `i=${graph.address(place)}`,
-      shade: graph.shade(place)
+      family: graph.family(place2),
+      tooltip: [name, `${opcode} ${graph.shape(place2)}`, `in ${graph.computation(place2)}`].join("\n"),
+      target: `i=${graph.address(place2)}`,
+      shade: graph.shade(place2)
     };
   }
-  function called(graph, place) {
-    const all = graph.calls(place);
+  function called(graph, place2) {
+    const all = graph.calls(place2);
     const inside = all.slice(0, 2).filter(([attribute]) => attribute !== "condition");
     const words2 = inside.map(
-      ([attribute, computation]) => (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2]
+      ([attribute, computation]) => (graph.opcode(place2) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2]
     );
     return all.length > 2 ? [...words2, `${all.length - 2} more computations`] : words2;
   }
-  function calledPictures(graph, place) {
+  function calledPictures(graph, place2) {
     const inside = (computation) => graph.index.inside[0][graph.index.inside[1][computation]];
-    const worth = graph.calls(place).filter(([, computation]) => inside(computation)[0]);
+    const worth = graph.calls(place2).filter(([, computation]) => inside(computation)[0]);
     const opens = new Map(worth.map(([attribute, computation]) => [graph.index.computations[computation][0], attribute]));
-    const fused = graph.opcode(place) === "fusion" ? graph.calls(place).find(([attribute]) => attribute === "calls") : void 0;
+    const fused = graph.opcode(place2) === "fusion" ? graph.calls(place2).find(([attribute]) => attribute === "calls") : void 0;
     const mix = (
       /** @type {any[]} */
       fused ? inside(fused[1])[1] : []
@@ -2630,10 +2630,10 @@ var xlareport = (() => {
       mix: mix.flatMap((color, at) => at % 2 ? [] : [[color, mix[at + 1]]])
     };
   }
-  function drawnBox(view, place) {
+  function drawnBox(view, place2) {
     const { graph } = view;
-    const folded = view.foldedOperands(place).slice(0, 3).map(([number, words2]) => `operand ${number} = ${words2}`);
-    return { ...plainBox(graph, place, folded), badge: graph.isRoot(place) ? "ROOT" : "" };
+    const folded = view.foldedOperands(place2).slice(0, 3).map(([number, words2]) => `operand ${number} = ${words2}`);
+    return { ...plainBox(graph, place2, folded), badge: graph.isRoot(place2) ? "ROOT" : "" };
   }
 
   // src/pictures/layout.js
@@ -2718,7 +2718,7 @@ var xlareport = (() => {
       const each = Math.ceil(all.length / parts);
       const keys = new Map(all.map((node2) => [node2, key(node2)]));
       all.sort((left, right) => (keys.get(left) ?? 0) - (keys.get(right) ?? 0) || left - right);
-      for (const [place, node2] of all.entries()) layers[node2] = next + Math.floor(place / each);
+      for (const [place2, node2] of all.entries()) layers[node2] = next + Math.floor(place2 / each);
       next += parts;
     }
     return layers;
@@ -2741,13 +2741,13 @@ var xlareport = (() => {
       const chain = [nodeSlots[from]];
       for (let layer = rank2[from] + 1; layer < rank2[to]; layer += 1) chain.push(slot(null, PASSING, layer));
       if (from !== to) chain.push(nodeSlots[to]);
-      for (let place = 1; place < chain.length; place += 1) {
-        chain[place - 1].below.push(chain[place]);
-        chain[place].above.push(chain[place - 1]);
+      for (let place2 = 1; place2 < chain.length; place2 += 1) {
+        chain[place2 - 1].below.push(chain[place2]);
+        chain[place2].above.push(chain[place2 - 1]);
       }
       return chain;
     });
-    for (const row4 of rows2) for (const [place, member] of row4.entries()) member.x = place;
+    for (const row4 of rows2) for (const [place2, member] of row4.entries()) member.x = place2;
     return { rows: rows2, chains };
   }
   function reorder(rows2, down) {
@@ -2755,7 +2755,7 @@ var xlareport = (() => {
       const wish = new Map(row4.map((slot) => [slot, mean(down ? slot.above : slot.below) ?? slot.x]));
       row4.sort((left, right) => (wish.get(left) ?? 0) - (wish.get(right) ?? 0));
       const scale = 1 / Math.max(1, row4.length);
-      for (const [place, slot] of row4.entries()) slot.x = (place + 0.5) * scale;
+      for (const [place2, slot] of row4.entries()) slot.x = (place2 + 0.5) * scale;
     }
   }
   function mean(joined) {
@@ -2848,8 +2848,8 @@ var xlareport = (() => {
         const { x, y, width, height } = boxes[node2];
         arrows.sort(([start], [end]) => start - end);
         const apart = Math.min(16, (width - 16) / arrows.length);
-        for (const [place, [, number]] of arrows.entries()) {
-          ends[number][side] = [x + width / 2 + (place - (arrows.length - 1) / 2) * apart, side ? y : y + height];
+        for (const [place2, [, number]] of arrows.entries()) {
+          ends[number][side] = [x + width / 2 + (place2 - (arrows.length - 1) / 2) * apart, side ? y : y + height];
         }
       }
     }
@@ -2862,8 +2862,8 @@ var xlareport = (() => {
       const middle2 = (from[1] + to[1]) / 2;
       points.push([from[0], middle2], [to[0], middle2], to);
     };
-    for (const [place, slot] of chain.slice(1, -1).entries()) {
-      const at = layer + 1 + place;
+    for (const [place2, slot] of chain.slice(1, -1).entries()) {
+      const at = layer + 1 + place2;
       bend([slot.x - left, tops[at]]);
       bend([slot.x - left, tops[at + 1] - GAP_Y]);
     }
@@ -2940,11 +2940,11 @@ var xlareport = (() => {
     return `<g>${sample(kind, name, x, y)}${note(words2, x + LEGEND_SWATCH, y)}</g>`;
   }
   function sample(kind, name, x, y) {
-    const place = `x="${decimal(x)}" y="${decimal(y - 9)}" width="16" height="10"`;
-    if (kind === "families") return `<rect class="f-${name}" ${place} rx="1"/>`;
-    if (kind in PALETTES) return `<rect class="${PALETTES[kind]}-${name}" ${place} rx="1"/>`;
+    const place2 = `x="${decimal(x)}" y="${decimal(y - 9)}" width="16" height="10"`;
+    if (kind === "families") return `<rect class="f-${name}" ${place2} rx="1"/>`;
+    if (kind in PALETTES) return `<rect class="${PALETTES[kind]}-${name}" ${place2} rx="1"/>`;
     if (kind === "edges") return `<path class="e e-${name}" d="M${decimal(x)} ${decimal(y - 4)}h16"/>`;
-    return stateSign(name, x + 8, y - 4) || `<g class="s-${name}"><rect class="box frame" ${place}/></g>`;
+    return stateSign(name, x + 8, y - 4) || `<g class="s-${name}"><rect class="box frame" ${place2}/></g>`;
   }
   function stateSign(state2, x, y) {
     const mark2 = SIGNS[state2 ?? ""];
@@ -3006,7 +3006,7 @@ var xlareport = (() => {
     const levels = new Map([...figures2].map(([id, figure]) => [id, level(figure)]));
     const marks = new Map([...figures2].map(([id, figure]) => [id, written3(figure)]));
     const used = [...new Set(levels.values())].sort((left, right) => left - right);
-    return { mode, palette: "heat", levels, marks, words: used.map((place) => [place, words2[place]]) };
+    return { mode, palette: "heat", levels, marks, words: used.map((place2) => [place2, words2[place2]]) };
   }
   function kinds2(mode, named2) {
     const counts = (
@@ -3016,7 +3016,7 @@ var xlareport = (() => {
     for (const name of named2.values()) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
     let names2 = [...counts].sort(([, left], [, right]) => right - left).map(([name]) => name);
     if (mode === "scope" && names2.length < 2) names2 = [];
-    const numbers = new Map(names2.map((name, place) => [name, Math.min(place, MOST_KINDS - 1)]));
+    const numbers = new Map(names2.map((name, place2) => [name, Math.min(place2, MOST_KINDS - 1)]));
     const levels = new Map([...named2].flatMap(([id, name]) => numbers.has(name) ? [[id, numbers.get(name) ?? 0]] : []));
     const marks = new Map([...levels].map(([id, level]) => [id, letter(level)]));
     return {
@@ -3035,9 +3035,9 @@ var xlareport = (() => {
   }
   var letter = (level) => String.fromCharCode(65 + level);
   function kindWords(names2) {
-    return names2.slice(0, MOST_KINDS).map((name, place) => {
-      const last = place === MOST_KINDS - 1 && names2.length > MOST_KINDS;
-      return [place, `${letter(place)} ${last ? "others" : shorten(name, LEGEND_WORDS)}`];
+    return names2.slice(0, MOST_KINDS).map((name, place2) => {
+      const last = place2 === MOST_KINDS - 1 && names2.length > MOST_KINDS;
+      return [place2, `${letter(place2)} ${last ? "others" : shorten(name, LEGEND_WORDS)}`];
     });
   }
   function scopes(shades) {
@@ -3090,9 +3090,9 @@ var xlareport = (() => {
       '<rect class="paper" width="100%" height="100%"/>',
       `<text class="title" x="${MARGIN}" y="19">${escaped(title2)}</text>`,
       `<g transform="translate(${decimal((width - layout.width) / 2)} ${TITLE_HEIGHT})">`,
-      ...frames.map(([group, place]) => frame(group, place)),
+      ...frames.map(([group, place2]) => frame(group, place2)),
       ...drawing2.edges.map((edge, at) => arrow(edge, layout.curves[at])),
-      ...frames.map(([group, place]) => frameTitle(group, place)),
+      ...frames.map(([group, place2]) => frameTitle(group, place2)),
       ...drawing2.nodes.map((node2, at) => box(node2, layout.boxes[at], modes2)),
       "</g>",
       ...footer,
@@ -3111,15 +3111,15 @@ var xlareport = (() => {
   function target(opened2) {
     return opened2 ? ` data-target="${escaped(opened2)}"` : "";
   }
-  function box(node2, place, modes2) {
+  function box(node2, place2, modes2) {
     const shading = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
-    const [width, height] = front(node2, place);
+    const [width, height] = front(node2, place2);
     const levels = shading.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
     const marks = shading.map(
       (scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`
     ).join("");
     const tooltip = node2.tooltip ? `<title>${escaped(node2.tooltip)}</title>` : "";
-    return `<g class="n n-${node2.family} s-${node2.state ?? "same"}${node2.look ? ` ${node2.look}` : ""}" data-node="${escaped(node2.id)}"${target(node2.target)}${levels} transform="translate(${decimal(place.x)} ${decimal(place.y)})">${tooltip}${shapes(node2, width, height)}${lines(node2, width, height)}${stateSign(node2.state, 0, 0)}${openings(node2.opens, width, height)}${badge(node2.badge, width)}${marks}</g>`;
+    return `<g class="n n-${node2.family} s-${node2.state ?? "same"}${node2.look ? ` ${node2.look}` : ""}" data-node="${escaped(node2.id)}"${target(node2.target)}${levels} transform="translate(${decimal(place2.x)} ${decimal(place2.y)})">${tooltip}${shapes(node2, width, height)}${lines(node2, width, height)}${stateSign(node2.state, 0, 0)}${openings(node2.opens, width, height)}${badge(node2.badge, width)}${marks}</g>`;
   }
   function front({ shape: shape2 }, { width, height }) {
     const behind = shape2 === "stack" ? STACK_OFFSET : 0;
@@ -3145,8 +3145,8 @@ var xlareport = (() => {
     return `<text><tspan class="b" x="${x}" y="${decimal(first)}">${escaped(name)}</tspan>${spans.join("")}</text>`;
   }
   function openings(opens, x, y) {
-    return (opens ?? []).map(([opened2, words2], place) => {
-      const at = `${decimal(x - OPENING_WIDTH * place)} ${decimal(y)}`;
+    return (opens ?? []).map(([opened2, words2], place2) => {
+      const at = `${decimal(x - OPENING_WIDTH * place2)} ${decimal(y)}`;
       return `<g class="open"${target(opened2)} transform="translate(${at})"><title>${escaped(words2)}</title><rect x="-8" y="-8" width="12" height="12" rx="2"/><path d="M-5-2h6M-2-5v6"/></g>`;
     }).join("");
   }
@@ -3192,19 +3192,19 @@ var xlareport = (() => {
       shade: { cost: cost2, time, memory, sharding: sharding || "", scope: scope ? scope.split("\n") : [] }
     };
   }
-  function known([place, operands, badge2, shape2], graph) {
-    const box3 = plainBox(graph, place, operands || []);
+  function known([place2, operands, badge2, shape2], graph) {
+    const box3 = plainBox(graph, place2, operands || []);
     return {
       ...box3,
-      ...calledPictures(graph, place),
-      id: graph.name(place),
-      target: `i=${graph.name(place)}`,
+      ...calledPictures(graph, place2),
+      id: graph.name(place2),
+      target: `i=${graph.name(place2)}`,
       badge: badge2 || "",
       shape: shape2 || "rect"
     };
   }
   function pairs(flat) {
-    return (flat || []).flatMap((member, place, all) => place % 2 ? [] : [[member, all[place + 1]]]);
+    return (flat || []).flatMap((member, place2, all) => place2 % 2 ? [] : [[member, all[place2 + 1]]]);
   }
   function readDrawing({ title: title2, nodes, edges, notes = [], groups = [], plain = false }, graph) {
     return {
@@ -3253,13 +3253,13 @@ var xlareport = (() => {
           height: Math.max(height, other.height)
         });
       }
-      const place = (end) => (
+      const place2 = (end) => (
         /** @type {{place: number}} */
         boxes.get(drawing2.nodes[end].id).place
       );
       for (const edge of drawing2.edges) {
         const name = key(drawing2, edge);
-        if (!arrows.has(name)) arrows.set(name, { place: arrows.size, ends: [place(edge.source), place(edge.target)] });
+        if (!arrows.has(name)) arrows.set(name, { place: arrows.size, ends: [place2(edge.source), place2(edge.target)] });
       }
     }
     const whole2 = layeredLayout(
@@ -3281,13 +3281,13 @@ var xlareport = (() => {
     let [x, y] = [0, 0];
     return pairs(steps).map(([right, down]) => [x += right, y += down]);
   }
-  async function recordSvg(records, place, graph) {
+  async function recordSvg(records, place2, graph) {
     const look2 = await load("pictures/look");
     const drawings = records.map((record) => readDrawing(record, graph));
     const together = drawings.flatMap(({ nodes }) => nodes);
-    const pair = drawings.slice(place - place % 2, place - place % 2 + 2);
-    const where = records[place].size || pair.length < 2 ? recordLayout(records[place], drawings[place]) : ofPair(pair, drawings[place]);
-    return writeSvg(drawings[place], where, look2, together);
+    const pair = drawings.slice(place2 - place2 % 2, place2 - place2 % 2 + 2);
+    const where = records[place2].size || pair.length < 2 ? recordLayout(records[place2], drawings[place2]) : ofPair(pair, drawings[place2]);
+    return writeSvg(drawings[place2], where, look2, together);
   }
 
   // src/pictures/levels.js
@@ -3301,11 +3301,11 @@ var xlareport = (() => {
     } = await /** @type {Promise<Payload<"m/x/pictures">>} */
     load(key);
     const words2 = unfold(titles);
-    const pictures = unfold(targets).map((target2, place) => ({
+    const pictures = unfold(targets).map((target2, place2) => ({
       target: target2,
-      title: words2[place],
-      in: bundles[place],
-      up: up[place]
+      title: words2[place2],
+      in: bundles[place2],
+      up: up[place2]
     }));
     return { key, pictures, ...rest2 };
   }
@@ -3314,12 +3314,12 @@ var xlareport = (() => {
     const key = picture.host.dataset.levels;
     if (!key) return false;
     const levels = await loadLevels(key);
-    const place = levels.pictures.findIndex((level) => level.target === target2);
-    if (place < 0) {
+    const place2 = levels.pictures.findIndex((level) => level.target === target2);
+    if (place2 < 0) {
       say(picture.host, levels.note);
       return false;
     }
-    await show2(picture, levels, place);
+    await show2(picture, levels, place2);
     return true;
   }
   async function openLevelWith(picture, name) {
@@ -3331,26 +3331,26 @@ var xlareport = (() => {
       /** @type {Promise<Payload<"m/x/pictures-where">>} */
       load(`${key}-where`)
     ]);
-    const place = graph.find(name);
-    const shown = place === null ? -1 : nth(runs, place);
+    const place2 = graph.find(name);
+    const shown = place2 === null ? -1 : nth(runs, place2);
     return shown < 0 ? null : show2(picture, levels, shown);
   }
-  function nth(runs, place) {
+  function nth(runs, place2) {
     let end = 0;
     for (let at = 0; at < runs.length; at += 2) {
       end += runs[at + 1];
-      if (place < end) return runs[at];
+      if (place2 < end) return runs[at];
     }
     return -1;
   }
-  async function show2(picture, levels, place) {
+  async function show2(picture, levels, place2) {
     const { host } = picture;
     const first = begun.get(host) ?? picture;
     begun.set(host, first);
     const { pictures } = levels;
-    const svg = place ? await drawn3(levels, pictures[place]) : first.source;
+    const svg = place2 ? await drawn3(levels, pictures[place2]) : first.source;
     const around = [];
-    for (let { up } = pictures[place]; up >= 0; up = pictures[up].up) around.unshift(up);
+    for (let { up } = pictures[place2]; up >= 0; up = pictures[up].up) around.unshift(up);
     const back = around.map(
       (outer) => element("button.xr-button", { type: "button", onclick: () => show2(picture, levels, outer) }, pictures[outer].title)
     );
@@ -3358,10 +3358,10 @@ var xlareport = (() => {
       "nav.xr-levels",
       { "aria-label": "Enclosing graphs" },
       ...back.flatMap((button) => [button, " \u203A "]),
-      element("span", { "aria-current": "true" }, pictures[place].title)
+      element("span", { "aria-current": "true" }, pictures[place2].title)
     );
     host.replaceChildren();
-    const opened2 = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
+    const opened2 = new Picture(host, place2 ? `${first.key}-${place2}` : first.key, svg, picture.openers);
     if (back.length) host.prepend(crumbs);
     opened2.canvas.focus({ preventScroll: true });
     return opened2;
@@ -3403,8 +3403,8 @@ var xlareport = (() => {
     panel.focus({ preventScroll: true });
     const moved = () => requestAnimationFrame(() => picture.reveal(box3));
     if (picture.host.classList.contains("xr-beside")) requestAnimationFrame(moved);
-    const place = panel.getBoundingClientRect();
-    if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
+    const place2 = panel.getBoundingClientRect();
+    if (place2.bottom > innerHeight || place2.top < 0) panel.scrollIntoView({ block: "nearest" });
   }
   function head(name, close, around) {
     const status = element("span.xr-muted", { role: "status" });
@@ -3504,8 +3504,8 @@ var xlareport = (() => {
     if (!key) return tooltipFacts(box3);
     try {
       const graph = await loadSnapshotGraph(key);
-      const place = graph.find(box3.getAttribute("data-node") ?? "") ?? graph.find(name);
-      return place === null ? tooltipFacts(box3) : await known2(graph, key, place);
+      const place2 = graph.find(box3.getAttribute("data-node") ?? "") ?? graph.find(name);
+      return place2 === null ? tooltipFacts(box3) : await known2(graph, key, place2);
     } catch (error) {
       return [...tooltipFacts(box3), failure(errorMessage(error))];
     }
@@ -3515,12 +3515,12 @@ var xlareport = (() => {
     if (!lines3.length) return [element("p.xr-empty", null, box3.getAttribute("aria-label") ?? "")];
     return [element("ul.xr-told", null, ...lines3.map((fact) => element("li", null, element("code", null, fact))))];
   }
-  async function row(graph, key, place) {
-    if (!graph.index.piece) return [[], graph.shape(place), graph.shade(place).scope.join("/"), "", null, null, ""];
+  async function row(graph, key, place2) {
+    if (!graph.index.piece) return [[], graph.shape(place2), graph.shade(place2).scope.join("/"), "", null, null, ""];
     const { lines: lines3, shapes: shapes2, scopes: scopes2, sources, figures: figures2, times, module } = await piece(
-      `${key}-${Math.floor(place / graph.index.piece)}`
+      `${key}-${Math.floor(place2 / graph.index.piece)}`
     );
-    const at = place % graph.index.piece;
+    const at = place2 % graph.index.piece;
     const value = ([values3, numbers]) => values3[numbers[at]];
     return [
       lines3[at],
@@ -3546,29 +3546,29 @@ var xlareport = (() => {
       )
     );
   }
-  async function known2(graph, key, place) {
-    const [parts, shape2, scope, source, figures2, times, module] = await row(graph, key, place);
+  async function known2(graph, key, place2) {
+    const [parts, shape2, scope, source, figures2, times, module] = await row(graph, key, place2);
     const attributes = parts.slice(1).filter((part2) => !part2.startsWith("metadata="));
     const pairs2 = (
       /** @type {[string, Node | string | null][]} */
       [
-        ["opcode", `${graph.opcode(place)} ${graph.kind(place)}`.trim()],
+        ["opcode", `${graph.opcode(place2)} ${graph.kind(place2)}`.trim()],
         ["shape and layout", shape2],
         ["cost", cost(figures2)],
         ["measured", measured(times)],
-        ["in Perfetto or XProf", traced(graph.name(place), module, times)],
+        ["in Perfetto or XProf", traced(graph.name(place2), module, times)],
         ["scope", scope],
         ["source", source],
-        ["computation", standing(graph, place)],
-        ["operands", names(graph, [...new Set(graph.operands(place).map((operand) => operand.place))])],
-        ["used by", names(graph, [...graph.users(place)])],
-        ["runs after", names(graph, graph.controls(place))],
-        ["calls", called2(graph, place)],
+        ["computation", standing(graph, place2)],
+        ["operands", names(graph, [...new Set(graph.operands(place2).map((operand) => operand.place))])],
+        ["used by", names(graph, [...graph.users(place2)])],
+        ["runs after", names(graph, graph.controls(place2))],
+        ["calls", called2(graph, place2)],
         [
           "attributes",
           attributes.length ? element("ul", null, ...attributes.map((part2) => element("li", null, element("code", null, part2)))) : null
         ],
-        ["line", parts.length || graph.index.text ? line(graph, key, place, parts) : null]
+        ["line", parts.length || graph.index.text ? line(graph, key, place2, parts) : null]
       ]
     );
     const rows2 = pairs2.filter(([, value]) => value).map(([title2, value]) => element("div", null, element("dt", null, title2), element("dd", null, value ?? "")));
@@ -3601,13 +3601,13 @@ var xlareport = (() => {
       `; it began first at ${stamp} \xB5s`
     );
   }
-  function standing(graph, place) {
-    const callers = graph.callers.get(graph.inside[place]) ?? [];
-    const code = element("code", null, graph.computation(place));
+  function standing(graph, place2) {
+    const callers = graph.callers.get(graph.inside[place2]) ?? [];
+    const code = element("code", null, graph.computation(place2));
     return element("span", null, code, callers.length > 0 && " called by ", callers.length > 0 && names(graph, callers));
   }
-  function called2(graph, place) {
-    const all = graph.calls(place).map(([attribute, computation]) => {
+  function called2(graph, place2) {
+    const all = graph.calls(place2).map(([attribute, computation]) => {
       const root2 = graph.root(computation);
       return element(
         "li",
@@ -3620,25 +3620,25 @@ var xlareport = (() => {
     });
     return all.length ? element("ul", null, ...all) : null;
   }
-  function link(graph, place) {
+  function link(graph, place2) {
     return element(
       "a.xr-around",
-      { href: `#node=${encodeURIComponent(graph.address(place))}` },
-      element("code", null, `%${graph.name(place)}`)
+      { href: `#node=${encodeURIComponent(graph.address(place2))}` },
+      element("code", null, `%${graph.name(place2)}`)
     );
   }
   function names(graph, places2) {
     if (!places2.length) return null;
-    const shown = places2.slice(0, LISTED).flatMap((place, at) => [at ? ", " : "", link(graph, place)]);
+    const shown = places2.slice(0, LISTED).flatMap((place2, at) => [at ? ", " : "", link(graph, place2)]);
     const more = places2.length - LISTED;
     return element("span", null, ...shown, more > 0 && ` and ${format.count(more)} more`);
   }
-  function line(graph, key, place, parts) {
+  function line(graph, key, place2, parts) {
     const { text, label } = graph.index;
     const address3 = modulePageBeside(
       key.replace(/\/(graph|versions)[^/]*$/, ""),
       "texts",
-      placeOf({ text: text ?? "", name: graph.name(place) })
+      placeOf({ text: text ?? "", name: graph.name(place2) })
     );
     return element(
       "div",
@@ -3693,26 +3693,26 @@ var xlareport = (() => {
   function snapshotView(table, name, stage, watched) {
     const part2 = computationAt(table, stage, { name, number: -1 });
     const { instructions, rows: rows2 } = part2;
-    const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
+    const places2 = new Map(instructions.map((instruction2, place2) => [instruction2, place2]));
     const graph = assembleGraph([{ ...part2, does: name }], { label: "", text: null, complete: true });
     const watchedPlace = watched === null ? void 0 : places2.get(watched);
     return { view: new View(graph, watchedPlace === void 0 ? [] : [watchedPlace]), instructions, versions: rows2 };
   }
   function near({ view, instructions }, watched) {
     const all = [...instructions.keys()];
-    if (watched === null) return all.filter((place) => view.hasBox(place));
+    if (watched === null) return all.filter((place2) => view.hasBox(place2));
     const start = instructions.indexOf(watched);
     return start < 0 ? [] : [...neighborhood(view, start, { up: true, down: true, radius: RADIUS, most: MOST_NEAR }).places.keys()];
   }
   function frame2({ view, instructions, versions }, shown) {
     const there = new Set(shown);
     const nodes = new Map(
-      shown.map((place) => [
-        instructions[place],
-        { ...drawnBox(view, place), instruction: instructions[place], id: `instruction ${instructions[place]}` }
+      shown.map((place2) => [
+        instructions[place2],
+        { ...drawnBox(view, place2), instruction: instructions[place2], id: `instruction ${instructions[place2]}` }
       ])
     );
-    const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
+    const arrows = shown.flatMap((place2) => view.arriving(place2)).filter(({ source }) => there.has(source));
     const ends = arrows.map(({ source, target: target2, label, style }) => ({
       source: instructions[source],
       target: instructions[target2],
@@ -3722,7 +3722,7 @@ var xlareport = (() => {
     return {
       nodes,
       arrows: new Map(ends.map((arrow2) => [`${arrow2.source} ${arrow2.target}`, arrow2])),
-      version: new Map(shown.map((place) => [instructions[place], versions[place]]))
+      version: new Map(shown.map((place2) => [instructions[place2], versions[place2]]))
     };
   }
   var Frames = class {
@@ -3750,7 +3750,7 @@ var xlareport = (() => {
       this.frames = views.map(
         (view, at) => frame2(
           view,
-          shown[at].filter((place) => chosen.has(view.instructions[place]))
+          shown[at].filter((place2) => chosen.has(view.instructions[place2]))
         )
       );
       this.cut();
@@ -3800,7 +3800,7 @@ var xlareport = (() => {
         /* @__PURE__ */ new Map()
       );
       for (const [at, { instructions }] of views.entries()) {
-        for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
+        for (const place2 of shown[at]) counts.set(instructions[place2], (counts.get(instructions[place2]) ?? 0) + 1);
       }
       if (this.watched !== null) counts.set(this.watched, Infinity);
       const heaviest = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
@@ -4090,7 +4090,7 @@ var xlareport = (() => {
     };
   }
   function drawing(view, places2, arrows, focus, { title: title2, notes }) {
-    const positions = new Map(places2.map((place, position) => [place, position]));
+    const positions = new Map(places2.map((place2, position) => [place2, position]));
     const edges = arrows.map(({ source, target: target2, label, style }) => ({
       source: positions.get(source) ?? 0,
       target: positions.get(target2) ?? 0,
@@ -4100,7 +4100,7 @@ var xlareport = (() => {
     return {
       title: title2,
       notes,
-      nodes: places2.map((place) => ({ ...drawnBox(view, place), look: focus.has(place) ? "focus" : "" })),
+      nodes: places2.map((place2) => ({ ...drawnBox(view, place2), look: focus.has(place2) ? "focus" : "" })),
       edges
     };
   }
@@ -4109,7 +4109,7 @@ var xlareport = (() => {
     const how = { up: show5 !== "consumers", down: show5 !== "producers", radius, most: MOST2 };
     const { places: places2, more, hubs } = neighborhood(view, start, how);
     const shown = [...places2.keys()].sort((left, right) => left - right);
-    const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => places2.has(source));
+    const arrows = shown.flatMap((place2) => view.arriving(place2)).filter(({ source }) => places2.has(source));
     const notes = [
       more > 0 && `Left out: ${format.plural(more, "more instruction")} at the same distance; the nearest ${MOST2} are drawn.`,
       hubs > 0 && `Not followed: ${format.plural(hubs, "instruction")} with very many users or operands.`,
@@ -4247,7 +4247,7 @@ var xlareport = (() => {
       const places2 = graph.search(input.value, SUGGESTED);
       list2.replaceChildren(
         ...places2.map(
-          (place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)
+          (place2) => element("option", { value: graph.address(place2) }, `${graph.opcode(place2)} ${graph.shape(place2)}`)
         )
       );
     }
@@ -4338,14 +4338,14 @@ var xlareport = (() => {
      */
     unknown(graph, name) {
       const similar = graph.search(name, SUGGESTED).map(
-        (place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`)
+        (place2) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place2))}` }, `%${graph.name(place2)}`)
       );
       const most = graph.index.complete ? "" : " This module is so large that not all of its computations are here.";
       const other = this.timelines ? " It may be there in another snapshot." : "";
       this.empty(
         `${graph.index.label} has no instruction %${name.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`
       );
-      this.status.append(...similar.flatMap((link2, place) => [place ? ", " : "", link2]));
+      this.status.append(...similar.flatMap((link2, place2) => [place2 ? ", " : "", link2]));
     }
   };
   function drawExplorer(host, key) {
@@ -4360,7 +4360,7 @@ var xlareport = (() => {
       ...rest2,
       titles: unfold(titles),
       between: [first, ...unfold(others)],
-      names: Object.fromEntries(unfold(names2).map((name, place) => [name, numbers[place]]))
+      names: Object.fromEntries(unfold(names2).map((name, place2) => [name, numbers[place2]]))
     };
   }
   function readChunk({
@@ -4371,8 +4371,8 @@ var xlareport = (() => {
     standings,
     events: [stages, kinds3, names2, sources, targets, grades, reasons]
   }) {
-    const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place) => [counts[place], ...row4]);
-    const lists = ([lengths, folded, more]) => splitRows([lengths, unfold(folded)]).map((listed3, place) => place in more ? [...listed3, more[place]] : listed3);
+    const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place2) => [counts[place2], ...row4]);
+    const lists = ([lengths, folded, more]) => splitRows([lengths, unfold(folded)]).map((listed3, place2) => place2 in more ? [...listed3, more[place2]] : listed3);
     const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
     return {
       subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
@@ -4394,10 +4394,10 @@ var xlareport = (() => {
   function titleOf({ titles, between: [first, ...others] }, number) {
     return number < first ? titles[number] : others[number - first];
   }
-  function eventsOf({ subjects, events }, place) {
+  function eventsOf({ subjects, events }, place2) {
     const isNew = (number) => number < 0;
-    let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum2, number) => sum2 + number, 0);
-    return subjects[place].events.flatMap(
+    let next = -subjects.slice(0, place2).flatMap((subject) => subject.events.filter(isNew)).reduce((sum2, number) => sum2 + number, 0);
+    return subjects[place2].events.flatMap(
       (number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]
     );
   }
@@ -4436,7 +4436,7 @@ var xlareport = (() => {
   // src/tables/cells.js
   var SHORT = 12;
   var END = 10;
-  var breakable = (name) => name.split(/(?<=[._/])(?=.)/).flatMap((part2, place) => place ? [element("wbr"), part2] : [part2]);
+  var breakable = (name) => name.split(/(?<=[._/])(?=.)/).flatMap((part2, place2) => place2 ? [element("wbr"), part2] : [part2]);
   function cutInside(name) {
     const number = name.slice(-END).search(/[._:-]\d/);
     const isSentence = /\s/.test(name) && !/:\d+$/.test(name);
@@ -4451,9 +4451,9 @@ var xlareport = (() => {
       /** @type {Node[]} */
       []
     );
-    for (let place = 0, start = 0; place < parts.length; place += 2) {
-      const part2 = name.slice(start, start += parts[place]);
-      const meaning = meanings[parts[place + 1]];
+    for (let place2 = 0, start = 0; place2 < parts.length; place2 += 2) {
+      const part2 = name.slice(start, start += parts[place2]);
+      const meaning = meanings[parts[place2 + 1]];
       const shown = whole2 ? breakable(part2) : [part2];
       pieces5.push(meaning ? explained(meaning, shown) : element("span", null, ...shown));
       if (whole2) pieces5.push(element("wbr"));
@@ -4556,7 +4556,7 @@ var xlareport = (() => {
     const most = narrow ? told ? NARROW_SENTENCES : NARROW : FIRST2;
     const places2 = [...columns2.keys()];
     if (columns2.length <= most) return places2;
-    const filled = places2.filter((place) => !place || !rows2.length || rows2.some((row4) => isFilled(row4[place])));
+    const filled = places2.filter((place2) => !place2 || !rows2.length || rows2.some((row4) => isFilled(row4[place2])));
     const shown = filled.slice(0, most);
     if (sort && !shown.includes(sort[0])) shown[Math.min(most, shown.length) - 1] = sort[0];
     return shown;
@@ -4564,7 +4564,7 @@ var xlareport = (() => {
   var isFilled = (value) => value !== null && value !== void 0 && value !== "";
   function chosenColumns(text, count) {
     const places2 = [...new Set((text ?? "").split(".").filter(Boolean).map(Number))];
-    const valid = places2.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
+    const valid = places2.filter((place2) => Number.isInteger(place2) && place2 >= 0 && place2 < count);
     return valid.length ? valid.sort((left, right) => left - right) : null;
   }
   var chosenText = (shown) => shown.join(".");
@@ -4581,17 +4581,17 @@ var xlareport = (() => {
   function dividedRoom(wanted2, firm, room, told = []) {
     const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
     const key = Math.max(LEAST2, Math.min(LEAST_KEY, room / 2));
-    const names2 = wanted2.map((width, place) => firm[place] ? width : Math.min(width, place ? LEAST2 : key));
+    const names2 = wanted2.map((width, place2) => firm[place2] ? width : Math.min(width, place2 ? LEAST2 : key));
     const sentences = told.filter(Boolean).length;
-    const others = names2.reduce((sum2, width, place) => sum2 + (told[place] ? 0 : width), 0);
+    const others = names2.reduce((sum2, width, place2) => sum2 + (told[place2] ? 0 : width), 0);
     const left = Math.min(room * SENTENCE, (room - others) / Math.max(1, sentences));
     const least = wanted2.map(
-      (width, place) => told[place] ? Math.min(width, Math.max(LEAST_SENTENCE, left)) : names2[place]
+      (width, place2) => told[place2] ? Math.min(width, Math.max(LEAST_SENTENCE, left)) : names2[place2]
     );
     const spare = total - least.reduce((sum2, width) => sum2 + width, 0);
     if (total <= room) return wanted2.map((width) => width * room / total);
     const share = spare ? Math.max(0, room - total + spare) / spare : 0;
-    return wanted2.map((width, place) => least[place] + (width - least[place]) * share);
+    return wanted2.map((width, place2) => least[place2] + (width - least[place2]) * share);
   }
 
   // src/tables/export.js
@@ -4621,9 +4621,9 @@ var xlareport = (() => {
     const words2 = `${format.plural(rows2, "more row")} not printed; \u201CCSV\u201D above the table saves all rows.`;
     return element("tr.xr-unprinted", null, element("td", { colspan: columns2 }, words2));
   }
-  function unloadedLine(place, columns2) {
+  function unloadedLine(place2, columns2) {
     const cell = element("td", { colspan: columns2 }, "\u2026");
-    return element("tr.xr-unloaded", { "aria-rowindex": place + 2, "aria-busy": "true" }, cell);
+    return element("tr.xr-unloaded", { "aria-rowindex": place2 + 2, "aria-busy": "true" }, cell);
   }
 
   // src/tables/pages.js
@@ -4666,7 +4666,7 @@ var xlareport = (() => {
     async take(page2) {
       const rows2 = await /** @type {Promise<Payload<"table-0">>} */
       load(`${this.key}-${page2}`);
-      for (const [place, row4] of rows2.entries()) this.rows[page2 * this.size + place] = row4;
+      for (const [place2, row4] of rows2.entries()) this.rows[page2 * this.size + place2] = row4;
       this.missing.delete(page2);
     }
   };
@@ -4954,22 +4954,22 @@ var xlareport = (() => {
      * @param {number} row
      * @param {number} place
      */
-    line(row4, place) {
-      return this.lines.get(String(row4)) ?? this.makeRow(row4, place);
+    line(row4, place2) {
+      return this.lines.get(String(row4)) ?? this.makeRow(row4, place2);
     }
     /**
      * @param {number} row
      * @param {number} place
      */
-    makeRow(row4, place) {
+    makeRow(row4, place2) {
       const { columns: columns2, rows: rows2 } = this.data;
       if (!rows2[row4]) {
         this.pages.loadAt(row4).then(() => this.redraw(), this.failed);
-        return unloadedLine(place, this.columns.length);
+        return unloadedLine(place2, this.columns.length);
       }
       const cells = this.columns.map((index) => tableCell(columns2[index], rows2[row4][index], this.look));
       const selected = row4 === this.selected ? "tr.xr-selected" : "tr";
-      return element(selected, { "aria-rowindex": place + 2, "data-row": row4 }, ...cells);
+      return element(selected, { "aria-rowindex": place2 + 2, "data-row": row4 }, ...cells);
     }
     /** @param {Event} event */
     click(event) {
@@ -5010,15 +5010,15 @@ var xlareport = (() => {
       if (!step || event.target !== this.scroller || !this.shown.length) return;
       event.preventDefault();
       const at = this.shown.indexOf(this.selected);
-      const place = at < 0 ? this.range(this.shown.length)[0] : at + step;
-      if (place < 0 || place >= this.shown.length || !this.data.rows[this.shown[place]]) return;
-      this.select(this.shown[place]);
-      this.reveal(place);
+      const place2 = at < 0 ? this.range(this.shown.length)[0] : at + step;
+      if (place2 < 0 || place2 >= this.shown.length || !this.data.rows[this.shown[place2]]) return;
+      this.select(this.shown[place2]);
+      this.reveal(place2);
     }
     /** @param {number} place of a row among those shown */
-    reveal(place) {
+    reveal(place2) {
       const height = this.rowHeight || this.body.querySelector("tr[data-row]")?.getBoundingClientRect().height || ROW;
-      const [top, room] = [place * height, this.scroller.clientHeight - 2 * height];
+      const [top, room] = [place2 * height, this.scroller.clientHeight - 2 * height];
       if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
       if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
     }
@@ -5068,7 +5068,7 @@ var xlareport = (() => {
       load(`${key}-${number}`)
     );
     const first = await piece2(0);
-    const others = Array.from({ length: first.pieces - 1 }, (_, place) => piece2(place + 1));
+    const others = Array.from({ length: first.pieces - 1 }, (_, place2) => piece2(place2 + 1));
     return [first, ...await Promise.all(others)];
   }
   function rows(index, loaded2) {
@@ -5076,11 +5076,11 @@ var xlareport = (() => {
     const inside = index.computations.flatMap(([name, count]) => Array(count).fill(name));
     const listed3 = [];
     for (const piece2 of loaded2) {
-      for (let place = 0; place < piece2.share.length; place += 1) {
+      for (let place2 = 0; place2 < piece2.share.length; place2 += 1) {
         const at = listed3.length;
         const [opcode] = index.looks[index.look[at]];
-        const figures2 = [piece2.flops[place], piece2.bytes[place], piece2.stored[place] ?? null, piece2.share[place]];
-        const from = [piece2.scopes[piece2.scope[place]], piece2.sources[piece2.source[place]]];
+        const figures2 = [piece2.flops[place2], piece2.bytes[place2], piece2.stored[place2] ?? null, piece2.share[place2]];
+        const from = [piece2.scopes[piece2.scope[place2]], piece2.sources[piece2.source[place2]]];
         listed3.push([
           names2.next().value ?? null,
           opcode,
@@ -5138,10 +5138,10 @@ var xlareport = (() => {
       this.graph = graph;
       this.figures = figures2;
       this.scopes = /* @__PURE__ */ new Map();
-      for (const [place, { scope }] of figures2.entries()) {
+      for (const [place2, { scope }] of figures2.entries()) {
         if (!scope) continue;
         const names2 = this.scopes.get(scope) ?? [];
-        names2.push(graph.name(place));
+        names2.push(graph.name(place2));
         this.scopes.set(scope, names2);
       }
     }
@@ -5150,10 +5150,10 @@ var xlareport = (() => {
      * @returns {HTMLElement | null} null for what the final snapshot does not have
      */
     part(name) {
-      const place = this.graph.find(name);
-      if (place === null) return null;
+      const place2 = this.graph.find(name);
+      if (place2 === null) return null;
       const facts2 = this.stored.facts[name] ?? [];
-      const rows2 = [this.cost(place), ...facts2.map(factRow), ...this.fusion(place, facts2)];
+      const rows2 = [this.cost(place2), ...facts2.map(factRow), ...this.fusion(place2, facts2)];
       return element("dl.xr-panel-facts", null, ...rows2.filter(Boolean).flat());
     }
     /**
@@ -5162,10 +5162,10 @@ var xlareport = (() => {
      */
     carriers(op) {
       const { graph } = this;
-      const isApplied = (place) => (graph.callers.get(graph.inside[place]) ?? []).some((caller) => APPLIERS.test(graph.opcode(caller)));
+      const isApplied = (place2) => (graph.callers.get(graph.inside[place2]) ?? []).some((caller) => APPLIERS.test(graph.opcode(caller)));
       return (this.scopes.get(op) ?? []).filter((name) => {
-        const place = graph.find(name);
-        return place !== null && !PASSED.has(graph.opcode(place)) && !isApplied(place);
+        const place2 = graph.find(name);
+        return place2 !== null && !PASSED.has(graph.opcode(place2)) && !isApplied(place2);
       });
     }
     /**
@@ -5173,8 +5173,8 @@ var xlareport = (() => {
      * @returns {string} its opcode; empty for what the final snapshot does not have
      */
     kind(name) {
-      const place = this.graph.find(name);
-      return place === null ? "" : this.graph.opcode(place);
+      const place2 = this.graph.find(name);
+      return place2 === null ? "" : this.graph.opcode(place2);
     }
     /**
      * @param {string} address `computation/%instruction`
@@ -5190,18 +5190,18 @@ var xlareport = (() => {
     holder(inner) {
       const { graph } = this;
       let name = "";
-      let place = inner;
-      for (let level = 0; place !== null && level < DEEPEST; level += 1) {
-        const callers = graph.callers.get(graph.inside[place]) ?? [];
+      let place2 = inner;
+      for (let level = 0; place2 !== null && level < DEEPEST; level += 1) {
+        const callers = graph.callers.get(graph.inside[place2]) ?? [];
         if (callers.length !== 1 || graph.opcode(callers[0]) !== "fusion") break;
-        place = callers[0];
-        name = graph.name(place);
+        place2 = callers[0];
+        name = graph.name(place2);
       }
       return name;
     }
     /** @param {number} place of an instruction; the cost of what an `async-start` runs is its cost */
-    cost(place) {
-      const body = this.wrapped(place);
+    cost(place2) {
+      const body = this.wrapped(place2);
       const { flops, bytes, stored, share } = this.counted(body);
       const { seconds } = this.stored;
       if (share === null && flops === null && bytes === null) return null;
@@ -5212,7 +5212,7 @@ var xlareport = (() => {
         bytes !== null && `${format.bytes(bytes)} accessed`,
         stored !== null && stored !== bytes && (stored ? `${format.bytes(stored)} as stored in device memory` : "none of it in device memory")
       ].filter(Boolean);
-      const whose = body === place ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
+      const whose = body === place2 ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
       const inside = CALLERS.has(this.graph.opcode(body)) ? " of all that it runs" : "";
       const estimate = `${words2.join("; ")}. Estimate, all executions${inside}.`;
       return row2("Cost", "cost#heaviest-instructions", estimate, ...whose);
@@ -5222,10 +5222,10 @@ var xlareport = (() => {
      * @param {number} levels of calls that are followed
      * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional or call with those of what it calls
      */
-    counted(place, levels = DEEPEST) {
+    counted(place2, levels = DEEPEST) {
       const { graph } = this;
-      const { flops = null, bytes = null, stored = null, share = null } = this.figures[place] ?? {};
-      const called3 = levels && CALLERS.has(graph.opcode(place)) ? graph.calls(place) : [];
+      const { flops = null, bytes = null, stored = null, share = null } = this.figures[place2] ?? {};
+      const called3 = levels && CALLERS.has(graph.opcode(place2)) ? graph.calls(place2) : [];
       const inner = called3.flatMap(([, computation]) => graph.members(computation)).map((member) => this.counted(member, levels - 1));
       const figures2 = { flops, bytes, stored, share };
       return inner.reduce(
@@ -5242,36 +5242,36 @@ var xlareport = (() => {
      * @param {number} place
      * @returns {number} the instruction that an `async-start` runs, which has its cost; others themselves
      */
-    wrapped(place) {
+    wrapped(place2) {
       const { graph } = this;
-      if (graph.opcode(place) !== "async-start") return place;
-      const [called3] = graph.calls(place);
-      return (called3 && graph.root(called3[1])) ?? place;
+      if (graph.opcode(place2) !== "async-start") return place2;
+      const [called3] = graph.calls(place2);
+      return (called3 && graph.root(called3[1])) ?? place2;
     }
     /**
      * @param {number} place
      * @param {Fact[]} facts
      * @returns {boolean} whether it is in no fusion, and nothing of its own says why
      */
-    isUnfused(place, facts2) {
-      const halved = HALVES.test(this.graph.opcode(place));
-      return !halved && !this.holder(place) && !facts2.some(([title2]) => SAID.has(title2));
+    isUnfused(place2, facts2) {
+      const halved = HALVES.test(this.graph.opcode(place2));
+      return !halved && !this.holder(place2) && !facts2.some(([title2]) => SAID.has(title2));
     }
     /**
      * @param {number} place
      * @param {Fact[]} facts
      */
-    fusion(place, facts2) {
+    fusion(place2, facts2) {
       const { graph } = this;
-      if (NO_WORK.has(graph.opcode(place))) return [];
-      const users = [...graph.users(place)];
+      if (NO_WORK.has(graph.opcode(place2))) return [];
+      const users = [...graph.users(place2)];
       const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [at ? ", " : "", historyLink(graph.name(user)), ` (${graph.opcode(user)})`]);
       const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
-      const holder = this.holder(place);
+      const holder = this.holder(place2);
       return [
         users.length > 0 && row2("Consumers", "", ...shown, more),
-        holder && row2("Fusion", "", graph.isRoot(place) ? "The root of " : "In ", historyLink(holder), "."),
-        this.isUnfused(place, facts2) && row2("Fusion", "", ...sentence(this.stored.fusion))
+        holder && row2("Fusion", "", graph.isRoot(place2) ? "The root of " : "In ", historyLink(holder), "."),
+        this.isUnfused(place2, facts2) && row2("Fusion", "", ...sentence(this.stored.fusion))
       ];
     }
   };
@@ -5296,12 +5296,12 @@ var xlareport = (() => {
       pieces2(`${folder}/instructions`)
     ]);
     const figures2 = loaded2.flatMap(
-      (piece2) => piece2.share.map((share, place) => ({
+      (piece2) => piece2.share.map((share, place2) => ({
         share,
-        flops: piece2.flops[place],
-        bytes: piece2.bytes[place],
-        stored: piece2.stored[place] ?? piece2.bytes[place],
-        scope: piece2.scopes[piece2.scope[place]]
+        flops: piece2.flops[place2],
+        bytes: piece2.bytes[place2],
+        stored: piece2.stored[place2] ?? piece2.bytes[place2],
+        scope: piece2.scopes[piece2.scope[place2]]
       }))
     );
     return new InstructionFacts(stored, graph, figures2);
@@ -5321,13 +5321,13 @@ var xlareport = (() => {
     const parts = [];
     let depth = 0;
     let start = 0;
-    for (let place = 0; place < path.length; place += 1) {
-      const mark2 = path[place];
+    for (let place2 = 0; place2 < path.length; place2 += 1) {
+      const mark2 = path[place2];
       if (mark2 === "(") depth += 1;
       else if (mark2 === ")") depth -= 1;
       else if (mark2 === "/" && depth <= 0) {
-        parts.push(path.slice(start, place));
-        start = place + 1;
+        parts.push(path.slice(start, place2));
+        start = place2 + 1;
       }
     }
     return [...parts, path.slice(start)];
@@ -5387,8 +5387,8 @@ var xlareport = (() => {
       const plain = plainPaths(wanted2).at(-1) ?? wanted2;
       const asked2 = phaseOf(wanted2);
       const ranked = this.all.filter(({ op }) => !asked2 || op.phase === asked2).map(({ op, forms }) => ({ op, rank: rankOf(forms, wanted2, plain) })).filter(({ rank: rank2 }) => rank2 !== null).sort((left, right) => Number(left.rank) - Number(right.rank) || byName.compare(left.op.name, right.op.name)).map(({ op }) => op);
-      const isSame = (ops) => ops[0].name.toLowerCase() === wanted2;
-      return PHASES.map((phase) => ranked.filter((op) => op.phase === phase)).filter((ops) => ops.length).sort((left, right) => Number(isSame(right)) - Number(isSame(left)));
+      const isSame2 = (ops) => ops[0].name.toLowerCase() === wanted2;
+      return PHASES.map((phase) => ranked.filter((op) => op.phase === phase)).filter((ops) => ops.length).sort((left, right) => Number(isSame2(right)) - Number(isSame2(left)));
     }
   };
   function rankOf(forms, wanted2, plain) {
@@ -5397,14 +5397,14 @@ var xlareport = (() => {
     if (forms.some((form) => form.endsWith(`/${wanted2}`))) return -2;
     if (forms.includes(plain)) return -1;
     const places2 = [forms[0].indexOf(wanted2), ...forms.slice(1).map((form) => form.indexOf(plain))];
-    const found = places2.filter((place) => place >= 0);
+    const found = places2.filter((place2) => place2 >= 0);
     return found.length ? Math.min(...found) : null;
   }
 
   // src/history/carriers.js
   var MOST3 = 30;
   function unlistedCarriers(names2, successors) {
-    const successorNames = new Set(successors.map(([place]) => place.slice(place.lastIndexOf("/%") + 2)));
+    const successorNames = new Set(successors.map(([place2]) => place2.slice(place2.lastIndexOf("/%") + 2)));
     return names2.filter((name) => !successorNames.has(name));
   }
   function countCarriers(names2) {
@@ -5445,9 +5445,9 @@ var xlareport = (() => {
   );
   var CARRIES_ON = /* @__PURE__ */ new Set(["renamed", "rebuilt"]);
   var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
-  var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
+  var lastName = (place2) => place2.slice(place2.lastIndexOf("/%") + 1);
   var nameOrMore = (name) => typeof name === "number" ? `and ${format.count(name)} more` : historyLink(name);
-  var listed = (names2) => names2.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
+  var listed = (names2) => names2.flatMap((name, place2) => [place2 ? ", " : "", nameOrMore(name)]);
   function namings(name, events) {
     const found = (
       /** @type {Event[]} */
@@ -5482,7 +5482,7 @@ var xlareport = (() => {
       const between = number >= this.index.between[0];
       const backward = number < this.index.forward || between;
       const rows2 = (numbers) => places(numbers, standings);
-      const fusion = (place) => this.facts?.fusionOf(place) ?? "";
+      const fusion = (place2) => this.facts?.fusionOf(place2) ?? "";
       const now = places(subject.now, standings, fusion);
       const kind = between ? "intermediate only" : backward ? "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
       return element(
@@ -5645,11 +5645,11 @@ var xlareport = (() => {
     );
   }
   var standingRows = (standings) => element("ul.xr-places", null, ...standings.map((standing2) => standingRow(standing2, "")));
-  function standingRow([place, opcode, shape2, op, source], fusion) {
+  function standingRow([place2, opcode, shape2, op, source], fusion) {
     return element(
       "li",
       null,
-      historyLink(lastName(place), place),
+      historyLink(lastName(place2), place2),
       " ",
       element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")),
       ...fusion ? [" in ", historyLink(fusion)] : [],
@@ -5672,7 +5672,7 @@ var xlareport = (() => {
     if (histories.some(({ subject }) => subject.instructions > 1)) return [];
     return histories.flatMap(({ subject, standings }) => subject.now.slice(1).map((number) => standings[number]));
   }
-  var nameOf = ([place]) => place.slice(place.lastIndexOf("/%") + 2);
+  var nameOf = ([place2]) => place2.slice(place2.lastIndexOf("/%") + 2);
   function successorsFirst(names2, successors) {
     const successorNames = new Set(successors.map(nameOf));
     return [...names2.filter((name) => successorNames.has(name)), ...names2.filter((name) => !successorNames.has(name))];
@@ -5703,8 +5703,8 @@ var xlareport = (() => {
   var byName2 = new Intl.Collator("en", { numeric: true });
   function shares(groups, most) {
     let left = most;
-    return groups.flatMap((group, place) => {
-      const shown = group.slice(0, Math.max(1, Math.ceil(left / (groups.length - place))));
+    return groups.flatMap((group, place2) => {
+      const shown = group.slice(0, Math.max(1, Math.ceil(left / (groups.length - place2))));
       left -= shown.length;
       return shown;
     });
@@ -5715,8 +5715,8 @@ var xlareport = (() => {
       []
     );
     for (const name of names2) {
-      const place = name.toLowerCase().indexOf(wanted2);
-      if (place >= 0) ranked.push([name.length === wanted2.length ? -1 : place, name]);
+      const place2 = name.toLowerCase().indexOf(wanted2);
+      if (place2 >= 0) ranked.push([name.length === wanted2.length ? -1 : place2, name]);
     }
     return ranked.sort(([left, a], [right, b]) => left - right || byName2.compare(a, b)).map(([, name]) => name);
   }
@@ -5730,8 +5730,8 @@ var xlareport = (() => {
       /** @type {Map<number, boolean>} whether the beginning up to a slash is an op_name, or made of some */
       /* @__PURE__ */ new Map()
     );
-    for (const [place, end] of slashes.entries()) {
-      const before = slashes.slice(0, place).some((start) => joined.get(start) && ops.has(path.slice(start + 1, end)));
+    for (const [place2, end] of slashes.entries()) {
+      const before = slashes.slice(0, place2).some((start) => joined.get(start) && ops.has(path.slice(start + 1, end)));
       joined.set(end, before || ops.has(path.slice(0, end)));
     }
     return slashes.filter((start) => joined.get(start) && ops.has(path.slice(start + 1))).map((start) => path.slice(start + 1));
@@ -5949,7 +5949,7 @@ var xlareport = (() => {
           `${format.plural(numbers.length, "history", "histories")} with this name in some snapshot; that of the last snapshot comes first.`
         )
       ] : [];
-      return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
+      return [...intro, ...all.map((answer, place2) => view.part(answer, place2 === 0))];
     }
     /**
      * Tells of an op_name that the first snapshot lacks: the final one may have it, or one that ends with it.
@@ -6012,7 +6012,7 @@ var xlareport = (() => {
         const words3 = `No instruction of before_optimizations has this op_name; ${count}`;
         return [element("p.xr-muted", null, words3), list2];
       }
-      const written3 = parts.flatMap((part2, place) => [place ? ", " : "", element("code", null, part2)]);
+      const written3 = parts.flatMap((part2, place2) => [place2 ? ", " : "", element("code", null, part2)]);
       const itself = renderUnnamed(unnamedSuccessors(successors, names2));
       const verb = names2.length === 1 ? "carries" : "carry";
       const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
@@ -6085,11 +6085,11 @@ var xlareport = (() => {
      */
     async subject(index, number) {
       const chunk = await this.chunk(Math.floor(number / index.chunk));
-      const place = number % index.chunk;
+      const place2 = number % index.chunk;
       return {
         title: titleOf(index, number),
-        subject: chunk.subjects[place],
-        events: eventsOf(chunk, place),
+        subject: chunk.subjects[place2],
+        events: eventsOf(chunk, place2),
         standings: chunk.standings,
         number
       };
@@ -6232,8 +6232,8 @@ var xlareport = (() => {
     void jump(drawComponents(article));
   }
   async function jump(drawn5) {
-    const place = document.getElementById(state.get("at") ?? location.hash.slice(1));
-    const go = () => kept === void 0 ? place?.scrollIntoView() : scrollTo(0, kept);
+    const place2 = document.getElementById(state.get("at") ?? location.hash.slice(1));
+    const go = () => kept === void 0 ? place2?.scrollIntoView() : scrollTo(0, kept);
     let left = false;
     for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) {
       window.addEventListener(type, () => left = true, { once: true });
@@ -6407,10 +6407,10 @@ var xlareport = (() => {
     name() {
       const alone = this.step.bars.filter(([, , , , count]) => count === 1);
       const first = alone.sort(([, , left], [, , right]) => right - left).slice(0, NAMED2);
-      this.ranks = new Map(first.map((bar, place) => [bar, place + 1]));
-      const named2 = first.map(([, , length, place], at) => {
-        const href = this.address(place);
-        const name = element("code", null, `%${this.data.instructions[place][0]}`);
+      this.ranks = new Map(first.map((bar, place2) => [bar, place2 + 1]));
+      const named2 = first.map(([, , length, place2], at) => {
+        const href = this.address(place2);
+        const name = element("code", null, `%${this.data.instructions[place2][0]}`);
         return element(
           "span",
           null,
@@ -6570,10 +6570,10 @@ var xlareport = (() => {
      * @param {number} width
      */
     bar(bar, y, width) {
-      const [, start, length, place, count] = bar;
+      const [, start, length, place2, count] = bar;
       const [left, right] = [start, start + length].map((time) => (time - this.from) / this.wide * width);
       const [x, wide] = [Math.max(-2, left), Math.max(1, Math.min(width + 2, right) - Math.max(-2, left))];
-      const [name, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
+      const [name, opcode, family, scope] = this.data.instructions[place2] ?? ["", "", "gray", -1];
       const words2 = count > 1 ? format.plural(count, "short event") : [`%${name}`, opcode].filter(Boolean).join(", ");
       const tooltip = `${words2}: ${duration(length)}, from ${duration(start)} on`;
       const box3 = drawn("rect", {
@@ -6597,12 +6597,12 @@ var xlareport = (() => {
         box3,
         ...label
       );
-      const href = count > 1 ? null : this.address(place);
+      const href = count > 1 ? null : this.address(place2);
       return href ? drawn("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": tooltip }, group) : group;
     }
     /** @param {number} place of an instruction: the address of what is around it, seen from the root */
-    address(place) {
-      const [name, opcode] = this.data.instructions[place];
+    address(place2) {
+      const [name, opcode] = this.data.instructions[place2];
       return opcode ? `${this.data.page}#node=${encodeURIComponent(name)}` : null;
     }
     /** Says what the colors mean. */
@@ -6631,9 +6631,9 @@ var xlareport = (() => {
       const room = element("div.xr-table");
       this.table.querySelector(".xr-table")?.remove();
       this.table.append(room);
-      const rows2 = this.step.bars.map(([lane, start, length, place, count]) => {
-        const [name, opcode] = this.data.instructions[place] ?? ["", ""];
-        const href = count > 1 ? null : this.address(place);
+      const rows2 = this.step.bars.map(([lane, start, length, place2, count]) => {
+        const [name, opcode] = this.data.instructions[place2] ?? ["", ""];
+        const href = count > 1 ? null : this.address(place2);
         const shown = count > 1 ? format.plural(count, "short event") : name;
         const cells = [start, length, href ? [shown, href] : shown, opcode || null, ...this.step.lanes[lane]];
         return cells;
@@ -6709,21 +6709,24 @@ var xlareport = (() => {
     const list2 = { rank: matches2[0].rank, hit: () => all };
     return here.length === 1 ? [...here, list2, ...others] : [list2, ...here, ...others];
   }
-  var OF_MODEL = /* @__PURE__ */ new Set(["params", "param", "parameters", "weights", "model", "batch_stats"]);
+  var OF_MODEL = /* @__PURE__ */ new Set(["params", "param", "parameters", "weights", "model", "batch_stats", "p"]);
   var OF_OPTIMIZER = new Set(
     "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
       " "
     )
   );
-  function isOptimizers(name) {
-    if (name.includes("/")) return false;
-    const word2 = name.split(/\W+/).find((part2) => OF_MODEL.has(part2) || OF_OPTIMIZER.has(part2));
-    return word2 !== void 0 && OF_OPTIMIZER.has(word2);
+  var isOptimizers = (name) => OF_OPTIMIZER.has(holderOf(name));
+  var isModels = (name) => OF_MODEL.has(holderOf(name));
+  function holderOf(name) {
+    const words2 = name.includes("/") ? [] : name.split(/\W+/);
+    return words2.find((part2) => OF_MODEL.has(part2) || OF_OPTIMIZER.has(part2)) ?? "";
   }
-  var modelFirst = (matches2) => [
-    ...matches2.filter((match) => !match.optimizers),
-    ...matches2.filter((match) => match.optimizers)
-  ];
+  function partsBelow(name) {
+    const parts = name.includes("/") ? [] : name.split(/[^\w-]+/).slice(1);
+    return parts.filter((part2) => /\D/.test(part2)).reverse();
+  }
+  var modelFirst = (matches2) => [...matches2].sort((left, right) => place(left) - place(right));
+  var place = ({ models, optimizers }) => models ? 0 : optimizers ? 2 : 1;
   var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
   var OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
   var backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : void 0);
@@ -6759,9 +6762,9 @@ var xlareport = (() => {
   function unpacked({ values: values3, stems = [], counts = [], numbers = [] }) {
     if (values3) return values3;
     const names2 = [];
-    for (const [place, stem] of stems.entries()) {
+    for (const [place2, stem] of stems.entries()) {
       let number = -2;
-      for (let left = counts[place]; left > 0; left -= 1) {
+      for (let left = counts[place2]; left > 0; left -= 1) {
         number += numbers[names2.length];
         names2.push(number < 0 ? stem : `${stem}.${number}`);
       }
@@ -6788,17 +6791,17 @@ var xlareport = (() => {
       this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
     }
     /** @param {string} kind @param {number} place */
-    span(kind, place) {
-      return this.value.spans[this.value.kinds[kind].spans[place]];
+    span(kind, place2) {
+      return this.value.spans[this.value.kinds[kind].spans[place2]];
     }
     /** @param {string} kind @param {number} place @returns {Hit} */
-    hit(kind, place) {
+    hit(kind, place2) {
       const text = (
         /** @type {{values: string[]}} */
-        this.kinds.get(kind).values[place]
+        this.kinds.get(kind).values[place2]
       );
-      const [first, last] = this.span(kind, place);
-      const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
+      const [first, last] = this.span(kind, place2);
+      const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place2] ?? -1]}, ` : "";
       const phase = kind === "op_name" ? phaseOf(text) : "";
       const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
       return {
@@ -6813,7 +6816,7 @@ var xlareport = (() => {
     }
     /** @param {number} first @param {number} last the numbers of snapshots */
     lifetime(first, last) {
-      const label = (place) => this.value.stages[place][2];
+      const label = (place2) => this.value.stages[place2][2];
       if (first === 0 && last === this.last) return "from the first snapshot to the last";
       if (last === this.last) return `since ${label(first)}`;
       if (first === last) return `only in ${label(first)}`;
@@ -6840,15 +6843,18 @@ var xlareport = (() => {
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *find(kind, ranked) {
       const lower = this.kinds.get(kind)?.lower ?? [];
-      for (let place = 0; place < lower.length; place += 1) {
-        const quality = ranked(lower[place]);
-        const score = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
-        const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
-        const gone = merged || NAMED3.has(kind) && this.span(kind, place)?.[1] !== this.last;
-        const size = lower[place].length;
-        const optimizers = kind === "op_name" && isOptimizers(lower[place]);
+      for (let place2 = 0; place2 < lower.length; place2 += 1) {
+        const plain = ranked(lower[place2]);
+        const score = plain < 0 && kind === "op_name" ? this.rankPlain(place2, ranked) : plain;
+        const merged = kind === "op_name" && score > 0 && isMerged(lower[place2]);
+        const gone = merged || NAMED3.has(kind) && this.span(kind, place2)?.[1] !== this.last;
+        const size = lower[place2].length;
+        const whose = kind === "op_name" && { models: isModels(lower[place2]), optimizers: isOptimizers(lower[place2]) };
+        const parts = kind === "op_name" ? partsBelow(lower[place2]) : [];
+        const at = parts.findIndex((name) => ranked(name) === 0);
         if (score >= 0) {
-          yield { rank: merged ? RANKS - 1 : score, gone, optimizers, size, hit: () => this.hit(kind, place) };
+          const quality = at >= 0 ? Math.min(at, 1) : merged ? RANKS - 1 : score;
+          yield { rank: quality, gone, part: at >= 0, ...whose, size, hit: () => this.hit(kind, place2) };
         }
       }
     }
@@ -6862,8 +6868,8 @@ var xlareport = (() => {
      * @param {(value: string) => number} ranked
      * @returns {number} the rank of what it is without transformations, never as the same; -1 for none
      */
-    rankPlain(place, ranked) {
-      const forms = this.plain()[place];
+    rankPlain(place2, ranked) {
+      const forms = this.plain()[place2];
       const ranks2 = forms.map(ranked).filter((quality) => quality >= 0);
       return ranks2.length ? Math.max(1, Math.min(...ranks2)) : -1;
     }
@@ -6875,27 +6881,31 @@ var xlareport = (() => {
       const lower = this.kinds.get("op_name")?.lower ?? [];
       const inside = `/${scope.replace(/\/$/, "")}/`;
       const isBelow = (name) => `/${name}`.includes(inside);
-      return [...lower.keys()].filter((place) => [lower[place], ...this.plain()[place]].some(isBelow));
+      return [...lower.keys()].filter((place2) => [lower[place2], ...this.plain()[place2]].some(isBelow));
     }
     /** @param {string} scope in lower case @returns {number[]} the op_names below it that the last snapshot has */
     finalBelow(scope) {
-      return this.below(scope).filter((place) => this.span("op_name", place)[1] === this.last);
+      return this.below(scope).filter((place2) => this.span("op_name", place2)[1] === this.last);
     }
     /**
      * @param {string} word in lower case
-     * @returns {string[]} the scopes of the last snapshot with the word in their names: `lm_loss` of `loss`, most first
+     * @returns {string[]} the scopes of the last snapshot with the word in their names: `lm_loss` of `loss`, else
+     * `layernorm` of `norm`; those of most op_names first
      */
     scopesWith(word2) {
       const counts = /* @__PURE__ */ new Map();
+      const whole2 = /* @__PURE__ */ new Set();
       const lower = this.kinds.get("op_name")?.lower ?? [];
-      for (const [place, name] of lower.entries()) {
-        if (!name.includes(word2) || this.span("op_name", place)[1] !== this.last) continue;
-        const levels = (this.plain()[place][0] ?? name).split("/").slice(0, -1);
+      for (const [place2, name] of lower.entries()) {
+        if (!name.includes(word2) || this.span("op_name", place2)[1] !== this.last) continue;
+        const levels = (this.plain()[place2][0] ?? name).split("/").slice(0, -1);
         for (const level of new Set(levels)) {
-          if (level.split("_").includes(word2)) counts.set(level, (counts.get(level) ?? 0) + 1);
+          if (level.split(/[\W_]+/).includes(word2)) whole2.add(level);
+          if (level.includes(word2)) counts.set(level, (counts.get(level) ?? 0) + 1);
         }
       }
-      const most = [...counts].sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
+      const all = [...counts].filter(([level]) => !whole2.size || whole2.has(level));
+      const most = all.sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
       return most.slice(0, LIKE).map(([level]) => level);
     }
     /**
@@ -6918,7 +6928,7 @@ var xlareport = (() => {
       const values3 = this.kinds.get("op_name")?.values ?? [];
       const text = written(values3[final[0]], scope.replace(/\/$/, ""));
       const words2 = text.split("/");
-      const isListed = final.some((place) => words2.every((word2) => outerLevels(values3[place]).includes(word2)));
+      const isListed = final.some((place2) => words2.every((word2) => outerLevels(values3[place2]).includes(word2)));
       const count = format.plural(final.length, "op_name");
       const { slug } = this.module;
       const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
@@ -6927,14 +6937,14 @@ var xlareport = (() => {
     }
     /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *stages(ranked) {
-      for (const [place, label] of this.labels.entries()) {
+      for (const [place2, label] of this.labels.entries()) {
         const quality = ranked(label);
-        if (quality >= 0) yield { rank: Math.max(1, quality), hit: () => this.stage(place, "a snapshot") };
+        if (quality >= 0) yield { rank: Math.max(1, quality), hit: () => this.stage(place2, "a snapshot") };
       }
     }
     /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
-    stage(place, note2) {
-      const [key, label] = this.value.stages[place];
+    stage(place2, note2) {
+      const [key, label] = this.value.stages[place2];
       return {
         text: label,
         note: `${note2}${this.where}`,
@@ -6944,7 +6954,7 @@ var xlareport = (() => {
     /** @param {string} opcode or an operation @returns {Hit[]} the steps that touched it, in any form but its end */
     touchedOpcode(opcode) {
       const started = this.forms(opcode).filter((form) => form === `${opcode}-start`);
-      return this.value.steps.flatMap(([place, touched]) => {
+      return this.value.steps.flatMap(([place2, touched]) => {
         const [added, removed, changed] = sum(
           [opcode, ...started].filter((form) => Object.hasOwn(touched, form)).map((form) => touched[form])
         );
@@ -6953,15 +6963,15 @@ var xlareport = (() => {
           removed && `${format.count(removed)} removed`,
           changed && `${format.count(changed)} changed`
         ];
-        return added || removed || changed ? [this.stage(place, changes.filter(Boolean).join(", "))] : [];
+        return added || removed || changed ? [this.stage(place2, changes.filter(Boolean).join(", "))] : [];
       });
     }
     /** @param {string} name of an instruction, in lower case @returns {Hit[]} the steps that touched it */
     touchedName(name) {
-      const place = this.kinds.get("instruction")?.lower.indexOf(name) ?? -1;
-      if (place < 0) return [];
+      const place2 = this.kinds.get("instruction")?.lower.indexOf(name) ?? -1;
+      if (place2 < 0) return [];
       return this.value.steps.flatMap(([step, , ...lists]) => {
-        const changes = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
+        const changes = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place2));
         return changes.length ? [this.stage(step, `%${name} ${changes.join(", ")}`)] : [];
       });
     }
@@ -7016,8 +7026,8 @@ var xlareport = (() => {
   var decode = (html) => html.replace(/&(?:lt|gt|quot|#39|amp);/g, (mark2) => MARKS[mark2]);
   function excerpt(text, query) {
     const wanted2 = query.trim().toLowerCase();
-    const place = wanted2 ? text.toLowerCase().indexOf(wanted2) : -1;
-    const start = place < LONGEST5 - wanted2.length ? 0 : text.lastIndexOf(" ", place - BEFORE) + 1;
+    const place2 = wanted2 ? text.toLowerCase().indexOf(wanted2) : -1;
+    const start = place2 < LONGEST5 - wanted2.length ? 0 : text.lastIndexOf(" ", place2 - BEFORE) + 1;
     const ending = text.slice(start);
     return `${start ? "\u2026 " : ""}${ending.length > LONGEST5 ? `${wholeWords(ending)} \u2026` : ending}`;
   }
@@ -7050,6 +7060,8 @@ var xlareport = (() => {
   var OWN = /* @__PURE__ */ new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
   var EXACT = /* @__PURE__ */ new Set(["module", "instruction", "opcode", "op_name"]);
   var GONE = 2.5;
+  var IN_SCOPE = 0.5;
+  var SHORTEST = 2;
   var LOOKED_AT = 50;
   var hasName = ({ kind, matches: matches2 }, query) => OWN.has(kind) && matches2.slice(0, LOOKED_AT).some((match) => {
     const name = match.hit().text.toLowerCase().replace(/^%/, "");
@@ -7057,6 +7069,7 @@ var xlareport = (() => {
     return !match.gone && name.replace(/\.\d+$/, "") === query;
   });
   var namesIt = ({ kind, matches: matches2 }) => (kind === "module" || kind === "instruction") && matches2.some(({ rank: rank2, gone }) => rank2 === 0 && !gone);
+  var isSame = ({ kind, matches: matches2 }) => (EXACT.has(kind) || kind === "topic") && matches2.some(({ rank: rank2, gone, part: part2 }) => rank2 === 0 && !gone && !part2);
   function putFirst(groups, query) {
     for (const group of groups) {
       if (group.best > 0 && group.matches.length && group.matches.every(({ gone }) => gone)) {
@@ -7064,12 +7077,16 @@ var xlareport = (() => {
       }
     }
     const of = (kind) => groups.find((group) => group.kind === kind);
-    const [touched, topic, scope, word2] = ["touched", "topic", "scope", "word"].map(of);
+    const [touched, topic, scope, word2, op_name] = ["touched", "topic", "scope", "word", "op_name"].map(of);
     if (touched) touched.best = 0;
     if (topic?.best === 0 && !groups.some(namesIt)) topic.best = -1;
     const isExact = groups.some((group) => EXACT.has(group.kind) && group.best === 0);
+    const isArgument = op_name?.matches.some(({ part: part2 }) => part2) ?? false;
+    if (op_name && isArgument && !groups.some(isSame)) op_name.best = -1;
+    if (scope?.best === 1 && query.length > SHORTEST) scope.best = IN_SCOPE;
     if (scope?.best === 0 && !isExact) scope.best = -1;
-    if (word2?.best === 0 && groups.some((group) => hasName(group, query))) word2.best = 1;
+    const isOwn = () => isArgument || scope?.best === IN_SCOPE || groups.some((group) => hasName(group, query));
+    if (word2?.best === 0 && isOwn()) word2.best = 1;
   }
 
   // src/search/row.js
@@ -7094,6 +7111,12 @@ var xlareport = (() => {
   var AT_FIRST = 40;
   var FILES = 2e4;
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
+  function namesOf({ name, key, role, slug }, query) {
+    const wanted2 = query.trim().toLowerCase();
+    const isOfFiles = !name.toLowerCase().includes(wanted2) && key.toLowerCase().startsWith(wanted2);
+    const hit = () => ({ text: name, note: isOfFiles ? `${role}, ${key}` : role, href: modulePage(slug) });
+    return [[isOfFiles ? key : name, hit]];
+  }
   var Search = class {
     constructor() {
       this.input = element("input", {
@@ -7157,12 +7180,12 @@ var xlareport = (() => {
      */
     addModules(modules) {
       const start = this.modules.length;
-      const added = modules.map(([slug, name, key, role, read2, changed], place) => ({
+      const added = modules.map(([slug, name, key, role, read2, changed], place2) => ({
         slug,
         name,
         key,
         role,
-        order: start + place,
+        order: start + place2,
         read: read2 === 1,
         changed: changed === 1
       }));
@@ -7287,10 +7310,7 @@ var xlareport = (() => {
       }
       if (!front2) return [];
       if (kind === "module") {
-        return this.modules.map((module) => [
-          module.name,
-          () => ({ text: module.name, note: module.role, href: modulePage(module.slug) })
-        ]);
+        return this.modules.flatMap((module) => namesOf(module, this.input.value));
       }
       if (kind === "finding") {
         return front2.findings.map(([number, title2]) => [
@@ -7509,12 +7529,12 @@ var xlareport = (() => {
   function closing(line3, open) {
     let depth = 0;
     let quoted = false;
-    for (let place = open; place < line3.length; place += 1) {
-      const character = line3[place];
-      if (quoted && character === "\\") place += 1;
+    for (let place2 = open; place2 < line3.length; place2 += 1) {
+      const character = line3[place2];
+      if (quoted && character === "\\") place2 += 1;
       else if (character === '"') quoted = !quoted;
       else if (!quoted && character === "{") depth += 1;
-      else if (!quoted && character === "}" && --depth === 0) return place + 1;
+      else if (!quoted && character === "}" && --depth === 0) return place2 + 1;
     }
     return line3.length;
   }
@@ -7524,23 +7544,23 @@ var xlareport = (() => {
       /** @type {Node[]} */
       []
     );
-    let place = 0;
+    let place2 = 0;
     for (const [start, end] of quietParts(text)) {
-      nodes.push(...marked(line3, place, start), element("span.xr-quiet", null, ...marked(line3, start, end)));
-      place = end;
+      nodes.push(...marked(line3, place2, start), element("span.xr-quiet", null, ...marked(line3, start, end)));
+      place2 = end;
     }
-    return [...nodes, ...marked(line3, place, text.length)];
+    return [...nodes, ...marked(line3, place2, text.length)];
   }
   function marked(line3, start, end) {
     const nodes = (
       /** @type {Node[]} */
       []
     );
-    let place = 0;
+    let place2 = 0;
     for (const { text, changed } of line3) {
-      const part2 = text.slice(Math.max(0, start - place), Math.max(0, end - place));
+      const part2 = text.slice(Math.max(0, start - place2), Math.max(0, end - place2));
       if (part2) nodes.push(changed ? element("mark", null, part2) : document.createTextNode(part2));
-      place += text.length;
+      place2 += text.length;
     }
     return nodes;
   }
@@ -7550,8 +7570,8 @@ var xlareport = (() => {
     const stored = numbers.flat().filter((number) => number >= 0);
     const store = stored.length && diff.texts ? await openTexts(diff.texts) : null;
     const loaded2 = new Map(
-      (await store?.numbered(stored) ?? []).map((line3, place) => [
-        stored[place],
+      (await store?.numbered(stored) ?? []).map((line3, place2) => [
+        stored[place2],
         bare(line3)
       ])
     );
@@ -7568,10 +7588,10 @@ var xlareport = (() => {
       return line3;
     });
     const ends = sums(diff.hunks);
-    return unfold(diff.titles).map((computation, place) => ({
+    return unfold(diff.titles).map((computation, place2) => ({
       computation,
-      lines: lines3.slice(ends[place] - diff.hunks[place], ends[place]),
-      continued: place === 0 && diff.continued === true
+      lines: lines3.slice(ends[place2] - diff.hunks[place2], ends[place2]),
+      continued: place2 === 0 && diff.continued === true
     }));
   }
   var bare = (line3) => line3.startsWith("  ") ? line3.slice(2) : line3.slice(0, -2);
@@ -7594,8 +7614,8 @@ var xlareport = (() => {
       []
     );
     const seen = /* @__PURE__ */ new Set();
-    for (const [place, step] of steps.entries()) {
-      const around = tree.filter(({ first, last: last2 }) => first <= place && place <= last2);
+    for (const [place2, step] of steps.entries()) {
+      const around = tree.filter(({ first, last: last2 }) => first <= place2 && place2 <= last2);
       around.sort((left, right) => right.last - right.first - (left.last - left.first));
       const range = around.at(-1) ?? null;
       const last = all.at(-1);
@@ -7788,9 +7808,9 @@ var xlareport = (() => {
       item.setAttribute("aria-current", "true");
       const fold = item.closest("details");
       if (fold) fold.open = true;
-      const [around, place] = [this.root.getBoundingClientRect(), item.getBoundingClientRect()];
-      if (place.top < around.top || place.bottom > around.bottom) {
-        this.root.scrollTop += place.top - around.top - around.height / 3;
+      const [around, place2] = [this.root.getBoundingClientRect(), item.getBoundingClientRect()];
+      if (place2.top < around.top || place2.bottom > around.bottom) {
+        this.root.scrollTop += place2.top - around.top - around.height / 3;
       }
     }
   };
@@ -8031,8 +8051,8 @@ var xlareport = (() => {
     return element(
       "span",
       null,
-      ...all.flatMap((name, place) => [
-        place ? ", " : "",
+      ...all.flatMap((name, place2) => [
+        place2 ? ", " : "",
         typeof name === "number" ? `and ${format.count(name)} more` : nameNode(name)
       ])
     );
@@ -8048,7 +8068,7 @@ var xlareport = (() => {
       element("td", null, ...sentence(example.reason ?? ""), " ", gradeChip(example.grade))
     );
   }
-  function kindPart(groups, place) {
+  function kindPart(groups, place2) {
     const [{ kind, label }] = groups;
     const count = groups.reduce((sum2, group) => sum2 + group.count, 0);
     const weakest = groups.map((group) => group.grade ?? "").sort((left, right) => ORDER2.indexOf(right) - ORDER2.indexOf(left))[0];
@@ -8058,7 +8078,7 @@ var xlareport = (() => {
     ];
     const part2 = element(
       "details.xr-group",
-      { open: place === 0 },
+      { open: place2 === 0 },
       element(
         "summary",
         null,
@@ -8101,7 +8121,7 @@ var xlareport = (() => {
     const words2 = `+${format.count(count)} more`;
     const row4 = (content) => element("tr", null, element("td.xr-muted", { colspan: 5 }, content));
     if (!next) return row4(words2);
-    const [key, place] = next;
+    const [key, place2] = next;
     const button = element("button.xr-button", { type: "button" }, words2);
     const shown = row4(button);
     button.onclick = async () => {
@@ -8109,7 +8129,7 @@ var xlareport = (() => {
       try {
         const rows2 = (
           /** @type {Example[][]} */
-          (await load(key))[place].map(exampleRow)
+          (await load(key))[place2].map(exampleRow)
         );
         const more = moreRow(count - rows2.length, rest2);
         shown.replaceWith(...rows2, ...more ? [more] : []);
@@ -8124,9 +8144,9 @@ var xlareport = (() => {
   function kindParts(groups) {
     const kinds3 = [...new Set(groups.map(({ kind }) => kind))];
     return kinds3.map(
-      (kind, place) => kindPart(
+      (kind, place2) => kindPart(
         groups.filter((group) => group.kind === kind),
-        place
+        place2
       )
     );
   }
@@ -8206,7 +8226,7 @@ var xlareport = (() => {
     );
   }
   function leftOutPart(lines3, places2) {
-    const item = (line3, number) => element("li", null, ...sentence(line3), ...places2.filter((place) => place.line === number).map(placePart));
+    const item = (line3, number) => element("li", null, ...sentence(line3), ...places2.filter((place2) => place2.line === number).map(placePart));
     const summary2 = element("summary", null, `Other changes (${lines3.length})`);
     return filledOnOpening(element("details.xr-fold.xr-left-out", null, summary2), () => {
       const list2 = element("ul", null, ...lines3.map(item));
@@ -8299,15 +8319,15 @@ var xlareport = (() => {
     /** @param {1 | -1} direction */
     neighbor(direction2) {
       const { steps } = this.index;
-      let place = this.current + direction2;
+      let place2 = this.current + direction2;
       const skipped = (step) => step.changed === false || isFirst(step, this.index);
-      while (place >= 0 && place < steps.length && skipped(steps[place])) place += direction2;
-      return place >= 0 && place < steps.length ? place : null;
+      while (place2 >= 0 && place2 < steps.length && skipped(steps[place2])) place2 += direction2;
+      return place2 >= 0 && place2 < steps.length ? place2 : null;
     }
     /** @param {1 | -1} direction */
     go(direction2) {
-      const place = this.neighbor(direction2);
-      if (place !== null) this.show(place);
+      const place2 = this.neighbor(direction2);
+      if (place2 !== null) this.show(place2);
     }
     /** @param {Step} step that the reader chose in the list */
     open(step) {
@@ -8315,10 +8335,10 @@ var xlareport = (() => {
       if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
     }
     /** @param {number} place */
-    show(place) {
-      if (place === this.current && !this.missing || !this.index.steps.length) return;
-      this.current = place;
-      const step = this.index.steps[place];
+    show(place2) {
+      if (place2 === this.current && !this.missing || !this.index.steps.length) return;
+      this.current = place2;
+      const step = this.index.steps[place2];
       state.set({ step: step.id });
       this.list.mark(step);
       const body = element("div.xr-step-body");
@@ -8476,9 +8496,9 @@ var xlareport = (() => {
     async fetchNext() {
       const shown = this.current;
       await new Promise((resolve) => setTimeout(resolve, AHEAD));
-      const place = this.neighbor(1);
-      if (shown !== this.current || place === null || !this.index.steps[place].changed) return;
-      this.load(this.index.steps[place]).then((story) => readDiff(story.diff)).catch(() => {
+      const place2 = this.neighbor(1);
+      if (shown !== this.current || place2 === null || !this.index.steps[place2].changed) return;
+      this.load(this.index.steps[place2]).then((story) => readDiff(story.diff)).catch(() => {
       });
     }
   };
@@ -8595,7 +8615,7 @@ var xlareport = (() => {
     search() {
       const words2 = this.find.value.toLowerCase();
       state.set({ find: words2 || null });
-      this.hits = words2 ? this.lines.flatMap((line3, place) => line3.toLowerCase().includes(words2) ? [place] : []) : [];
+      this.hits = words2 ? this.lines.flatMap((line3, place2) => line3.toLowerCase().includes(words2) ? [place2] : []) : [];
       this.hit = -1;
       const lines3 = `${format.plural(this.lines.length, "line")}, ${format.bytes(this.text?.size ?? 0)}`;
       this.counter.textContent = words2 ? `${format.plural(this.hits.length, "line")} found (Enter: next)` : lines3;
@@ -8631,7 +8651,7 @@ var xlareport = (() => {
         this.lines.length,
         first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE3
       );
-      const shown = this.lines.slice(first, last).map((line3, place) => this.row(line3, first + place));
+      const shown = this.lines.slice(first, last).map((line3, place2) => this.row(line3, first + place2));
       this.body.style.paddingTop = `${first * this.height}px`;
       this.body.style.paddingBottom = `${(this.lines.length - last) * this.height}px`;
       this.body.replaceChildren(...shown);
@@ -8645,17 +8665,17 @@ var xlareport = (() => {
      * @param {string} line
      * @param {number} place
      */
-    row(line3, place) {
+    row(line3, place2) {
       const number = element(
         "a.xr-whole-number",
         {
-          href: `#${new URLSearchParams({ text: this.text?.key ?? "", line: String(place + 1) })}`,
-          "aria-label": `Line ${place + 1}`
+          href: `#${new URLSearchParams({ text: this.text?.key ?? "", line: String(place2 + 1) })}`,
+          "aria-label": `Line ${place2 + 1}`
         },
-        place + 1
+        place2 + 1
       );
       return element(
-        place === this.marked ? "li.xr-whole-marked" : "li",
+        place2 === this.marked ? "li.xr-whole-marked" : "li",
         null,
         number,
         element("code", null, ...coloredLine(line3))
@@ -8882,7 +8902,7 @@ var xlareport = (() => {
     return data.ranges.map(([begin, share, often, bundles]) => {
       const runs = often === null ? "" : `, run ${format.plural(often, "time")}`;
       const words2 = `${hex(begin)} to ${hex(begin + bundles.length - 1)}: ${Math.round(share * 100)}% of all slots${runs}`;
-      const text = bundles.map((bundle, place) => `${hex(begin + place).padStart(7)}  ${bundle}`).join("\n");
+      const text = bundles.map((bundle, place2) => `${hex(begin + place2).padStart(7)}  ${bundle}`).join("\n");
       const find = element(
         "button.xr-button",
         { type: "button", onclick: () => strip.show(begin - bundles.length, begin + 2 * bundles.length) },
@@ -8911,17 +8931,17 @@ var xlareport = (() => {
     const choice = element(
       "select",
       { "aria-label": "Program" },
-      ...loaded2.programs.map(([name], place) => element("option", { value: place }, name))
+      ...loaded2.programs.map(([name], place2) => element("option", { value: place2 }, name))
     );
     const room = element("div");
     host.append(element("label.xr-ask-box", null, "Program ", choice), room);
-    const show5 = async (place) => {
+    const show5 = async (place2) => {
       const schedule = (
         /** @type {Schedule} */
-        await load(`${key}-${place}`)
+        await load(`${key}-${place2}`)
       );
-      choice.value = String(place);
-      const links = loaded2.programs[place][1].map(
+      choice.value = String(place2);
+      const links = loaded2.programs[place2][1].map(
         ([name, address3]) => element("li", null, element("a", { href: insideReport(address3) }, name))
       );
       const chart = element("div");

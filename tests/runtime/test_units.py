@@ -56,6 +56,8 @@ def test_differences_carry_their_sign() -> None:
     assert [units.signed_share(share) for share in shares] == [
         *("+12.3%", "\N{MINUS SIGN}0.1%", "<0.1% less", "<0.1% more", "+0.0%")
     ]
+    factors = [units.signed_share(change) for change in (8.99, 9, 928.0, 12345.6)]
+    assert factors == ["+899.0%", "10x", "929x", "12,347x"]
     assert [units.signed(one) for one in (5, 0, -1234)] == ["+5", "±0", "\N{MINUS SIGN}1,234"]
 
 

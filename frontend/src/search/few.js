@@ -77,7 +77,7 @@ export function filesFirst(matches, query, key, listed) {
 }
 
 /** Words of the paths of arguments: what holds a model's, and what holds an optimizer's. */
-const OF_MODEL = new Set(["params", "param", "parameters", "weights", "model", "batch_stats"]);
+const OF_MODEL = new Set(["params", "param", "parameters", "weights", "model", "batch_stats", "p"]);
 const OF_OPTIMIZER = new Set(
   "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
     " ",
@@ -88,17 +88,31 @@ const OF_OPTIMIZER = new Set(
  * @param {string} name in lower case: of an argument, as `state['mu']['w']`, or what was typed
  * @returns {boolean} whether it is an optimizer's, by its outermost word that says so
  */
-export function isOptimizers(name) {
-  if (name.includes("/")) return false;
-  const word = name.split(/\W+/).find((part) => OF_MODEL.has(part) || OF_OPTIMIZER.has(part));
-  return word !== undefined && OF_OPTIMIZER.has(word);
+export const isOptimizers = (name) => OF_OPTIMIZER.has(holderOf(name));
+
+/** @param {string} name in lower case: of an argument @returns {boolean} whether it is a model's */
+export const isModels = (name) => OF_MODEL.has(holderOf(name));
+
+/** @param {string} name in lower case @returns {string} the outermost word that says whose it is; else nothing */
+function holderOf(name) {
+  const words = name.includes("/") ? [] : name.split(/\W+/);
+  return words.find((part) => OF_MODEL.has(part) || OF_OPTIMIZER.has(part)) ?? "";
 }
 
-/** @param {Found[]} matches @returns {Found[]} the same, the state of an optimizer at the end */
-export const modelFirst = (matches) => [
-  ...matches.filter((match) => !match.optimizers),
-  ...matches.filter((match) => match.optimizers),
-];
+/**
+ * @param {string} name in lower case: of an argument, as `state.params['mlp']['w'][0]`, or an op_name
+ * @returns {string[]} the parts of an argument's name below its root, the last first: `w`, `mlp`, `params`
+ */
+export function partsBelow(name) {
+  const parts = name.includes("/") ? [] : name.split(/[^\w-]+/).slice(1);
+  return parts.filter((part) => /\D/.test(part)).reverse();
+}
+
+/** @param {Found[]} matches @returns {Found[]} the same, a model's arguments first, the state of an optimizer at the end */
+export const modelFirst = (matches) => [...matches].sort((left, right) => place(left) - place(right));
+
+/** @param {Found} match */
+const place = ({ models, optimizers }) => (models ? 0 : optimizers ? 2 : 1);
 
 const OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
 /** Flags of the TPU compiler with another beginning: of its oldest part, generations, SparseCore, Mosaic, fast memory. */

@@ -6,7 +6,7 @@
 import { format } from "../core/format.js";
 import { listedInstructions, listedScopes, modulePage, placeOf } from "../core/pages.js";
 import { load } from "../core/payloads.js";
-import { isOptimizers } from "./few.js";
+import { isModels, isOptimizers, partsBelow } from "./few.js";
 import { isMerged, outerLevels, phaseOf, plainPaths } from "../names/op_names.js";
 
 /** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
@@ -17,7 +17,7 @@ const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
-/** @typedef {{rank: number, gone?: boolean, optimizers?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; `optimizers` if it is an argument with state of an optimizer; it has `size` letters */
+/** @typedef {{rank: number, gone?: boolean, part?: boolean, models?: boolean, optimizers?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; `part` if it is an argument of which a part is what was typed; `models` and `optimizers` if it is an argument of either; it has `size` letters */
 
 /**
  * @param {string} value in lower case
@@ -139,15 +139,18 @@ export class ModuleIndex {
   *find(kind, ranked) {
     const lower = this.kinds.get(kind)?.lower ?? [];
     for (let place = 0; place < lower.length; place += 1) {
-      const quality = ranked(lower[place]);
-      const score = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
+      const plain = ranked(lower[place]);
+      const score = plain < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : plain;
       const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
       const gone = merged || (NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last);
       const size = lower[place].length;
-      const optimizers = kind === "op_name" && isOptimizers(lower[place]);
+      const whose = kind === "op_name" && { models: isModels(lower[place]), optimizers: isOptimizers(lower[place]) };
+      const parts = kind === "op_name" ? partsBelow(lower[place]) : [];
+      const at = parts.findIndex((name) => ranked(name) === 0);
       // several together are never what was meant by a part of them
       if (score >= 0) {
-        yield { rank: merged ? RANKS - 1 : score, gone, optimizers, size, hit: () => this.hit(kind, place) };
+        const quality = at >= 0 ? Math.min(at, 1) : merged ? RANKS - 1 : score;
+        yield { rank: quality, gone, part: at >= 0, ...whose, size, hit: () => this.hit(kind, place) };
       }
     }
   }
@@ -187,20 +190,25 @@ export class ModuleIndex {
 
   /**
    * @param {string} word in lower case
-   * @returns {string[]} the scopes of the last snapshot with the word in their names: `lm_loss` of `loss`, most first
+   * @returns {string[]} the scopes of the last snapshot with the word in their names: `lm_loss` of `loss`, else
+   * `layernorm` of `norm`; those of most op_names first
    */
   scopesWith(word) {
     /** @type {Map<string, number>} */
     const counts = new Map();
+    /** @type {Set<string>} */
+    const whole = new Set();
     const lower = this.kinds.get("op_name")?.lower ?? [];
     for (const [place, name] of lower.entries()) {
       if (!name.includes(word) || this.span("op_name", place)[1] !== this.last) continue;
       const levels = (this.plain()[place][0] ?? name).split("/").slice(0, -1);
       for (const level of new Set(levels)) {
-        if (level.split("_").includes(word)) counts.set(level, (counts.get(level) ?? 0) + 1);
+        if (level.split(/[\W_]+/).includes(word)) whole.add(level);
+        if (level.includes(word)) counts.set(level, (counts.get(level) ?? 0) + 1);
       }
     }
-    const most = [...counts].sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
+    const all = [...counts].filter(([level]) => !whole.size || whole.has(level));
+    const most = all.sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
     return most.slice(0, LIKE).map(([level]) => level);
   }
 

@@ -27,6 +27,10 @@ const OWN = new Set(["instruction", "computation", "opcode", "op_name", "scope"]
 const EXACT = new Set(["module", "instruction", "opcode", "op_name"]);
 /** After what an op_name has as a word, before what has the query inside of one. */
 const GONE = 2.5;
+/** Before what begins with the query: a scope with it as a word. */
+const IN_SCOPE = 0.5;
+/** Letters of a query that may be a part of any scope. */
+const SHORTEST = 2;
 /** Results of a group in which the same name with a number is looked for. */
 const LOOKED_AT = 50;
 
@@ -47,8 +51,12 @@ const hasName = ({ kind, matches }, query) =>
 const namesIt = ({ kind, matches }) =>
   (kind === "module" || kind === "instruction") && matches.some(({ rank, gone }) => rank === 0 && !gone);
 
+/** @param {Group} group @returns {boolean} whether it has what was typed, besides a part of an argument */
+const isSame = ({ kind, matches }) =>
+  (EXACT.has(kind) || kind === "topic") && matches.some(({ rank, gone, part }) => rank === 0 && !gone && !part);
+
 /**
- * Sets the ranks of groups: a section of the report and a scope that were typed come first, an entry
+ * Sets the ranks of groups: an argument of which a part was typed, a section of the report and a scope that were typed come first, an entry
  * of the glossary after names of the program, names that only earlier snapshots have after those of
  * the last.
  * @param {Group[]} groups
@@ -61,10 +69,14 @@ export function putFirst(groups, query) {
     }
   }
   const of = (/** @type {string} */ kind) => groups.find((group) => group.kind === kind);
-  const [touched, topic, scope, word] = ["touched", "topic", "scope", "word"].map(of);
+  const [touched, topic, scope, word, op_name] = ["touched", "topic", "scope", "word", "op_name"].map(of);
   if (touched) touched.best = 0;
   if (topic?.best === 0 && !groups.some(namesIt)) topic.best = -1;
   const isExact = groups.some((group) => EXACT.has(group.kind) && group.best === 0);
+  const isArgument = op_name?.matches.some(({ part }) => part) ?? false;
+  if (op_name && isArgument && !groups.some(isSame)) op_name.best = -1;
+  if (scope?.best === 1 && query.length > SHORTEST) scope.best = IN_SCOPE;
   if (scope?.best === 0 && !isExact) scope.best = -1;
-  if (word?.best === 0 && groups.some((group) => hasName(group, query))) word.best = 1;
+  const isOwn = () => isArgument || scope?.best === IN_SCOPE || groups.some((group) => hasName(group, query));
+  if (word?.best === 0 && isOwn()) word.best = 1;
 }

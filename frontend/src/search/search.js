@@ -47,6 +47,18 @@ const FILES = 20000;
 /** @type {ReportIndex} */
 const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
 
+/**
+ * @param {Module} module
+ * @param {string} query
+ * @returns {[string, () => Hit][]} it by its name, and by what its files begin with if the name has not what was typed
+ */
+function namesOf({ name, key, role, slug }, query) {
+  const wanted = query.trim().toLowerCase();
+  const isOfFiles = !name.toLowerCase().includes(wanted) && key.toLowerCase().startsWith(wanted);
+  const hit = () => ({ text: name, note: isOfFiles ? `${role}, ${key}` : role, href: modulePage(slug) });
+  return [[isOfFiles ? key : name, hit]];
+}
+
 class Search {
   constructor() {
     this.input = element("input", {
@@ -256,10 +268,7 @@ class Search {
     }
     if (!front) return [];
     if (kind === "module") {
-      return this.modules.map((module) => [
-        module.name,
-        () => ({ text: module.name, note: module.role, href: modulePage(module.slug) }),
-      ]);
+      return this.modules.flatMap((module) => namesOf(module, this.input.value));
     }
     if (kind === "finding") {
       return front.findings.map(([number, title]) => [

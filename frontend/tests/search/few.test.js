@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WORDS } from "../samples.js";
-import { distinct, explained, filesFirst, isOptimizers, ofBackends, topics } from "../../src/search/few.js";
+import {
+  distinct,
+  explained,
+  filesFirst,
+  isModels,
+  isOptimizers,
+  modelFirst,
+  ofBackends,
+  partsBelow,
+  topics,
+} from "../../src/search/few.js";
 
 test("entries of the glossary are found by name and by synonym", () => {
   const all = new Map(explained(WORDS));
@@ -54,6 +64,8 @@ for (const [name, is] of [
   ["params['norm']['mean']", false],
   ["x['w']", false],
   ["jit(f)/opt/mul", false],
+  ["st['p']['m']", false],
+  ["st['m']['p']", true],
 ]) {
   test(`${name} is ${is ? "" : "not "}the state of an optimizer`, () => assert.equal(isOptimizers(name), is));
 }
@@ -68,4 +80,30 @@ test("of several files that of the module of the page comes first, else the list
   assert.deepEqual(texts(all, "m_1.f"), ["list t", "m_1.f.first.txt", "m_1.f.last.txt", "m_2.f.last.txt"]);
   assert.deepEqual(texts([all[0]], ""), ["m_1.f.first.txt"]);
   assert.deepEqual(texts([file("t", 0), all[0]], ""), ["t", "m_1.f.first.txt"]);
+});
+
+for (const [name, is] of [
+  ["st['p']['qkv']", true],
+  ["state.params['w']", true],
+  ["st['c']['qkv']", false],
+  ["st['m']['params']", false],
+  ["jit(f)/params/mul", false],
+]) {
+  test(`${name} is ${is ? "" : "not "}a model's`, () => assert.equal(isModels(name), is));
+}
+
+for (const [name, parts] of [
+  ["st['p']['att']['qkv']", ["qkv", "att", "p"]],
+  ["st['p']['head'][0]", ["head", "p"]],
+  ["state.params['dense_0'].kernel", ["kernel", "dense_0", "params"]],
+  ["p['emb']", ["emb"]],
+  ["x", []],
+  ["jit(f)/jvp(head)/mul", []],
+]) {
+  test(`${name} has ${parts.length} parts below its root`, () => assert.deepEqual(partsBelow(name), parts));
+}
+
+test("a model's arguments come first, the state of an optimizer last", () => {
+  const [optimizers, other, models] = [{ optimizers: true }, {}, { models: true }];
+  assert.deepEqual(modelFirst([optimizers, other, models]), [models, other, optimizers]);
 });

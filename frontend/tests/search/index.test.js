@@ -145,3 +145,23 @@ test("a word in the names of scopes finds these where no scope has the name", ()
   assert.deepEqual([...some.scope("gone")], []);
   assert.deepEqual([...some.scope("mul")], []);
 });
+
+test("a part of the names of scopes finds these where no scope has it as a word", () => {
+  const values = ["jit(f)/layernorm/mul", "jit(f)/attention/dot"];
+  const some = new ModuleIndex(MODULE, { ...VALUE, kinds: { op_name: { values, spans: [0, 0] } } }, false);
+  assert.deepEqual(texts(some.scope("norm")).at(0), [1, "layernorm"]);
+});
+
+test("an argument whose last part was typed is the same, with another part it begins with it", () => {
+  const values = ["st['c']['qkv']", "st['p']['qkv'][0]", "st['p']['qkv']['w']", "st['p']['qkv2']"];
+  const some = new ModuleIndex(MODULE, { ...VALUE, kinds: { op_name: { values, spans: [0, 0, 0, 0] } } }, false);
+  assert.deepEqual(
+    [...some.find("op_name", ranker("qkv"))].map(({ rank, part, models }) => [rank, part, models]),
+    [
+      [0, true, false],
+      [0, true, true],
+      [1, true, true],
+      [2, false, true],
+    ],
+  );
+});

@@ -46,3 +46,18 @@ test("names that only earlier snapshots have come after those of the last", () =
   };
   assert.deepEqual(ranks("w", same, group("op_name", 2, "params['w']")), [0, 2]);
 });
+
+test("an argument of which a part was typed comes first unless a name is what was typed", () => {
+  const argument = group("op_name", 1, "st['p']['head'][0]");
+  argument.matches[0].part = true;
+  const word = group("word", 0, "head");
+  assert.deepEqual(ranks("head", group("touched", 1, "0001"), argument, word), [0, -1, 1]);
+  const again = { ...argument, best: 1 };
+  assert.deepEqual(ranks("head", group("instruction", 0, "%head"), again), [0, 1]);
+});
+
+test("a scope with the query as a word comes before an entry of the glossary and before steps", () => {
+  const [stages, scope, word] = [group("stages", 1, "0001"), group("scope", 1, "lm_loss"), group("word", 0, "loss")];
+  assert.deepEqual(ranks("loss", stages, scope, word), [1, 0.5, 1]);
+  assert.deepEqual(ranks("lo", { ...stages, best: 1 }, { ...scope, best: 1 }), [1, 1]);
+});

@@ -7,7 +7,7 @@ import { installSearch } from "../../src/search/search.js";
 const SEARCH = {
   modules: [
     ["x", "jit_step", "x", "main", 1, 1],
-    ["y", "jit_other", "y", "", 0, 0],
+    ["y", "jit_other", "module_0043.jit_other_7", "", 0, 0],
   ],
   opcodes: { dot: [0], copy: [1] },
   scopes: { "layer/mlp": [0, 1] },
@@ -85,6 +85,13 @@ test("all kinds are found, the best group first", async () => {
   assert.deepEqual(ask(dialog, "jit_"), { "Modules 2": ["jit_step", "jit_other"] });
   assert.deepEqual(ask(dialog, "mlp"), { "Scopes 1": ["layer/mlp"] });
   assert.match(textOf(dialog), /jit_step and 1 more module/);
+});
+
+test("a module is found by what its files begin with, before the list of these files", async () => {
+  const dialog = await opened();
+  payloads.get("files").rows.push(["module_0043.jit_other_7.txt", "HLO"]);
+  assert.equal(Object.keys(ask(dialog, "module_0043"))[0], "Modules 1");
+  assert.match(textOf(dialog), /module_0043\.jit_other_7/);
 });
 
 test("it says how much was searched", async () => {

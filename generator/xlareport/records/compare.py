@@ -22,6 +22,7 @@ from xlareport.analysis.compare.memory_spaces import (
     compare_spaces,
     name_device_memory,
 )
+from xlareport.analysis.compare.merged_products import join_merged
 from xlareport.analysis.compare.moved_work import align_facts
 from xlareport.analysis.compare.operations import OperationChange
 from xlareport.analysis.compare.parting import parting
@@ -270,7 +271,7 @@ def _operations(comparison: Comparison) -> Iterator[OperationChange]:
     """Yield the first of the operations that differ."""
     if comparison.base is None or comparison.head is None or comparison.same:
         return
-    changes = align_facts(comparison.base.facts, comparison.head.facts)
+    changes = join_merged(align_facts(comparison.base.facts, comparison.head.facts))
     different = (
         change for change in changes if change.seconds or change.bytes or not change.in_both
     )

@@ -140,8 +140,16 @@ def signed(number: int) -> str:
     return count(number) if number < 0 else f"+{count(number)}"
 
 
+_TENFOLD = 9
+
+
 def signed_share(fraction: float) -> str:
-    """Return a relative change with its sign: `+1.5%`; one that is not 0 is never written as 0."""
+    """Return a relative change with its sign: `+1.5%`; one that is not 0 is never written as 0.
+
+    What is ten times as much or more is a factor: `929x`.
+    """
+    if fraction >= _TENFOLD:
+        return f"{fraction + 1:,.0f}x"
     text = f"{abs(fraction):.1%}"
     if fraction and text == "0.0%":
         return f"<0.1% {'more' if fraction > 0 else 'less'}"

@@ -8,7 +8,13 @@ from typing import cast
 from tests.analysis.compare.conftest import compared
 
 from xlareport.analysis.compare.comparison import Comparison, compare_figure
-from xlareport.analysis.compare.effects import UNKNOWN, Effect, rank_effect, rest_effect
+from xlareport.analysis.compare.effects import (
+    UNKNOWN,
+    Effect,
+    rank_effect,
+    rest_effect,
+    whole_effect,
+)
 from xlareport.pages.compare.first_page import effect_words
 
 Unpack = Callable[[str], Path]
@@ -93,3 +99,13 @@ def test_the_largest_share_of_the_program_comes_first() -> None:
     assert effect_words(rest_effect(UNKNOWN, [])) == ""
     assert rank_effect(UNKNOWN, main) == rank_effect(ordered[-1], None)
     assert rank_effect(UNKNOWN, None) > rank_effect(Effect(seconds=1e-9), None)
+
+
+def test_a_few_bytes_of_the_memory_are_no_effect() -> None:
+    def memory(base: int, head: int) -> int | None:
+        quantities = (compare_figure("allocated_bytes", base, head),)
+        return whole_effect(cast("Comparison", SimpleNamespace(quantities=quantities))).memory_bytes
+
+    assert memory(1_687_151_000, 1_687_151_032) == 0
+    assert memory(1_000, 1_032) == 32
+    assert memory(0, 32) == 32

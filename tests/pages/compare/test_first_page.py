@@ -110,11 +110,14 @@ def test_a_time_that_cannot_be_compared_is_neither_better_nor_worse(
 @pytest.mark.parametrize(
     ("base", "head", "shown"),
     [
-        (1_687_151_000, 1_687_151_032, ("1.6 GiB", "1.6 GiB", "the same")),
-        (200 << 10, (200 << 10) + 100, ("200.0 KiB", "200.1 KiB", "<0.1% more")),
+        (1_687_151_000, 1_687_151_032, ("1.6 GiB", "1.6 GiB", "+32 B")),
+        (1_687_151_032, 1_687_151_000, ("1.6 GiB", "1.6 GiB", "\N{MINUS SIGN}32 B")),
+        (200 << 10, (200 << 10) + 100, ("200 KiB", "200 KiB", "+100 B")),
+        (200 << 10, 201 << 10, ("200 KiB", "201 KiB", "+0.5%")),
+        (1 << 20, 1 << 20, ("1.0 MiB", "1.0 MiB", "the same")),
     ],
 )
-def test_a_figure_differs_where_its_digits_do(
+def test_bytes_that_no_digits_would_show_are_the_change(
     base: int, head: int, shown: tuple[str, str, str]
 ) -> None:
     quantity = compare_figure("occupied_peak_bytes", base, head)

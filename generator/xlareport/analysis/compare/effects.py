@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from xlareport.analysis.compare.comparison import Comparison, Sketched
+from xlareport.analysis.compare.comparison import Comparison, Quantity, Sketched
 from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
 from xlareport.analysis.compare.loop_changes import find_time_in_trips, find_trip_changes
 from xlareport.analysis.compare.moved_work import align_facts
@@ -15,6 +15,8 @@ from xlareport.analysis.source.scopes import Phase
 
 _Number = TypeVar("_Number", int, float)
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
+_LEAST = 0.0005
+"""Share of the memory; a smaller change of it is no effect."""
 
 
 class Effect(Struct, frozen=True):
@@ -40,7 +42,7 @@ UNKNOWN = Effect()
 def whole_effect(comparison: Comparison) -> Effect:
     """Return the change of the whole module, which an only cause has to itself."""
     changes = {
-        quantity.name: quantity.head - quantity.base
+        quantity.name: 0 if _is_small(quantity) else quantity.head - quantity.base
         for quantity in comparison.quantities
         if quantity.base is not None and quantity.head is not None
     }
@@ -52,6 +54,10 @@ def whole_effect(comparison: Comparison) -> Effect:
         kernels=changes.get("kernels"),
         sent_bytes=changes.get("wire_bytes"),
     )
+
+
+def _is_small(quantity: Quantity) -> bool:
+    return quantity.name in _MEMORY and abs(quantity.change or 0) < _LEAST and bool(quantity.base)
 
 
 def rest_effect(whole: Effect, known: Sequence[Effect]) -> Effect:

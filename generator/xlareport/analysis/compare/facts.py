@@ -119,7 +119,7 @@ def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
         collective_types=count_collective_types(hlo),
         typed_products=list_typed_products(hlo),
         spaces=tuple(list_spaces(module, costed.backend)),
-        collectives=list_collectives(hlo, shares.seconds),
+        collectives=list_collectives(hlo, cost, shares.seconds),
     )
 
 

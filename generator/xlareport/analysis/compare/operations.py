@@ -278,6 +278,8 @@ class OperationChange(Struct, frozen=True):
     key: OperationKey
     base: Operation | None
     head: Operation | None
+    merged: tuple[OperationKey, ...] = ()
+    """Operations that are counted here: their matmuls and its own are one in one of the modules."""
 
     @property
     def in_both(self) -> bool:

@@ -1,11 +1,15 @@
-"""Which collectives only one of two modules has, by kind, scope and shape."""
+"""Which collectives only one of two modules has, by kind, scope and size of what they combine."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.collectives.find import Collective, find_collectives
+from xlareport.analysis.compare.collective_members import CombinedMember, list_members
+from xlareport.analysis.compare.operations import OperationKey
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.scopes import (
     Phase,
     mask_numbers,
@@ -15,6 +19,7 @@ from xlareport.analysis.source.scopes import (
 )
 from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.hlo.shape import without_layout
+from xlareport.runtime.grouping import group_by_key
 
 
 class PlacedCollective(Struct, frozen=True):
@@ -32,25 +37,39 @@ class PlacedCollective(Struct, frozen=True):
     """Its name in its own module."""
     seconds: float
     """Roofline seconds of all its executions in one run."""
+    sent_bytes: int = 0
+    """Bytes that a device sends in all its executions in one run."""
+    executions: int | None = None
+    """In one run; None if not known."""
+    members: tuple[CombinedMember, ...] = ()
+    """What it combines, in the order of its operands."""
 
 
 class CollectiveChange(Struct, frozen=True):
-    """A collective that only one module has."""
+    """A collective that only one module has, or the part of it that only this one has."""
 
     in_head: bool
     """Whether the head has it, else the base."""
     collective: PlacedCollective
+    """The seconds and bytes are those of the members that only this module has."""
+    only_here: int = 1
+    """How many of its members only this module has."""
 
 
 def list_collectives(
-    module: HloModule, seconds: Mapping[InstructionKey, float]
+    module: HloModule, cost: ModuleCost, seconds: Mapping[InstructionKey, float]
 ) -> tuple[PlacedCollective, ...]:
     """Return the collectives of a module; `seconds` are those of instructions, fusions divided."""
-    return tuple(_placed(module, seconds, collective) for collective in find_collectives(module))
+    return tuple(
+        _placed(module, cost, seconds, collective) for collective in find_collectives(module)
+    )
 
 
 def _placed(
-    module: HloModule, seconds: Mapping[InstructionKey, float], collective: Collective
+    module: HloModule,
+    cost: ModuleCost,
+    seconds: Mapping[InstructionKey, float],
+    collective: Collective,
 ) -> PlacedCollective:
     body = module.by_name[collective.body[0]].by_name[collective.body[1]]
     outside = module.by_name[collective.computation].by_name
@@ -60,6 +79,7 @@ def _placed(
         outside[collective.done].shape if collective.done and not collective.inner else body.shape
     )
     keys = {collective.body, *((collective.computation, part) for part in collective.parts)}
+    own = cost.instructions.get(collective.key)
     return PlacedCollective(
         kind=collective.kind,
         phase=phase_of(first),
@@ -67,7 +87,40 @@ def _placed(
         shape=without_layout(shape.text),
         instruction=collective.instruction,
         seconds=sum(seconds.get(key, 0.0) for key in keys),
+        sent_bytes=_sent(cost, collective),
+        executions=own.executions if own else None,
+        members=list_members(module, collective.body, first),
     )
+
+
+def _sent(cost: ModuleCost, collective: Collective) -> int:
+    """Return the bytes that a device sends, by the first instruction that has the traffic."""
+    for key in (collective.key, collective.body):
+        own = cost.instructions.get(key)
+        if own is not None and own.traffic:
+            return own.wire_bytes * own.counted
+    return 0
+
+
+def is_of(change: CollectiveChange, key: OperationKey) -> bool:
+    """Return whether a collective that only one side has is of an operation."""
+    collective = change.collective
+    path = plain_path(f"{key.scope}/{key.op}" if key.scope else key.op)
+    return bool(key.op) and (collective.phase, collective.path) == (key.phase, path)
+
+
+class _Part(Struct, frozen=True):
+    """A member of a collective of one side."""
+
+    collective: PlacedCollective
+    member: CombinedMember
+    number: int
+    """Of the collective, in the order of its side."""
+
+    @property
+    def is_combined(self) -> bool:
+        """Whether the op_name may be that of another member: a pass combined several, or none."""
+        return len(self.collective.members) > 1 or not self.member.path
 
 
 def compare_collectives(
@@ -75,49 +128,93 @@ def compare_collectives(
 ) -> tuple[CollectiveChange, ...]:
     """Return what only one side has of the kinds whose counts differ, the slowest first.
 
-    Of the same kind and scope those of one shape are the same, then those of any shape: a
-    collective whose shape changed is not a new one.
+    The members of combined collectives are compared, as a pass may combine them otherwise. Of the
+    same kind and scope those of one size are the same, then those of any scope that run as often if
+    a pass combined them, then those of any size: a collective whose shape changed is not a new one.
     """
-    ours, theirs = _counts(base), _counts(head)
-    kinds = {kind for kind in ours | theirs if ours[kind] != theirs[kind]}
-    rest = [[placed for placed in side if placed.kind in kinds] for side in (base, head)]
-    for mark in (_with_shape, _without_shape):
-        rest = [_unmatched(rest[0], rest[1], mark), _unmatched(rest[1], rest[0], mark)]
-    changes = [
-        CollectiveChange(bool(side), collective)
-        for side, collectives in enumerate(rest)
-        for collective in collectives
-    ]
+    ours, theirs = list(_parts(base)), list(_parts(head))
+    counts = _counts(ours), _counts(theirs)
+    kinds = {kind for kind in counts[0] | counts[1] if counts[0][kind] != counts[1][kind]}
+    ours, theirs = (
+        [part for part in side if part.collective.kind in kinds] for side in (ours, theirs)
+    )
+    for mark in (_with_size, _of_any_scope, _of_any_size):
+        ours, theirs = _unmatched(ours, theirs, mark)
+    changes = [*_changes(ours, in_head=False), *_changes(theirs, in_head=True)]
     return tuple(sorted(changes, key=lambda change: -change.collective.seconds))
 
 
-def _counts(collectives: Iterable[PlacedCollective]) -> Counter[str]:
-    return Counter(collective.kind for collective in collectives)
+def _parts(collectives: Iterable[PlacedCollective]) -> Iterator[_Part]:
+    for number, collective in enumerate(collectives):
+        for member in _members(collective):
+            yield _Part(collective, member, number)
 
 
-def _with_shape(collective: PlacedCollective) -> tuple[str, ...]:
-    return *_without_shape(collective), collective.shape
+def _members(collective: PlacedCollective) -> tuple[CombinedMember, ...]:
+    """Return the members; the collective itself where they are not known."""
+    return collective.members or (CombinedMember(collective.phase, collective.path, None, 0),)
 
 
-def _without_shape(collective: PlacedCollective) -> tuple[str, ...]:
-    return collective.kind, collective.phase, collective.path
+def _counts(parts: Iterable[_Part]) -> Counter[str]:
+    return Counter(part.collective.kind for part in parts)
+
+
+_Mark = tuple[object, ...]
+
+
+def _with_size(part: _Part) -> _Mark:
+    known = part.member.elements
+    size = part.collective.shape if known is None else known
+    return *_of_any_size(part), size
+
+
+def _of_any_scope(part: _Part) -> _Mark | None:
+    if part.member.elements is None:
+        return None
+    return part.collective.kind, part.member.elements, part.collective.executions
+
+
+def _of_any_size(part: _Part) -> _Mark:
+    return part.collective.kind, part.member.phase, part.member.path
 
 
 def _unmatched(
-    these: Iterable[PlacedCollective],
-    others: Iterable[PlacedCollective],
-    mark: Callable[[PlacedCollective], tuple[str, ...]],
-) -> list[PlacedCollective]:
-    return list(_beyond(these, Counter(map(mark, others)), mark))
+    ours: Sequence[_Part], theirs: Sequence[_Part], mark: Callable[[_Part], _Mark | None]
+) -> tuple[list[_Part], list[_Part]]:
+    """Return what is left of both sides when the parts with the same mark are paired."""
+    waiting = group_by_key((mark(part), part) for part in theirs)
+    rest, taken = [], set[int]()
+    for part in ours:
+        key = mark(part)
+        others = waiting.get(key, []) if key is not None else []
+        other = next((item for item in others if _may_be_same(part, item, mark)), None)
+        if other is None:
+            rest.append(part)
+        else:
+            others.remove(other)
+            taken.add(id(other))
+    return rest, [part for part in theirs if id(part) not in taken]
 
 
-def _beyond(
-    these: Iterable[PlacedCollective],
-    counts: Counter[tuple[str, ...]],
-    mark: Callable[[PlacedCollective], tuple[str, ...]],
-) -> Iterator[PlacedCollective]:
-    """Yield those beyond the counts of the other side."""
-    for collective in these:
-        counts[mark(collective)] -= 1
-        if counts[mark(collective)] < 0:
-            yield collective
+def _may_be_same(part: _Part, other: _Part, mark: Callable[[_Part], _Mark | None]) -> bool:
+    """Return whether parts with one mark are the same; of other scopes only combined ones."""
+    return mark is not _of_any_scope or part.is_combined or other.is_combined
+
+
+def _changes(parts: Iterable[_Part], *, in_head: bool) -> Iterator[CollectiveChange]:
+    """Yield the collectives of the parts, each with the share that the parts are of it."""
+    for own in group_by_key((part.number, part) for part in parts).values():
+        collective = own[0].collective
+        members = [part.member for part in own]
+        whole = sum(member.bytes for member in _members(collective))
+        share = sum(member.bytes for member in members) / whole if whole else 1.0
+        scopes = {(member.phase, member.path) for member in members}
+        phase, path = scopes.pop() if len(scopes) == 1 else (collective.phase, collective.path)
+        of_parts = replace(
+            collective,
+            phase=phase,
+            path=path,
+            seconds=collective.seconds * share,
+            sent_bytes=round(collective.sent_bytes * share),
+        )
+        yield CollectiveChange(in_head, of_parts, len(members))

@@ -81,7 +81,7 @@ def _figure(quantity: Quantity, label: str) -> FigureRow:
 def _both(quantity: Quantity) -> tuple[str, str]:
     """Return both values in words, with enough digits to distinguish them unless almost equal."""
     name, base, head = quantity.name, quantity.base, quantity.head
-    if base is not None and head is not None:
+    if base is not None and head is not None and not _is_few_bytes(quantity):
         if name.endswith(("nanoseconds", "microseconds")):
             unit = 1e9 if name.endswith("nanoseconds") else 1e6
             return units.times_apart(base / unit, head / unit)
@@ -146,11 +146,22 @@ def written(name: str, value: int | None) -> str:
 def _change(quantity: Quantity, *, looks_same: bool) -> str:
     if quantity.base is None or quantity.head is None:
         return "not known"
-    if looks_same:
+    if looks_same and not _is_few_bytes(quantity):
         return "the same"
+    if _is_few_bytes(quantity):
+        return _signed_bytes(quantity.head - quantity.base)
     if quantity.change is None:
         return "new"
     return units.signed_share(quantity.change)
+
+
+def _is_few_bytes(quantity: Quantity) -> bool:
+    """Return whether the difference is bytes that no digits of the figures would show."""
+    return "bytes" in quantity.name and 0 < abs(quantity.change or 0) < _WORTH_A_LOOK
+
+
+def _signed_bytes(number: int) -> str:
+    return f"{units.MINUS if number < 0 else '+'}{units.byte_size(abs(number))}"
 
 
 def figures_differ(figures: Sequence[Quantity]) -> bool:

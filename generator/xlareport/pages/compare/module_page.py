@@ -81,7 +81,10 @@ def _is_slower(time_change: TimeChange) -> bool:
 
 def page_tables(compared: ComparedRecord) -> Mapping[str, Table]:
     """Return the tables of operations, collectives and both profiles by their names."""
-    tables = {"operations": operations_table(compared.operations)} if compared.operations else {}
+    tables = {}
+    if compared.operations:
+        collectives = compared.one_sided_collectives
+        tables["operations"] = operations_table(compared.operations, collectives=collectives)
     if compared.one_sided_collectives:
         tables["collectives"] = collectives_table(compared.one_sided_collectives, end_of(compared))
     if compared.tpu_programs:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from xlareport.analysis.compare.merged_products import count_products
 from xlareport.analysis.compare.operations import Operation, OperationChange
+from xlareport.analysis.compare.placed_collectives import CollectiveChange, is_of
 from xlareport.analysis.source.scopes import Phase
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.runtime import units
@@ -15,8 +17,15 @@ _OPERATION = (
 _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
-def operations_table(changes: Sequence[OperationChange], address: str = "") -> Table:
-    """Return the table, the largest change first; its rows lead to `address` if there is one."""
+def operations_table(
+    changes: Sequence[OperationChange],
+    address: str = "",
+    collectives: Sequence[CollectiveChange] = (),
+) -> Table:
+    """Return the table, the largest change first; its rows lead to `address` if there is one.
+
+    `collectives` are those that only one side has.
+    """
     columns = (
         Column("Operation", "link" if address else "text", _OPERATION),
         Column("Phase"),
@@ -28,11 +37,15 @@ def operations_table(changes: Sequence[OperationChange], address: str = "") -> T
         Column("Bytes more", "int", "bytes accessed per run; those of a fusion are its root's"),
     )
     return Table(
-        columns, [_row(change, address) for change in changes], empty="No operation changed."
+        columns,
+        [_row(change, address, collectives) for change in changes],
+        empty="No operation changed.",
     )
 
 
-def _row(change: OperationChange, address: str) -> list[Cell]:
+def _row(
+    change: OperationChange, address: str, collectives: Sequence[CollectiveChange]
+) -> list[Cell]:
     key = change.key
     name = "/".join(filter(None, (key.scope, key.op)))
     name = name or "no op_name, nor of what it reads or feeds"
@@ -40,7 +53,7 @@ def _row(change: OperationChange, address: str) -> list[Cell]:
         [name, address] if address else name,
         str(key.phase),
         key.line or None,
-        "; ".join(what_changed(change)),
+        "; ".join(what_changed(change, collectives)),
         change.seconds * _MICROSECONDS,
         change.base.seconds * _MICROSECONDS if change.base else None,
         change.head.seconds * _MICROSECONDS if change.head else None,
@@ -48,15 +61,47 @@ def _row(change: OperationChange, address: str) -> list[Cell]:
     ]
 
 
-def what_changed(change: OperationChange) -> Iterator[str]:
-    """Yield the changes of an operation, in a few words each."""
+def what_changed(
+    change: OperationChange, collectives: Sequence[CollectiveChange] = ()
+) -> Iterator[str]:
+    """Yield the changes of an operation, in a few words each.
+
+    `collectives` are those that only one side has.
+    """
     base, head = change.base, change.head
     if base is None or head is None:
         recomputed = change.key.phase is Phase.RECOMPUTED
         appeared = "recomputed" if recomputed else "only in the head"
         yield appeared if base is None else "only in the base"
         return
-    yield from _types(base, head)
+    words = [
+        *_merged(change, base, head),
+        *(_collective(item) for item in collectives if is_of(item, change.key)),
+        *_types(base, head),
+    ]
+    if not change.merged:
+        words += _instructions(base, head)
+    yield from words or _accessed(change)
+
+
+def _merged(change: OperationChange, base: Operation, head: Operation) -> Iterator[str]:
+    if change.merged:
+        scopes = ((key.scope.rpartition("/")[2], key.op) for key in change.merged)
+        names = ", ".join("/".join(filter(None, scope)) for scope in scopes)
+        before, after = count_products(base), count_products(head)
+        matmuls = units.plural(after, "matmul")
+        merged = "merged" if after < before else "merged in the base"
+        yield f"{matmuls}, not {before:,}: {merged} with {names}"
+
+
+def _collective(change: CollectiveChange) -> str:
+    collective = change.collective
+    sent = units.byte_size(collective.sent_bytes)
+    sign = "+" if change.in_head else units.MINUS
+    return f"{sign}1 {collective.kind}: {sent} sent, {units.seconds(collective.seconds)}"
+
+
+def _instructions(base: Operation, head: Operation) -> Iterator[str]:
     more = sum(count for _, count in head.opcodes) - sum(count for _, count in base.opcodes)
     if more:
         sign = "+" if more > 0 else "\N{MINUS SIGN}"
@@ -68,15 +113,25 @@ def what_changed(change: OperationChange) -> Iterator[str]:
         yield "other opcodes"
 
 
+def _accessed(change: OperationChange) -> Iterator[str]:
+    """Yield what is left to tell of an operation with the same instructions."""
+    if change.bytes:
+        sign = "+" if change.bytes > 0 else "\N{MINUS SIGN}"
+        yield f"{sign}{units.byte_size(abs(change.bytes))} accessed"
+    elif change.seconds:
+        yield "not known"
+
+
 def _types(base: Operation, head: Operation) -> Iterator[str]:
     """Yield which floating-point type took the place of which, where like instructions agree.
 
     How many instructions have a type says nothing: fusions hold clones.
     """
     ours, theirs = _floats_by_opcode(base), _floats_by_opcode(head)
+    both = ours.keys() & theirs.keys()
     pairs = {
         (*ours[opcode], *theirs[opcode])
-        for opcode in ours.keys() & theirs.keys()
+        for opcode in both
         if ours[opcode].isdisjoint(theirs[opcode])
     }
     for pair in pairs if len(pairs) == 1 else ():
@@ -84,6 +139,10 @@ def _types(base: Operation, head: Operation) -> Iterator[str]:
             old, new = pair
             wider = _FLOATS.index(new) < _FLOATS.index(old)
             yield f"{'upcast to' if wider else 'in'} {new} instead of {old}"
+    gone = {kind for opcode in both for kind in ours[opcode] - theirs[opcode]}
+    left = {kind for opcode in both for kind in theirs[opcode]}
+    if not pairs and gone and len(left) == 1:
+        yield f"all in {left.pop()}, before partly {' and '.join(sorted(gone - left))}"
 
 
 _BOTH = 2
