@@ -25,8 +25,10 @@ from xlareport.analysis.matching.search.reasons import (
         ),
         (
             InHalves(3, "a", "b", are_complex=True),
-            "into 3 instructions on real and imaginary parts: "
-            "%a gives the real parts, %b the imaginary ones",
+            (
+                "into 3 instructions on real and imaginary parts: "
+                "%a gives the real parts, %b the imaginary ones"
+            ),
         ),
         (
             InHalves(1, "a", "b", are_complex=True),
