@@ -349,3 +349,27 @@ def test_a_result_of_which_a_new_one_takes_all_elements_stays(read: Read) -> Non
     known = other.pairing_before(was)
     assert known is not None
     assert "takes its elements" not in str(known.reason)
+
+
+def test_a_parameter_that_was_partitioned_goes_on_by_its_number(read: Read) -> None:
+    whole = """
+%body (p: f32[8,4], q: f32[8,4]) -> f32[] {
+  %p = f32[8,4]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  %q = f32[8,4]{1,0} parameter(1), sharding={devices=[2,1]<=[2]}
+  %pair = (f32[8,4]{1,0}, f32[8,4]{1,0}) tuple(%p, %q)
+  ROOT %r = f32[] custom-call(%pair), custom_call_target="f"
+}
+
+ENTRY %main (a: f32[8,4], b: f32[8,4]) -> f32[] {
+  %a = f32[8,4]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  %b = f32[8,4]{1,0} parameter(1), sharding={devices=[2,1]<=[2]}
+  ROOT %call = f32[] call(%a, %b), to_apply=%body
+}
+"""
+    share = (
+        whole.replace("[8,4]", "[4,4]").replace("%main", "%main_spmd").replace("%body", "%b_spmd")
+    )
+    share = share.replace("%p", "%s").replace("%q", "%t").replace('"f"', '"g"')
+    matching = match(read(whole), read(share))
+    for old, new in (("p", "s"), ("q", "t")):
+        assert matching.partner_after(Place("body", old)) == Place("b_spmd", new)

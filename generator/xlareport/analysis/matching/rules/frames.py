@@ -9,11 +9,12 @@ from xlareport.analysis.matching.search.nodes import (
     paired_users,
     same_form,
     same_shape,
+    same_type,
 )
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import callees_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, opened_root
-from xlareport.analysis.matching.sides.parameters import can_continue
+from xlareport.analysis.matching.sides.parameters import can_continue, is_part
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Instruction
@@ -311,9 +312,17 @@ def _hold_the_same(frame: Frame, other: Frame) -> bool:
 
 
 def _link_parameters(search: Search, before: Node, after: Node) -> None:
-    if is_free(before) and is_free(after) and same_form(search, before, after):
-        number = before.instruction.argument
+    """Pair two free parameters of one number and shape, or the share of it that a device has."""
+    if not (is_free(before) and is_free(after)):
+        return
+    shapes, number = (
+        (before.instruction.shape, after.instruction.shape),
+        before.instruction.argument,
+    )
+    if same_form(search, before, after):
         search.link(before, after, Grade.EXACT, f"parameter {number} of {_KNOWN}")
+    elif search.divided and same_type(before, after) and is_part(*shapes):
+        search.link(before, after, Grade.MATCHED, f"a share of parameter {number} of {_KNOWN}")
 
 
 def _continued(frame: Frame) -> Frame | None:
