@@ -4438,7 +4438,7 @@ var xlareport = (() => {
   var END = 10;
   var breakable = (name) => name.split(/(?<=[._/])(?=.)/).flatMap((part2, place2) => place2 ? [element("wbr"), part2] : [part2]);
   function cutInside(name) {
-    const number = name.slice(-END).search(/[._:-]\d/);
+    const number = name.slice(-END).search(/[._:-]\d|(?<=\w)\{[\d,]+\}$/);
     const isSentence = /\s/.test(name) && !/:\d+$/.test(name);
     if (name.length <= SHORT || number < 0 || isSentence) return [name];
     const end = name.slice(number - END);

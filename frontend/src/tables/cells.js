@@ -27,13 +27,13 @@ const breakable = (name) =>
   name.split(/(?<=[._/])(?=.)/).flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
 
 /**
- * Returns a name in two parts if it ends in a number, as that of a line: the cell cuts the first part. Sentences stay
- * whole; a path may have blanks.
+ * Returns a name in two parts if it ends in a number, as that of a line or an element: the cell cuts the first part.
+ * Sentences stay whole; a path may have blanks.
  * @param {string} name
  * @returns {(Node | string)[]}
  */
 function cutInside(name) {
-  const number = name.slice(-END).search(/[._:-]\d/);
+  const number = name.slice(-END).search(/[._:-]\d|(?<=\w)\{[\d,]+\}$/);
   const isSentence = /\s/.test(name) && !/:\d+$/.test(name);
   if (name.length <= SHORT || number < 0 || isSentence) return [name];
   const end = name.slice(number - END);

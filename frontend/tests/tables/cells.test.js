@@ -64,6 +64,10 @@ test("a cell cuts a long name before its number, nothing else", () => {
   assert.equal(markup("code", name), `<code>${shown}</code>`);
   assert.equal(markup("text", "deep/model.py:1234"), `<span>${cut("deep/model.py", ":1234")}</span>`);
   assert.equal(markup("text", "all_reduce_start_1_fusion"), `<span>${cut("all_reduce_start", "_1_fusion")}</span>`);
+  assert.equal(
+    markup("text", "input_add_multiply_fusion{2}"),
+    `<span>${cut("input_add_multiply_fusion", "{2}")}</span>`,
+  );
   for (const text of ["model.py:123", "a sentence with number.1", "f32[1024,1024,1024]", "transpose_copy_fusion"]) {
     assert.equal(markup("text", text), text);
   }
