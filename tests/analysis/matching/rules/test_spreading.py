@@ -532,6 +532,9 @@ ENTRY %main_spmd (t: f32[32,4], i: s32[8]) -> f32[8,4] {
   %low = s32[] partition-id()
   %within = s32[8,1]{1,0} clamp(%least, %index.2, %least)
   %local = s32[8,1]{1,0} subtract(%within, %least)
+  %sent = s32[8,1]{1,0} collective-permute(%index.2), source_target_pairs={{0,1},{1,0}}
+  %bounded = s32[8,1]{1,0} clamp(%least, %sent, %least)
+  %later = s32[8,1]{1,0} subtract(%bounded, %least)
   ROOT %part = f32[8,4]{1,0} gather(%t, %local), slice_sizes={1,4}, metadata={op_name="g"}
 }
 """
@@ -542,6 +545,7 @@ ENTRY %main_spmd (t: f32[32,4], i: s32[8]) -> f32[8,4] {
     )
     assert behind_share(search, old["index.1"], new["local"]) is new["index.2"]
     assert behind_share(search, old["index.1"], new["within"]) is None
+    assert behind_share(search, old["index.1"], new["later"]) is new["index.2"]
 
 
 def test_a_slice_that_bitcasts_hide_goes_on_in_another_order_of_dimensions(read: Read) -> None:

@@ -102,9 +102,17 @@ def _behind_bounds(search: Search, node: Node, other: Node) -> Node | None:
     limited = read_at(search.after, other, 0)
     if limited is None or limited.instruction.opcode != "clamp":
         return None
-    index = read_at(search.after, limited, 1)
-    alike = index is not None and same_form(search, node, index)
-    return index if alike and index is not None and is_free(index) else None
+    operands = search.after.graph.operands(limited)
+    if len(operands) <= _INDEX:
+        return None
+    index, path = operands[_INDEX]
+    if not path and is_free(index) and same_form(search, node, index):
+        return index
+    return behind_collectives(search, node, (index, path))
+
+
+_INDEX = 1
+"""The place of what a clamp limits."""
 
 
 def passed_by(node: Node) -> frozenset[str]:

@@ -96,3 +96,33 @@ ENTRY %main_spmd {SIGNATURE} {{{ARGUMENTS}
         assert claim is not None
         assert claim.relation is Relation.COMBINED
         assert claim.after[0] == Place("main_spmd", "whole")
+
+
+def test_two_collectives_of_one_value_are_both_in_the_combined_one(read: Read) -> None:
+    groups = "replica_groups={{0,1}}, dimensions={0}"
+    before = f"""
+ENTRY %main (a: f32[4], b: f32[4]) -> (f32[8], f32[8], f32[8]) {{
+  %a = f32[4]{{0}} parameter(0)
+  %b = f32[4]{{0}} parameter(1)
+  %x = f32[8]{{0}} all-gather(%a), channel_id=1, {groups}
+  %y = f32[8]{{0}} all-gather(%b), channel_id=2, {groups}
+  %z = f32[8]{{0}} all-gather(%a), channel_id=3, {groups}, use_global_device_ids=true
+  ROOT %out = (f32[8]{{0}}, f32[8]{{0}}, f32[8]{{0}}) tuple(%x, %y, %z)
+}}
+"""
+    shape = "(f32[8]{0}, f32[8]{0}, f32[8]{0})"
+    after = f"""
+ENTRY %main (a: f32[4], b: f32[4]) -> (f32[8], f32[8], f32[8]) {{
+  %a = f32[4]{{0}} parameter(0)
+  %b = f32[4]{{0}} parameter(1)
+  %same = f32[4]{{0}} bitcast(%b)
+  %all = {shape} all-gather(%same, %a, %a), channel_id=2, {groups}, use_global_device_ids=true
+  %e.0 = f32[8]{{0}} get-tuple-element(%all), index=0
+  %e.1 = f32[8]{{0}} get-tuple-element(%all), index=1
+  %e.2 = f32[8]{{0}} get-tuple-element(%all), index=2
+  ROOT %out = {shape} tuple(%e.1, %e.0, %e.2)
+}}
+"""
+    pairing = match(read(before), read(after)).pairing_after(Place("main", "all"))
+    assert pairing is not None
+    assert {place.instruction for place in pairing.before} == {"x", "y", "z"}

@@ -4,8 +4,8 @@ The operands of the collective, or the readers of the dot's parts, are paired al
 the old instructions.
 """
 
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.matching.search.nodes import is_free, node_before
 from xlareport.analysis.matching.search.search import Search
@@ -48,7 +48,7 @@ def _join_collectives(search: Search, whole: Node) -> None:
     start = start_of(search.after, whole.frame) if whole.frame.caller is None else None
     holder = whole if start is None else start
     opcode = _opcode(whole).removesuffix(START)
-    members = [_sent_before(search, piece, opcode, holder) for piece in pieces]
+    members = _members(search, pieces, opcode, holder)
     known = [member for member in members if member is not None]
     if len(set(known)) == len(known) >= _FEWEST:
         reason = f"%{holder.instruction.name} does it for {len(pieces)} operands"
@@ -57,6 +57,17 @@ def _join_collectives(search: Search, whole: Node) -> None:
             search.name_elements(members, end)
         if start is not None and is_free(whole):
             search.extend(known[0], whole)
+
+
+def _members(
+    search: Search, pieces: Sequence[NodeElement], opcode: str, holder: Node
+) -> list[Node | None]:
+    """Return the old collective of each piece; of a value sent several times, in order."""
+    waiting = dict[NodeElement, deque[Node]]()
+    for piece, count in Counter(pieces).items():
+        sent = _sent_before(search, piece, opcode, holder)
+        waiting[piece] = deque(sent if len(sent) == count else ())
+    return [waiting[piece].popleft() if waiting[piece] else None for piece in pieces]
 
 
 def _pieces(side: Side, whole: Node) -> list[NodeElement]:
@@ -82,21 +93,21 @@ def _moved(side: Side, operand: NodeElement) -> NodeElement:
     return operand
 
 
-def _sent_before(search: Search, piece: NodeElement, opcode: str, whole: Node) -> Node | None:
-    """Return the only old collective that sent the value of a piece; None if it is ambiguous."""
+def _sent_before(search: Search, piece: NodeElement, opcode: str, whole: Node) -> list[Node]:
+    """Return the old collectives that sent the value of a piece and may be in a new one."""
     node, path = _moved(search.after, piece)
     source = node_before(search, node)
     if source is None:
-        return None
+        return []
     if path and source.instruction.opcode == "while":
         number = kept_elements(search, source, node).origins.get(path[0])
         path = path if number is None else (number, *path[1:])
-    members = {
+    readers = dict.fromkeys(user for user, _ in _readers(search.before, source, _MOVES, path))
+    return [
         user
-        for user, _ in _readers(search.before, source, _MOVES, path)
+        for user in readers
         if _opcode(user) == opcode and (is_free(user) or user.partner is whole)
-    }
-    return members.pop() if len(members) == 1 else None
+    ]
 
 
 def _readers(

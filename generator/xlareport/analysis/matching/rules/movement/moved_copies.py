@@ -29,6 +29,7 @@ _LOWERED = REARRANGEMENTS | {"convert", "negate"}
 _MOST_MOVES = 4
 _MOST_PAIRS = 100
 _AGAIN = "a further copy, on moved data"
+_COPY = "a further copy"
 _RESHAPED = "a further copy, in another shape"
 _LAID_OUT = "a further copy, in another layout"
 _SAME = "the same operation on the same value, on the other side of a move"
@@ -83,7 +84,8 @@ def _note_repeated(search: Search, read: Node, now: Node) -> None:
         return
     for node, copy in _copied(search, read, work) or ():
         if is_free(copy) and not _is_move(copy) and copy not in search.copies:
-            search.copies[copy] = node, _RESHAPED
+            is_same = node.instruction.shape.text == copy.instruction.shape.text
+            search.copies[copy] = node, _COPY if is_same else _RESHAPED
 
 
 def _moves_from(search: Search, move: Node, now: Node) -> bool:
