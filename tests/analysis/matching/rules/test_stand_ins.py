@@ -3,7 +3,12 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.rules.stand_ins import are_of_reordered, start_behind
+from xlareport.analysis.matching.rules.stand_ins import (
+    are_of_reordered,
+    behind_no_op,
+    could_do_its_work,
+    start_behind,
+)
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.matching.sides.graph import element_taken
@@ -450,3 +455,25 @@ def test_a_start_of_elements_of_the_former_start_is_not_that(read: Read) -> None
     nodes = {node.instruction.name: node for node in search.after.open()}
     assert start_behind(nodes["start.3"]) is nodes["start.2"]
     assert start_behind(nodes["start.2"]) is nodes["start.2"]
+
+
+_BROKEN = """
+ENTRY %main (a: f32[2,4], p: pred[8]) -> f32[2,4] {
+  %a = f32[2,4]{1,0} parameter(0)
+  %none.1 = f32[2,4]{1,0} broadcast(), dimensions={0,1}
+  %none.2 = f32[2,4]{1,0} select()
+  %moved.1 = f32[2,4]{1,0} reshape(%a)
+  %moved.2 = f32[2,4]{1,0} transpose(%a), dimensions={x,}
+  %moved.3 = f32[2,4]{1,0} transpose(%a), dimensions={1,0}
+  ROOT %out = f32[2,4]{1,0} negate(%a)
+}
+"""
+
+
+def test_broken_instructions_are_no_error(read: Read) -> None:
+    search = start(read(_BROKEN), read(""), same_program=True)
+    nodes = {node.instruction.name: node for node in search.before.open()}
+    for name in ("none.1", "none.2"):
+        assert behind_no_op(search.before, nodes[name], nodes["out"]) is nodes[name]
+    assert could_do_its_work(nodes["moved.1"], nodes["moved.2"])
+    assert not could_do_its_work(nodes["moved.1"], nodes["moved.3"])

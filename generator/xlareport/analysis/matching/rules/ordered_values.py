@@ -97,8 +97,8 @@ def unread_moves(search: Search) -> None:
         group_by_key((_moved(side, node), node) for node in side.open() if _is_unread_move(node))
         for side in (search.before, search.after)
     )
-    for key in old.keys() & new.keys():
-        for node, other in pairs_in_order(search, old[key], new[key]):
+    for key in old:
+        for node, other in pairs_in_order(search, old[key], new.get(key, [])):
             search.link(node, other, Grade.MATCHED, "it moves the same value, and has no users")
 
 

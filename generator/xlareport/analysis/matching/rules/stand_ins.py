@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.matching.search.nodes import (
     are_tuples,
+    dimension_numbers,
     is_free,
     node_after,
     origin,
@@ -57,9 +58,9 @@ def _is_turned(node: Node, other: Node) -> bool:
     old, new = node.instruction.shape.dimensions, other.instruction.shape.dimensions
     if (_opcode(node), _opcode(other)) != ("reshape", "transpose") or old != new:
         return False
-    numbers = other.instruction.attributes.get("dimensions", "").strip("{}").split(",")
+    numbers = dimension_numbers(other)
     long = [number for number, size in zip(numbers, new, strict=False) if size != 1]
-    return long != sorted(long, key=int)
+    return long != sorted(long)
 
 
 def was_evaluated(node: Node, other: Node) -> bool:
@@ -116,7 +117,8 @@ def behind_no_op(side: Side, node: Node, other: Node) -> Node:
     A broadcast to the dimensions that are there, or a select between a value and itself.
     """
     values = side.graph.operands(node)[-2:]
-    if _opcode(node) not in {"broadcast", "select"} or _opcode(node) == _opcode(other):
+    is_no_op = _opcode(node) in {"broadcast", "select"} and _opcode(node) != _opcode(other)
+    if not is_no_op or not values:
         return node
     (source, path), same = values[0], len(set(values)) == 1
     old, new = source.instruction.shape, node.instruction.shape

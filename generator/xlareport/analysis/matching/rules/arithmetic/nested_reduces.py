@@ -1,9 +1,8 @@
 """A rule for a reduce of a reduce that became one reduce over the dimensions of both."""
 
-import re
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free, reduces_nothing
+from xlareport.analysis.matching.search.nodes import dimension_numbers, is_free, reduces_nothing
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -98,8 +97,7 @@ def _sizes_reduced(side: Side, node: Node) -> list[int]:
     """Return the sizes of the dimensions that a reduce sums up, but those of one element."""
     operands = side.graph.operands(node)
     read = operands[0][0].instruction.shape.dimensions if operands else ()
-    numbers = re.findall(r"\d{1,9}", node.instruction.attributes.get("dimensions", ""))
-    sizes = (read[int(number)] for number in numbers if int(number) < len(read))
+    sizes = (read[number] for number in dimension_numbers(node) if number < len(read))
     return [size or 0 for size in sizes if size != 1]
 
 
