@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from crossing import crossing_failures
 from crossing_alike import alike_failures, element_failures
+from crossing_sources import source_failures
 from equal_readers import equal_failures
 from fingerprints import fingerprint
 from heavy import kind
 from holding import holding_failures
 from op_names import resolved
 from reasons import reason_failures
+from sum_lengths import length_failures
 
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
@@ -20,6 +22,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule
 
+_CROSSING = (crossing_failures, alike_failures, element_failures, source_failures)
 _NOTHING = re.compile(r"\b(?:changed nothing|only gave other (?:names|numbers) to)\b")
 
 
@@ -38,8 +41,8 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
     nothing" is said only where both modules are the same but for names, metadata and free order;
     the uses that reasons name are in the texts; what a new fusion is exactly made of is what its
     computations hold; what the partitioner divides has the shape of its share; no pair has the
-    attributes or the start value of another; and of equal instructions, what readers read is
-    merged or cloned.
+    attributes or the start value of another; of equal instructions, what readers read is merged or
+    cloned; and no float sum has a new length where no numerics are named.
     """
     difference = after.instruction_count - before.instruction_count
     balance = len(step.added) - len(step.removed)
@@ -51,9 +54,10 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
     yield from (Failure("reasons", words) for words in reason_failures(before, after, step))
     if step.matching is not None:
         yield from (Failure("holds", words) for words in holding_failures(step.matching))
-        for failures in (crossing_failures, alike_failures, element_failures):
+        for failures in _CROSSING:
             yield from (Failure("crosses", words) for words in failures(step.matching))
     yield from (Failure("equals", words) for words in equal_failures(before, after, step))
+    yield from (Failure("lengths", words) for words in length_failures(before, after, step))
 
 
 def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure]:

@@ -32,6 +32,7 @@ _TITLES = {
     "holds": "  fusions told as exact whose sources are not what they hold",
     "crosses": "  pairs that shapes, places, attributes or start values contradict",
     "equals": "  merged or cloned, and an equal one is what readers read",
+    "lengths": "  float sums of a new length, and no change of numerics is named",
     "made": "  said to be the program's, and not in the first snapshot",
 }
 

@@ -118,11 +118,12 @@ def _compare(
         headers=has_same_form(before, after),
         matched=matchings.get((before.read_from.path, after.read_from.path)),
     )
-    summary = _summarize_step(change)
+    numbers = numbers_changed(change)
+    summary = _summarize_step(change, numbers)
     if change.matching is None:
         return SeenStep(StepAnalysis(summary), None)
     seen = on_change(change, boundary)
-    return SeenStep(StepAnalysis(summary, change.matching, numbers_changed(change)), seen)
+    return SeenStep(StepAnalysis(summary, change.matching, numbers), seen)
 
 
 def _loosened(seen: SeenStep[T]) -> SeenStep[T]:
@@ -142,7 +143,7 @@ def _joined(module: ParsedModule, boundary: Boundary, seen: SeenStep[T]) -> Seen
     return replace(seen, analysis=replace(seen.analysis, matching=matching), loose=None)
 
 
-def _summarize_step(change: StepChange) -> StepSummary:
+def _summarize_step(change: StepChange, numbers: Sequence[NumbersChanged]) -> StepSummary:
     return StepSummary(
         changed=not change.identical,
         added=len(change.added),
@@ -150,5 +151,5 @@ def _summarize_step(change: StepChange) -> StepSummary:
         modified=change.modified_count,
         headline="" if change.identical else change.headline,
         weight=change.weight,
-        effect=effect_of(change),
+        effect=effect_of(change, numbers),
     )

@@ -210,3 +210,13 @@ def test_known_programs_are_found(name: str, main: str, dumps: Path) -> None:
     report = read_report(dump, BuildOptions(jobs=2))
     assert report.main is not None
     assert report.main.name == main
+
+
+def test_a_share_of_the_work_names_the_module_with_the_most() -> None:
+    larger = replace(trainer("jit_a"), final=ModuleFigures(10, flops=10**9, bytes_accessed=10**9))
+    rivals = rank_modules([trainer("jit_step"), larger]).modules
+    work = [piece.words for module in rivals for piece in module.evidence if "work" in piece.words]
+    assert work == [
+        "does the most work of all modules",
+        "does 12% of the work of a, the most of all modules",
+    ]

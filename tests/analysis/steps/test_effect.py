@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.steps.effect import StepEffect, effect_of
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.numbers_changed import numbers_changed
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.hlo.text import TextReader
 
@@ -28,7 +29,8 @@ def changed_to(after: str) -> StepChange:
 
 def effect(old: str, new: str) -> StepEffect:
     assert old in BEFORE
-    return effect_of(changed_to(BEFORE.replace(old, new)))
+    change = changed_to(BEFORE.replace(old, new))
+    return effect_of(change, numbers_changed(change))
 
 
 def test_another_layout_is_counted() -> None:
@@ -46,14 +48,14 @@ def test_a_collective_of_other_devices_is_one_collective() -> None:
 def test_metadata_has_no_effect_and_no_weight() -> None:
     change = changed_to(BEFORE.replace('op_name="x"', 'op_name="y"'))
     assert not change.identical
-    assert effect_of(change) == StepEffect()
+    assert effect_of(change, ()) == StepEffect()
     assert change.weight == 0
 
 
 def test_another_order_of_a_schedule_is_counted() -> None:
     lines = BEFORE.splitlines(keepends=True)
     lines[4], lines[5] = lines[5], lines[4]
-    assert effect_of(changed_to("".join(lines))) == StepEffect(order=1)
+    assert effect_of(changed_to("".join(lines)), ()) == StepEffect(order=1)
 
 
 def test_the_partitioner_is_told_by_the_entry_that_it_made() -> None:
@@ -66,7 +68,7 @@ def test_a_collective_that_is_part_of_what_another_opcode_became_counts() -> Non
     of_slice = replace(step.changes[0], kind=Kind.PART, opcodes=("slice", "collective-permute"))
     of_reduce = replace(of_slice, opcodes=("all-reduce", "all-reduce"))
     parts = replace(step, added=(), removed=(), modified=(of_slice, of_reduce))
-    assert effect_of(parts).collectives == 1
+    assert effect_of(parts, ()).collectives == 1
 
 
 def test_a_collective_that_an_async_start_runs_is_one() -> None:
@@ -86,4 +88,4 @@ ENTRY"""
     texts = head + inner + entry, head + inner + entry.replace("false", "true")
     modules = [TextReader().read(text.encode(), "m.txt") for text in texts]
     assert None not in modules
-    assert effect_of(step(*modules, "`p`")).collectives == 1  # type: ignore[arg-type]
+    assert effect_of(step(*modules, "`p`"), ()).collectives == 1  # type: ignore[arg-type]

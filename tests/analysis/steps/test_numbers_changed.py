@@ -70,7 +70,8 @@ def test_groups_of_devices_written_in_another_form_are_the_same_groups() -> None
 
 def test_a_sum_over_one_dimension_has_one_order() -> None:
     def over(dims: str) -> str:
-        return f"  ROOT %d = f32[8]{{0}} dot(%x, %x), {dims}"
+        square = "  %y = f32[8,8]{1,0} concatenate(%x, %x)"
+        return f"{square}\n  ROOT %d = f32[8]{{0}} dot(%y, %y), {dims}"
 
     one = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
     other = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
@@ -193,3 +194,39 @@ def test_an_added_convert_without_an_operand_is_no_fault() -> None:
     )
     call = '  ROOT %d = f32[8]{0} custom-call(%x), custom_call_target="f"'
     numbers_changed(step(*modules(call, added)))
+
+
+_HALVES = "  %y = f32[8,4]{1,0} negate(%x)\n"
+
+
+def test_a_convert_on_the_other_side_of_a_concatenate_rounds_the_same() -> None:
+    before, after = modules(
+        f"{_HALVES}  %c = f32[16,4]{{1,0}} concatenate(%x, %y), dimensions={{0}}\n"
+        "  ROOT %h = bf16[16,4]{1,0} convert(%c)",
+        f"{_HALVES}  %xh = bf16[8,4]{{1,0}} convert(%x)\n  %yh = bf16[8,4]{{1,0}} convert(%y)\n"
+        "  ROOT %c = bf16[16,4]{1,0} concatenate(%xh, %yh), dimensions={0}",
+    )
+    assert numbers_changed(step(before, after)) == ()
+
+
+def test_a_convert_of_a_part_alone_rounds_anew() -> None:
+    before, after = modules(
+        f"{_HALVES}  ROOT %c = f32[16,4]{{1,0}} concatenate(%x, %y), dimensions={{0}}",
+        f"{_HALVES}  %xh = bf16[8,4]{{1,0}} convert(%x)\n  %xw = f32[8,4]{{1,0}} convert(%xh)\n"
+        "  ROOT %c = f32[16,4]{1,0} concatenate(%xw, %y), dimensions={0}",
+    )
+    (change,) = numbers_changed(step(before, after))
+    assert change.what == TYPE
+    assert change.example.endswith("a convert from f32 to bf16 was added")
+
+
+def test_the_example_is_an_instruction_of_another_opcode() -> None:
+    lines = "  %c = f32[] constant(3)\n  %b = f32[8,4]{1,0} broadcast(%c), dimensions={}\n"
+    lines += "  %n = f32[8,4]{1,0} negate(%x)\n"
+    before, after = modules(
+        f"{lines}  %s = f32[8,4]{{1,0}} add(%x, %b)\n  ROOT %d = f32[8,4]{{1,0}} divide(%s, %b)",
+        f"{lines}  %s = f32[8,4]{{1,0}} add(%n, %b)\n  ROOT %d = f32[8,4]{{1,0}} multiply(%s, %b)",
+    )
+    (change,) = numbers_changed(step(before, after))
+    assert (change.what, change.count) == (ARITHMETIC, 2)
+    assert "divide → multiply" in change.example

@@ -3,7 +3,7 @@
 import pytest
 from tests.analysis.small_modules import modules
 
-from xlareport.analysis.steps.numbers_changed import ORDER, numbers_changed
+from xlareport.analysis.steps.numbers_changed import ORDER, TYPE, numbers_changed
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -134,3 +134,143 @@ def test_partial_sums_of_devices_are_another_order() -> None:
     assert "`%a` in `main`: adds partial sums over devices" in change.example
     largest = step(_with_sum(before, "maximum"), _with_sum(after, "maximum"))
     assert numbers_changed(largest) == ()
+
+
+_ADD = (
+    "%add (a: f32[], b: f32[]) -> f32[] {\n"
+    "  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT %s = f32[] add(%a, %b)\n}\n\n"
+)
+_MAXIMUM = _ADD.replace("%add (", "%maximum (").replace(" add(", " maximum(")
+_HEAD = "HloModule jit_f\n\n"
+
+
+def _text(lines: str, *computations: str) -> HloModule:
+    body = f"ENTRY %main (x: f32[256,784], w: f32[784,512]) -> f32[] {{\n{lines}}}\n"
+    read = TextReader().read((_HEAD + "".join(computations) + body).encode(), "m.txt")
+    assert read is not None
+    return read
+
+
+_GIVEN = "  %x = f32[256,784] parameter(0)\n  %w = f32[784,512] parameter(1)\n"
+
+
+def test_a_dot_split_into_partial_sums_is_another_order() -> None:
+    dot = "  ROOT %d = f32[256,512] dot(%x, %w), "
+    before = _text(f"{_GIVEN}{dot}lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
+    after = _text(
+        f"{_GIVEN}  %l = f32[256,4,196] reshape(%x)\n  %r = f32[4,196,512] reshape(%w)\n"
+        "  %p = f32[4,256,512] dot(%l, %r), lhs_batch_dims={1}, rhs_batch_dims={0}, "
+        "lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
+        "  %z = f32[] constant(0)\n"
+        "  ROOT %d.1 = f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n",
+        _ADD,
+    )
+    (change,) = numbers_changed(step(before, after, "splitk-rewriter"))
+    assert change.what == ORDER
+    assert "sums over 196 elements instead of 784, and the partial sums are added" in change.example
+
+
+@pytest.mark.parametrize(("reducer", "named"), [("add", [ORDER]), ("maximum", [])])
+def test_two_reduces_that_became_one_are_another_order_unless_they_select(
+    reducer: str, named: list[str]
+) -> None:
+    tail = f"to_apply=%{reducer}\n"
+    zero = f"{_GIVEN}  %z = f32[] constant(0)\n"
+    before = _text(
+        f"{zero}  %r = f32[256] reduce(%x, %z), dimensions={{1}}, {tail}"
+        f"  ROOT %s = f32[] reduce(%r, %z), dimensions={{0}}, {tail}",
+        _ADD,
+        _MAXIMUM,
+    )
+    after = _text(
+        f"{zero}  ROOT %s = f32[] reduce(%x, %z), dimensions={{0,1}}, {tail}", _ADD, _MAXIMUM
+    )
+    assert [change.what for change in numbers_changed(step(before, after))] == named
+
+
+def test_a_dot_over_padded_operands_sums_the_same() -> None:
+    tail = "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    before = _text(f"{_GIVEN}  ROOT %d = f32[256,512] dot(%x, %w), {tail}")
+    after = _text(
+        f"{_GIVEN}  %z = f32[] constant(0)\n"
+        "  %xp = f32[256,896] pad(%x, %z), padding=0_0x0_112\n"
+        "  %wp = f32[896,512] pad(%w, %z), padding=0_112x0_0\n"
+        f"  ROOT %d = f32[256,512] dot(%xp, %wp), {tail}"
+    )
+    assert numbers_changed(step(before, after)) == ()
+
+
+def test_an_all_reduce_of_a_sum_instead_of_a_sum_of_all_reduces_is_another_order() -> None:
+    given = "  %x = f32[256,784] parameter(0)\n  %y = f32[256,784] negate(%x)\n"
+    tail = "replica_groups={{0,1}}, to_apply=%add\n"
+    before = _text(
+        f"{given}  %a = f32[256,784] all-reduce(%x), channel_id=1, {tail}"
+        f"  %b = f32[256,784] all-reduce(%y), channel_id=2, {tail}"
+        "  ROOT %s = f32[256,784] add(%a, %b)\n",
+        _ADD,
+    )
+    after = _text(
+        f"{given}  %s = f32[256,784] add(%x, %y)\n"
+        f"  ROOT %c = f32[256,784] all-reduce(%s), channel_id=3, {tail}",
+        _ADD,
+    )
+    (change,) = numbers_changed(step(before, after, "all-reduce-reassociate"))
+    assert change.what == ORDER
+    assert change.example.endswith("sends the sum of what 2 sent")
+
+
+def test_a_split_dot_with_wider_parts_has_another_type_and_order() -> None:
+    dot = "  ROOT %d = bf16[256,512] dot(%x, %w), "
+    before = _text(f"{_GIVEN}{dot}lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
+    after = _text(
+        f"{_GIVEN}  %l = f32[256,4,196] reshape(%x)\n  %r = f32[4,196,512] reshape(%w)\n"
+        "  %p = f32[4,256,512] dot(%l, %r), lhs_batch_dims={1}, rhs_batch_dims={0}, "
+        "lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
+        "  %z = f32[] constant(0)\n"
+        "  %d.1 = f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n"
+        "  ROOT %c = bf16[256,512] convert(%d.1)\n",
+        _ADD,
+    )
+    kinds = [change.what for change in numbers_changed(step(before, after, "splitk-rewriter"))]
+    assert kinds == [TYPE, ORDER]
+
+
+def test_a_scatter_onto_the_other_term_of_a_sum_is_another_order() -> None:
+    given = (
+        "  %x = f32[256,784] parameter(0)\n  %i = s32[1,1] constant({{0}})\n"
+        "  %z = f32[] constant(0)\n  %o = f32[256,784] broadcast(%z), dimensions={}\n"
+        "  %u = f32[1,784] slice(%x), slice={[0:1], [0:784]}\n  %y = f32[256,784] tanh(%x)\n"
+    )
+    tail = (
+        "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+        "index_vector_dim=1, to_apply=%add\n"
+    )
+    before = _text(
+        f"{given}  %s = f32[256,784] scatter(%o, %i, %u), {tail}"
+        "  ROOT %a = f32[256,784] add(%y, %s)\n",
+        _ADD,
+    )
+    after = _text(
+        f"{given}  %a = f32[256,784] add(%y, %o)\n"
+        f"  ROOT %s = f32[256,784] scatter(%a, %i, %u), {tail}",
+        _ADD,
+    )
+    assert [change.what for change in numbers_changed(step(before, after))] == [ORDER]
+
+
+def test_a_sum_over_a_concatenation_that_became_several_sums_is_another_order() -> None:
+    given = f"{_GIVEN}  %y = f32[256,784] negate(%x)\n  %z = f32[] constant(0)\n"
+    tail = "dimensions={0,1}, to_apply=%add\n"
+    before = _text(
+        f"{given}  %c = f32[512,784] concatenate(%x, %y), dimensions={{0}}\n"
+        f"  %s = f32[] reduce(%c, %z), {tail}  ROOT %n = f32[] negate(%s)\n",
+        _ADD,
+    )
+    after = _text(
+        f"{given}  %r.1 = f32[] reduce(%x, %z), {tail}  %r.2 = f32[] reduce(%y, %z), {tail}"
+        "  %a = f32[] add(%r.1, %r.2)\n  ROOT %n = f32[] negate(%a)\n",
+        _ADD,
+    )
+    (change,) = numbers_changed(step(before, after))
+    assert change.what == ORDER
+    assert change.example.endswith("2 sums are added up instead")

@@ -101,9 +101,10 @@ def test_values_are_told_by_what_they_are_for() -> None:
     life = Lifetime(4, 9, 20, End.USE, "d", 0, 1)
     names = ("parts", "row", "grad", "other")
     rows = [replace(row(name, "fusion"), lifetime=life) for name in names]
+    at_peak = (rows[0], row("also", "fusion"))
     buffers = tuple(((value.instruction, value.index), value.size) for value in rows)
     purposes = ValuePurposes(
-        partial_sums={"parts": 1 << 18},
+        partial_sums={"parts": 1 << 18, "also": 1 << 17, "before": 1 << 17},
         joined_operands={"row": JoinedOperand("all-reduce-start.17", "all-reduce", 7)},
         result_gradients={
             "grad": ResultGradient("head/dot_general", has_softmax=True),
@@ -111,11 +112,13 @@ def test_values_are_told_by_what_they_are_for() -> None:
         },
     )
     saving = Saving(8 << 20, 6 << 20, 2 << 20, buffers)
-    memory = replace(EMPTY, saving=saving, saving_values=tuple(rows), purposes=purposes)
+    memory = replace(
+        EMPTY, at_peak=at_peak, saving=saving, saving_values=tuple(rows), purposes=purposes
+    )
     result, parts, joined = list_actions(memory)
     assert parts == (
-        "1.0 MiB at most: `%parts` (f32[8]) holds split-K partial sums, 1.0 MiB for a result of "
-        "256 KiB: without the split they are not written "
+        "1.6 MiB at most: `%parts` (1.0 MiB, f32[8]), `%also` (1.0 MiB, f32[8]) hold split-K "
+        "partial sums, 2.0 MiB for results of 384 KiB: without the split they are not written "
         "(`--xla_disable_hlo_passes=splitk-rewriter`)."
     )
     assert "holds the 7 operands of the combined all-reduce `%all-reduce-start.17`" in joined

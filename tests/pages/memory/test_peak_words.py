@@ -1,3 +1,4 @@
+import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.memory import MemoryFigures, SpaceFigures
@@ -64,3 +65,11 @@ def test_what_remains_is_named_where_reducing_temp_does_not_suffice() -> None:
         "Not reachable by reducing temp: 135 MiB would remain, with 135 MiB of arguments "
         "(params 111 MiB)."
     )
+
+
+@pytest.mark.parametrize(
+    ("reached", "words"), [(128 * 1024 + 32, "Size: 256 KiB. "), (256 * 1024, ", more than")]
+)
+def test_a_size_is_more_than_the_saving_only_where_both_read_so(reached: int, words: str) -> None:
+    saving = Saving(384 * 1024, 0, reached, ((("v", ()), 256 * 1024),))
+    assert words in saving_words(replace(MEMORY, saving=saving))

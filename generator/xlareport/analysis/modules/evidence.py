@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from xlareport.analysis.modules.helper_modules import classify_helper, is_own_function
 from xlareport.analysis.modules.measures import (
+    LAUNCHING,
     LargestFigures,
     measure_matrices,
     measure_memory,
@@ -62,7 +63,9 @@ def _by_work(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     """Ask the estimate of the work, unless a trace has measured it."""
     estimate = 0.0 if most.measured else measure_work(summary, most.assumed, most.relations)
     share = _share(estimate, most.work)
-    words = _of_most("does", f"the most work {_of_all(most)}", share)
+    words = f"does the most work {_of_all(most)}"
+    if share < 1:
+        words = f"does {share:.0%} of the work of {_title(most.busiest)}, the most {_of_all(most)}"
     trips = (
         f"unknown trip counts assumed to be {most.assumed.trip_count:,}"
         if summary.open_work
@@ -70,8 +73,15 @@ def _by_work(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     )
     calls = f", {_calls(summary.calls.hidden)} estimated from the data that they take"
     hidden = calls if summary.calls.hidden else ""
-    remark = f"operations and bytes, {trips}{hidden}"
+    launches = (
+        ", bytes and kernel launches" if summary.origin.backend in LAUNCHING else " and bytes"
+    )
+    remark = f"operations{launches}, {trips}{hidden}"
     return Evidence(words, 30, _SOFT(share), remark, compared=True)
+
+
+def _title(name: str) -> str:
+    return explain_module(name).display or name
 
 
 _COUNTED = "loops multiplied by trip count"
@@ -157,8 +167,7 @@ def _by_source(summary: ModuleSummary, most: LargestFigures) -> Evidence:
 def _by_name(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     named = "step" in summary.display_name or "train" in summary.display_name
-    called = explain_module(summary.display_name).display or summary.display_name
-    words = f"is called {called}, a usual name of a program"
+    words = f"is called {_title(summary.display_name)}, a usual name of a program"
     return Evidence(words, 3, 1.0 if named and not classify_helper(summary) else 0.0)
 
 

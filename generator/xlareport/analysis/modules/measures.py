@@ -25,7 +25,8 @@ _BYTES_PER_STEP = 1e7
 """Bytes that memory transfers in the 7 microseconds of one factorization step on a GPU."""
 _BYTES_PER_LAUNCH = 4e6
 """Bytes that memory transfers in the 3 microseconds that a GPU needs for an empty kernel."""
-_LAUNCHING = frozenset({"gpu", "tpu"})
+LAUNCHING = frozenset({"gpu", "tpu"})
+"""Backends on which each kernel launch counts as work."""
 
 _HELPED = {ModuleRole.RANDOM_NUMBERS: 0.0, ModuleRole.TRANSFER: 0.25, ModuleRole.EAGER_OP: 0.25}
 """Which part of its work and memory counts for a helper."""
@@ -98,6 +99,8 @@ class LargestFigures(Struct, frozen=True):
 
     assumed: Assumptions
     work: float
+    busiest: str
+    """The display name of the module with the most work."""
     matrices: float
     memory: float
     arguments: int
@@ -116,12 +119,14 @@ class LargestFigures(Struct, frozen=True):
         cls, summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
     ) -> "LargestFigures":
         """Measure all modules, in one pass over them."""
-        work = matrices = 0.0
+        work, busiest, matrices = 0.0, "", 0.0
         memory, arguments, changed, text, hidden = 0.0, 0, 0, 0, 0
         has_open = False
         measured = _LongestMeasured()
         for summary in summaries:
-            work = max(work, measure_work(summary, assumed, relations))
+            own_work = measure_work(summary, assumed, relations)
+            if own_work > work:
+                work, busiest = own_work, summary.display_name
             matrices = max(matrices, measure_matrices(summary, assumed, relations))
             memory = max(memory, measure_memory(summary, relations))
             arguments = max(arguments, summary.signature.argument_bytes)
@@ -133,6 +138,7 @@ class LargestFigures(Struct, frozen=True):
         return cls(
             assumed=assumed,
             work=work,
+            busiest=busiest,
             matrices=matrices,
             memory=memory,
             arguments=arguments,
@@ -180,7 +186,7 @@ def measure_work(summary: ModuleSummary, assumed: Assumptions, relations: Relati
     more = (assumed.trip_count - 1) * summary.open_work
     hidden = calls.hidden_bytes + _BYTES_PER_FLOP * assumed.hidden * calls.hidden_flops
     waiting = _BYTES_PER_STEP * calls.steps + _BYTES_PER_LAUNCH * summary.launches
-    steps = waiting if summary.origin.backend in _LAUNCHING else 0.0
+    steps = waiting if summary.origin.backend in LAUNCHING else 0.0
     weight = relations.weights[summary.files.key]
     return (counted + more + hidden + steps) * (1 - _random_share(summary)) * weight
 

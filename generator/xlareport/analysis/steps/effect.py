@@ -8,11 +8,11 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.numbers_changed import PRECISION, TYPE, NumbersChanged
 from xlareport.analysis.steps.step import StepChange, is_partitioned
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.opcodes import opcode_work
 
-_PRECISION = frozenset({Kind.TYPE, Kind.PRECISION})
 _LAYOUT = frozenset({Kind.LAYOUT, Kind.SPACE})
 _QUIET = frozenset(
     {
@@ -37,7 +37,7 @@ class StepEffect(Struct, frozen=True):
     collectives: int = 0
     """Collectives added, removed or changed; an asynchronous one counts where it starts."""
     precision: int = 0
-    """Instructions with another element type, precision or algorithm."""
+    """Changes of an element type, precision or algorithm that affect numerics."""
     layout: int = 0
     """Instructions with another layout or memory space."""
     order: int = 0
@@ -49,13 +49,13 @@ class StepEffect(Struct, frozen=True):
 NO_EFFECT = StepEffect()
 
 
-def effect_of(change: StepChange) -> StepEffect:
-    """Count what a step did."""
+def effect_of(change: StepChange, numbers: Iterable[NumbersChanged]) -> StepEffect:
+    """Count what a step did, with the changes that affect numerics."""
     changes = change.changes
     return StepEffect(
         fusions=change.after.fusions - change.before.fusions,
         collectives=sum(_does_collective(change.matching, row) for row in changes),
-        precision=_count(changes, _PRECISION),
+        precision=sum(row.count for row in numbers if row.what in (TYPE, PRECISION)),
         layout=_count(changes, _LAYOUT),
         order=_count(changes, frozenset({Kind.REORDERED})),
         partitioned=change.matching is not None and is_partitioned(change.matching),

@@ -5,24 +5,27 @@ what is exact for every input. What XLA's backends do with an instruction is not
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps import wording
-from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise, unscaled
+from xlareport.analysis.steps.arithmetic import is_rounded, rounds_otherwise, unscaled
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.moved_converts import MOVERS, Types, list_roundings
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.summation_order import (
+    adds_other_sums,
     changed_attributes,
     find_order_change,
     partial_sum,
+    replaced_by_sums,
+    sends_sum,
 )
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade, weakest
@@ -34,7 +37,6 @@ ORDER = "reduction order"
 ARITHMETIC = "other arithmetic"
 
 _FLOATS = ("f", "bf", "c")
-_GONE_OR_NEW = frozenset({Kind.ADDED, Kind.DEFINED, Kind.REMOVED, Kind.UNTRACED})
 
 
 class NumbersChanged(Struct, frozen=True):
@@ -66,69 +68,70 @@ _ELSEWHERE = frozenset(
     }
 )
 """Kinds that compute what was computed before, in another place, or what nothing live uses."""
-_MOVERS = frozenset(
-    {
-        "all-gather",
-        "all-to-all",
-        "bitcast",
-        "broadcast",
-        "call",
-        "collective-permute",
-        "concatenate",
-        "conditional",
-        "copy",
-        "dynamic-slice",
-        "dynamic-update-slice",
-        "fusion",
-        "gather",
-        "get-tuple-element",
-        "iota",
-        "optimization-barrier",
-        "pad",
-        "reshape",
-        "reverse",
-        "select",
-        "slice",
-        "transpose",
-        "tuple",
-        "while",
-    }
-)
+_PASSING = MOVERS | {
+    "call",
+    "conditional",
+    "fusion",
+    "get-tuple-element",
+    "iota",
+    "optimization-barrier",
+    "tuple",
+    "while",
+}
 """Opcodes that give on the values of others: their type is that of what they are given."""
 
 
 def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
-    """Return the changes of a step that affect numerics, by kind; integers are left out."""
+    """Return the changes of a step that affect numerics, by kind; integers are left out.
+
+    The example is an instruction of another opcode, else one that stays, where there is one.
+    """
     if change.matching is None:
         return ()
-    result: dict[str, list[tuple[str, Grade]]] = {}
-    for what, text, grade in _number_changes(change.changes, change.matching):
-        result.setdefault(what, []).append((text, grade))
+    rows: dict[str, list[_Row]] = {}
+    for row in _rows(change.changes, change.matching):
+        rows.setdefault(row.what, []).append(row)
     return tuple(
-        NumbersChanged(what, len(some), some[0][0], weakest(grade for _, grade in some))
-        for what, some in result.items()
+        NumbersChanged(
+            what,
+            len(some),
+            min(some, key=lambda row: row.rank).words,
+            weakest(row.grade for row in some),
+        )
+        for what, some in rows.items()
     )
 
 
-def _number_changes(
-    changes: Iterable[Change], matching: Matching
-) -> Iterator[tuple[str, str, Grade]]:
-    moved = _moved_converts(changes, matching)
+class _Row(Struct, frozen=True):
+    """How one change affects numerics."""
+
+    what: str
+    words: str
+    grade: Grade
+    rank: int
+    """0 where another opcode does the arithmetic, 1 where the instruction stays, else 2."""
+
+
+def _rows(changes: Sequence[Change], matching: Matching) -> Iterator[_Row]:
+    roundings = list_roundings(changes, matching)
     for change in changes:
         old, new = _lines(change, matching)
-        elsewhere = change.kind in _ELSEWHERE and not _is_gathered(change, new)
+        elsewhere = change.kind in _ELSEWHERE and not _is_gathered(change, old, new)
         if elsewhere or _passes_on(change, matching):
             continue
         if not any(_is_float(line) for line in (old, new)):
             continue
-        what = _what(change, old, new, matching)
-        if what is not None and _rounding(change, matching) not in moved:
-            yield what[0], f"{_named(change, old, new)}: {wording.coded(what[1])}", change.grade
+        rank = 2 if not all(change.opcodes) else int(change.opcodes[0] == change.opcodes[1])
+        for what, words in _effects(change, old, new, matching, roundings):
+            named = f"{_named(change, old, new)}: {wording.coded(words)}"
+            yield _Row(what, named, change.grade, rank)
 
 
-def _is_gathered(change: Change, new: Instruction | None) -> bool:
-    """Return whether one operation does the arithmetic of several in a row, and rounds once."""
-    return change.kind is Kind.COMBINED and new is not None and is_rounded(new)
+def _is_gathered(change: Change, old: Instruction | None, new: Instruction | None) -> bool:
+    """Return whether one operation does the arithmetic of several in a row, or their sum."""
+    if change.kind is not Kind.COMBINED or old is None or new is None:
+        return False
+    return is_rounded(new) or new.opcode == "reduce" or sends_sum(change, old, new)
 
 
 def _lines(change: Change, matching: Matching) -> tuple[Instruction | None, Instruction | None]:
@@ -143,31 +146,6 @@ def _named(change: Change, old: Instruction | None, new: Instruction | None) -> 
     return f"{names} in {wording.code(wording.short_scope(change.scope))}"
 
 
-def _moved_converts(
-    changes: Iterable[Change], matching: Matching
-) -> frozenset[tuple[str, str] | None]:
-    """Return the types of converts of which as many were added as removed: they only moved."""
-    balance: Counter[tuple[str, str]] = Counter()
-    for change in changes:
-        rounding = _rounding(change, matching)
-        if rounding is not None:
-            balance[rounding] += 1 if change.before is None else -1
-    return frozenset(rounding for rounding, count in balance.items() if not count)
-
-
-def _rounding(change: Change, matching: Matching) -> tuple[str, str] | None:
-    """Return the types of an added or removed convert that loses precision; None otherwise."""
-    place = change.after or change.before
-    if change.kind not in _GONE_OR_NEW or "convert" not in change.opcodes or place is None:
-        return None
-    module = matching.after if change.after else matching.before
-    line = module.find(*place)
-    operand = next(iter(line.operand_names), None) if line else None  # drawings leave some out
-    source = module.find(place.computation, operand) if operand else None
-    types = (source.shape.element_type, line.shape.element_type) if source and line else ("", "")
-    return types if narrows(*types) else None
-
-
 def _passes_on(change: Change, matching: Matching) -> bool:
     """Return whether an instruction only inherits the type of its operand."""
     if change.opcodes == ("parameter", "parameter"):
@@ -175,32 +153,40 @@ def _passes_on(change: Change, matching: Matching) -> bool:
         return change.after is not None and (
             entry is None or change.after.computation != entry.name
         )
-    return bool(_MOVERS.intersection(change.opcodes))
+    return bool(_PASSING.intersection(change.opcodes))
 
 
-def _what(
-    change: Change, old: Instruction | None, new: Instruction | None, matching: Matching
-) -> tuple[str, str] | None:
-    """Return the kind and what was and is; None where numbers stay."""
+def _effects(
+    change: Change,
+    old: Instruction | None,
+    new: Instruction | None,
+    matching: Matching,
+    roundings: Mapping[Place, Types],
+) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of effect, and what was and is; nothing where numbers stay."""
     if old is not None and new is not None:
-        if _result_type(old) == _result_type(new):
-            order = find_order_change(change, old, new, matching)
-            reordered = (ORDER, order) if order else None
-            return (
-                _precision(old, new)
-                or reordered
-                or _taken_in(change, old, new, matching)
-                or _arithmetic(change, old, new, matching)
-            )
-        return _type(old, new) or _taken_in(change, old, new, matching)
+        order = find_order_change(change, old, new, matching)
+        if _result_type(old) != _result_type(new):
+            known = _type(old, new) or _taken_in(change, old, new, matching)
+            yield from filter(None, (known, (ORDER, order) if order else None))
+            return
+        known = _precision(old, new) or ((ORDER, order) if order else None)
+        known = known or _taken_in(change, old, new, matching)
+        known = known or _arithmetic(change, old, new, matching)
+        yield from filter(None, (known,))
+        return
     partial = partial_sum(change.after, new, matching)
+    if old is not None:
+        partial = replaced_by_sums(change, old, matching)
+    types = roundings.get(change.after or change.before or _NOWHERE)
     if partial is not None:
-        return ORDER, partial
-    rounding = _rounding(change, matching)
-    if rounding is None:
-        return None
-    verb = "removed" if new is None else "added"
-    return TYPE, f"a convert from {rounding[0]} to {rounding[1]} was {verb}"
+        yield ORDER, partial
+    elif types is not None:
+        verb = "removed" if new is None else "added"
+        yield TYPE, f"a convert from {types[0]} to {types[1]} was {verb}"
+
+
+_NOWHERE = Place("", "")
 
 
 def _taken_in(
@@ -237,9 +223,10 @@ def _arithmetic(
         return None
     if _scales_alike(old, new, homes, matching):
         return None
-    if _is_gathered(change, new):
-        return ARITHMETIC, str(change.reason)
-    return (ARITHMETIC, _reads(change)) if reads_other_values(old, new, *homes, matching) else None
+    if change.kind is not Kind.COMBINED and not reads_other_values(old, new, *homes, matching):
+        return None
+    what = ORDER if adds_other_sums(old, new, *homes, matching) else ARITHMETIC
+    return what, str(change.reason) if change.kind is Kind.COMBINED else _reads(change)
 
 
 def _scales_alike(

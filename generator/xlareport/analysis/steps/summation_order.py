@@ -8,17 +8,22 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import accumulate
+from math import prod
 from operator import mul
 
 from msgspec import Struct
 
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import AfterLoop
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.moved_converts import MOVERS
 from xlareport.analysis.steps.sources import value_behind
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_groups
+from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _SUMS = frozenset(
@@ -30,7 +35,80 @@ def find_order_change(
     change: Change, old: Instruction, new: Instruction, matching: Matching
 ) -> str | None:
     """Return what tells another summation order, such as `dot → reduce`; None if nothing does."""
-    return None if _sums_alike(change, old, new, matching) else _order(old, new)
+    after_loop = isinstance(change.reason, AfterLoop)
+    if after_loop or sends_sum(change, old, new):
+        words = "adds over devices after the loop, not in each iteration"
+        words = words if after_loop else str(change.reason)
+        return words if _adds_over_devices(new, matching.after) else None
+    if _sums_alike(change, old, new, matching) or _selects(old, matching.before):
+        return None
+    order = _order(old, new) or _length_change(change, old, new, matching)
+    return order or (replaced_by_sums(change, old, matching) if new.opcode == "add" else None)
+
+
+def sends_sum(change: Change, old: Instruction, new: Instruction) -> bool:
+    """Return whether a collective sends the sum of what several sent, which are added before it."""
+    is_one = len(old.operands) == len(new.operands) and old.shape == new.shape
+    return change.kind is Kind.COMBINED and is_one and old.opcode == new.opcode in _OVER_DEVICES
+
+
+def adds_other_sums(
+    old: Instruction, new: Instruction, before: str, after: str, matching: Matching
+) -> bool:
+    """Return whether an add reads another sum than before: its terms are added in another order.
+
+    `before` and `after` name the computations.
+    """
+    was = {line.name: line for line in _operands(matching.before, before, old)}
+    now = {line.name: line for line in _operands(matching.after, after, new)}
+    changed = [line for name, line in (was | now).items() if (name in was) != (name in now)]
+    return old.opcode == new.opcode == "add" and any(line.opcode in _SUMS for line in changed)
+
+
+def _operands(module: HloModule, home: str, line: Instruction) -> Iterator[Instruction]:
+    return filter(None, (module.find(home, name) for name in line.operand_names))
+
+
+def _selects(line: Instruction, module: HloModule) -> bool:
+    """Return whether a reduction adds and multiplies nothing, such as a maximum: that is exact."""
+    applied = module.by_name.get(line.attributes.get("to_apply", "").lstrip("%"))
+    return (
+        line.opcode == "reduce"
+        and applied is not None
+        and all(inner.opcode in _EXACT for inner in applied.instructions)
+    )
+
+
+_EXACT = frozenset(
+    {"and", "compare", "constant", "maximum", "minimum", "or", "parameter", "select", "tuple"}
+)
+
+
+def _length_change(
+    change: Change, old: Instruction, new: Instruction, matching: Matching
+) -> str | None:
+    """Return over how many elements a dot or reduction sums instead; None if they are as many."""
+    if change.before is None or change.after is None or old.opcode != new.opcode:
+        return None
+    places = (matching.before, change.before, old), (matching.after, change.after, new)
+    was, now = (_length(*place) for place in places)
+    if was is None or now is None or was == now or _is_padded(*places[1]):
+        return None
+    words = f"sums over {now:,} elements instead of {was:,}"
+    return f"{words}, and the partial sums are added" if change.kind is Kind.SPLIT else words
+
+
+def _length(module: HloModule, place: Place, line: Instruction) -> int | None:
+    """Return over how many elements a dot or reduction sums; None where that is not known."""
+    attributes = _OPERANDS.get(line.opcode, ())
+    summed = _summed(module, place, line, *attributes[0]) if attributes else None
+    return prod(summed.sizes) if summed else None
+
+
+def _is_padded(module: HloModule, place: Place, line: Instruction) -> bool:
+    """Return whether an operand is padded: zeros beside the summed elements change nothing."""
+    operands = (module.find(place.computation, name) for name in line.operand_names)
+    return any(operand is not None and operand.opcode == "pad" for operand in operands)
 
 
 def partial_sum(place: Place | None, new: Instruction | None, matching: Matching) -> str | None:
@@ -43,6 +121,43 @@ def partial_sum(place: Place | None, new: Instruction | None, matching: Matching
     sums = (_sum_before(Place(place.computation, name), matching) for name in new.operand_names)
     old = next(filter(None, sums), None)
     return f"adds partial sums over devices: %{old.name} was the whole sum" if old else None
+
+
+def replaced_by_sums(change: Change, old: Instruction, matching: Matching) -> str | None:
+    """Return what tells that the sum of several new sums is in the place of one; else None.
+
+    A sum over a concatenation is rewritten so.
+    """
+    home = matching.before.by_name.get(change.before.computation) if change.before else None
+    if home is None or old.opcode not in _SUMS - _OVER_DEVICES or _selects(old, matching.before):
+        return None
+    users = (Place(home.name, user.name) for user in home.users.get(old.name, ()))
+    places = [change.after] if change.after else map(matching.partner_after, users)
+    counts = (len(_new_sums(place, old.opcode, matching)) for place in places if place)
+    count = next((count for count in counts if count > 1), 0)
+    return f"{count} sums are added up instead" if count else None
+
+
+def _new_sums(user: Place, opcode: str, matching: Matching) -> list[str]:
+    """Return the new sums that are added up by an instruction, or for an operand of it."""
+    home = matching.after.by_name.get(user.computation)
+    lines = home.by_name if home else {}
+
+    def terms(name: str) -> list[str]:
+        line = lines.get(name)
+        is_new = matching.partner_before(Place(user.computation, name)) is None
+        adds = line is not None and (line.opcode == "add" or line.opcode in MOVERS)
+        is_open = name == user.instruction or (adds and is_new)
+        return [*line.operand_names] if line is not None and is_open else []
+
+    reached = reachable([user.instruction], terms)
+    return [
+        name
+        for name in reached
+        if name in lines
+        and lines[name].opcode == opcode
+        and matching.partner_before(Place(user.computation, name)) is None
+    ]
 
 
 def _sum_before(place: Place, matching: Matching) -> Instruction | None:

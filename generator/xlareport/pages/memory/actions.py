@@ -84,7 +84,8 @@ def _actions(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int
     yield from replication_actions(memory)
     saving = memory.saving
     if saving is not None and saving.buffers and saving.is_enough:
-        yield from _shrinks(memory, saving, titles)
+        yield from _shrinks(memory, saving)
+        yield from _unsplit(memory, saving, titles)
     yield from _activations(memory)
     yield from _stacked(memory)
     yield from (_group_action(group) for group in memory.peak_groups)
@@ -128,9 +129,7 @@ def _at_peak(memory: MemoryReport, saving: Saving) -> list[ValueRow]:
     return [row for row in memory.saving_values if (row.instruction, row.index) not in saving.later]
 
 
-def _shrinks(
-    memory: MemoryReport, saving: Saving, titles: Container[str]
-) -> Iterator[tuple[int, str]]:
+def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[tuple[int, str]]:
     """Yield bytes and sentences on the buffers to shrink, one for each treatment.
 
     What another suggestion is about is left out.
@@ -144,9 +143,31 @@ def _shrinks(
         rows = groups.get(treatment)
         if rows:
             size = min(saved, sum(row.size for row in rows))
-            is_reported = treatment == "parts" and split_products.TITLE in titles
-            further = f" See the finding `{split_products.TITLE}`." if is_reported else ""
-            yield size, f"{units.byte_size(size)} at most: {words(memory, rows)}.{further}"
+            yield size, f"{units.byte_size(size)} at most: {words(memory, rows)}."
+
+
+def _unsplit(
+    memory: MemoryReport, saving: Saving, titles: Container[str]
+) -> Iterator[tuple[int, str]]:
+    """Yield bytes and a sentence on the partial sums in use at the peak, if some are to shrink.
+
+    All of them, because the flag switches off every split; the sum of each remains.
+    """
+    sums = memory.purposes.partial_sums
+    rows = [row for row in memory.at_peak if row.instruction in sums]
+    if not any(row.instruction in sums for row in _at_peak(memory, saving)):
+        return
+    size = sum(row.size for row in rows)
+    left = sum(sums[row.instruction] for row in rows)
+    verb, results = ("holds", "a result") if len(rows) == 1 else ("hold", "results")
+    is_reported = split_products.TITLE in titles
+    further = f" See the finding `{split_products.TITLE}`." if is_reported else ""
+    words = (
+        f"{units.byte_size(size - left)} at most: {_names(rows)} {verb} split-K partial sums, "
+        f"{units.byte_size(size)} for {results} of {units.byte_size(left)}: without the split they "
+        f"are not written (`--xla_disable_hlo_passes=splitk-rewriter`).{further}"
+    )
+    yield size - left, words
 
 
 def _treatment(row: ValueRow, memory: MemoryReport) -> str:
@@ -207,17 +228,6 @@ def _drawn(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     )
 
 
-def _parts(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    size = sum(row.size for row in rows)
-    partial_bytes = sum(memory.purposes.partial_sums[row.instruction] for row in rows)
-    verb = "holds" if len(rows) == 1 else "hold"
-    return (
-        f"{_names(rows)} {verb} split-K partial sums, {units.byte_size(size)} for a result of "
-        f"{units.byte_size(partial_bytes)}: without the split they are not written "
-        f"(`--xla_disable_hlo_passes=splitk-rewriter`)"
-    )
-
-
 def _joined(memory: MemoryReport, row: ValueRow) -> str:
     operand = memory.purposes.joined_operands[row.instruction]
     flag = _COMBINERS.get(operand.kind, "")
@@ -259,7 +269,6 @@ def _each(words: Callable[[MemoryReport, ValueRow], str]) -> _Words:
 
 _TREATMENTS: Mapping[str, _Words] = {
     "drawn": _drawn,
-    "parts": _parts,
     "joined": _each(_joined),
     "result": _each(_result),
     PeakRole.ACTIVATION: lambda _, rows: (

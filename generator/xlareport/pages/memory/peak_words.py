@@ -113,7 +113,7 @@ def taken_over_words(saving: Saving) -> str:
 
 def _why_so_much(freed: int, saved: int) -> str:
     """Return why values are larger than their savings, which looks like a mistake."""
-    if freed <= saved:
+    if freed <= saved or units.byte_size(freed) == units.byte_size(saved):
         return ""
     return (
         ", more than the saving: each removal moves the peak to another schedule position, where "

@@ -212,16 +212,18 @@ def keep_places(node: Node, other: Node) -> bool:
 def are_of_reordered(
     node: Node, other: Node, read: Sequence[NodeElement], now: Sequence[NodeElement]
 ) -> bool:
-    """Return whether two nodes take elements of a tuple that was reordered, and of no kind alone.
+    """Return whether two nodes take elements of a reordered tuple, and of no kind alone.
 
-    Their numbers say nothing then; what reads them does. `read` and `now` are their operands.
+    Their numbers say nothing then; what reads them does. The tuple may have further elements now,
+    such as copies of constants for each use. `read` and `now` are the operands of the nodes.
     """
     if not node.element or not other.element or not read or not now:
         return False
     old, new = (kinds_of(operands[0][0].instruction.shape) for operands in (read, now))
     shape = node.instruction.shape
     is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
-    return old != new and Counter(old) == Counter(new) and not is_alone
+    is_whole = Counter(old) <= Counter(new)
+    return is_whole and old != new[: len(old)] and not is_alone
 
 
 _COMMUTATIVE = COMMUTATIVE | {"tuple"}

@@ -31,6 +31,14 @@ class FirstIteration(Struct, frozen=True):
         return f"a further copy, of the first iteration of %{self.loop}"
 
 
+class AfterLoop(Struct, frozen=True):
+    """A reduction over devices, in each iteration before, of what the loop adds up on a device."""
+
+    def __str__(self) -> str:
+        """Return `of what the loop adds up, after the loop`."""
+        return "of what the loop adds up, after the loop"
+
+
 class InBranch(Struct, frozen=True):
     """A copy in a further branch of a conditional, of work that was behind it."""
 
@@ -105,5 +113,13 @@ class WithUser(Struct, frozen=True):
 
 
 Reason: TypeAlias = (
-    str | Past | FirstIteration | Regrouped | RegroupedPart | InHalves | InBranch | WithUser
+    str
+    | AfterLoop
+    | Past
+    | FirstIteration
+    | Regrouped
+    | RegroupedPart
+    | InHalves
+    | InBranch
+    | WithUser
 )

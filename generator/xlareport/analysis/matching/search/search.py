@@ -15,11 +15,12 @@ from xlareport.analysis.matching.sides.graph import (
     Node,
     swaps_parameters,
 )
+from xlareport.analysis.matching.sides.inputs import contradict
 from xlareport.analysis.matching.sides.leftovers import live_apart
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import Tokens, kinds_of
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
 
@@ -107,7 +108,7 @@ class Search(Struct):
             return False
         if grade is not Grade.EXACT and live_apart(before, after):
             return False
-        if self._repeat_other_constants(before, after):
+        if contradict(self.before, before, self.after, after):
             return False
         if not anywhere and self.parted is not None and self.parted(before, after):
             return False
@@ -119,16 +120,6 @@ class Search(Struct):
         self.unsettled.append((before, after))
         self.links.append(NodePair(before, after, grade, reason, equal=equal))
         return True
-
-    def _repeat_other_constants(self, before: Node, after: Node) -> bool:
-        """Return whether two nodes of one opcode move constants of one shape and other values."""
-        line = before.instruction
-        if not before.constant or line.opcode != after.instruction.opcode:
-            return False
-        ours, theirs = _constant_moved(self.before, before), _constant_moved(self.after, after)
-        if ours is None or theirs is None or ours is line:
-            return False
-        return ours.shape == theirs.shape and ours.argument != theirs.argument
 
     def _new_token(self) -> int:
         """Return a value number that is not in use."""
@@ -315,11 +306,11 @@ class Search(Struct):
 
     def itself_after(self, kept: Node) -> Node | None:
         """Return the node after the step of an instruction that the step kept as it is."""
-        return _itself(self.after, kept)
+        return self.after.itself(kept)
 
     def itself_before(self, kept: Node) -> Node | None:
         """Return the node before the step of an instruction that the step kept as it is."""
-        return _itself(self.before, kept)
+        return self.before.itself(kept)
 
     def is_kept(self, computation: str, instruction: str) -> bool:
         """Whether a line of a differing computation is in its partner as well."""
@@ -349,16 +340,6 @@ class Search(Struct):
             if any(values.renames for values in sides):
                 changed += [values.evaluate() for values in sides]
             self.settled = -1 if any(changed) else count
-
-
-def _constant_moved(side: Side, node: Node) -> Instruction | None:
-    """Return the constant that a node repeats or moves; None if it is made of anything else."""
-    for _ in range(_MOST_MOVES):
-        operands = side.graph.operands(node)
-        if node.instruction.opcode not in MOVES or len(operands) != 1:
-            break
-        node = operands[0][0]
-    return node.instruction if node.instruction.opcode == "constant" else None
 
 
 def _has_result_first(node: Node) -> bool:
@@ -392,9 +373,3 @@ def _existing(module: HloModule, place: Place) -> tuple[Place, ...]:
     computation = module.by_name.get(place.computation)
     result = computation is not None and place.instruction in computation.by_name
     return (place,) if result else ()
-
-
-def _itself(side: Side, kept: Node) -> Node | None:
-    frame = side.frames.get(kept.frame.number)
-    line = None if frame is None else frame.computation.by_name.get(kept.instruction.name)
-    return None if frame is None or line is None else frame.node(line)

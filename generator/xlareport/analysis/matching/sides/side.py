@@ -48,6 +48,12 @@ class Side:
         """The most permutes, and reads and writes by index, above and below each node."""
         return further_depths(self.graph, self.values.order)
 
+    def itself(self, kept: Node) -> Node | None:
+        """Return the node on this side of an instruction that the step kept as it is."""
+        frame = self.frames.get(kept.frame.number)
+        line = None if frame is None else frame.computation.by_name.get(kept.instruction.name)
+        return None if frame is None or line is None else frame.node(line)
+
     def is_called(self, node: Node) -> bool:
         """Whether anything calls the computation of a node, or it is the entry."""
         computation = node.frame.computation

@@ -3,6 +3,8 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.steps.numbers_changed import ORDER, numbers_changed
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -177,6 +179,8 @@ def test_all_reduces_of_what_a_loop_adds_up_follow_the_loop_in_another_shape(rea
   %all.9 = f32[3,2]{1,0} all-reduce(%last.2), replica_groups={{0,1}}, to_apply=%plus
   ROOT %end""",
     )
+    (numbers,) = numbers_changed(step(read(_IN_A_LOOP), read(after)))
+    assert (numbers.what, numbers.count) == (ORDER, 2)
     matching = match(read(_IN_A_LOOP), read(after))
     for number, name in ((1, "all.8"), (2, "all.9")):
         assert matching.partner_after(Place("body", f"sent.{number}")) == Place("main", name)

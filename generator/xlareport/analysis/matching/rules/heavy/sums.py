@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from xlareport.analysis.matching.rules.heavy.products import reducer
 from xlareport.analysis.matching.search.nodes import is_free, node_before, same_count, same_type
+from xlareport.analysis.matching.search.reasons import AfterLoop
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.halves import START
@@ -55,8 +56,7 @@ def accumulated(search: Search) -> None:
         total = _added_up(search, node) if opcode in _JOINED else None
         terms = [] if total is None else _terms(search.before, total, opcode)
         if len(terms) == 1 and is_free(terms[0]) and _are_of_one_size(terms[0], node):
-            reason = "of what the loop adds up, after the loop"
-            search.link(terms[0], node, Grade.MATCHED, reason)
+            search.link(terms[0], node, Grade.MATCHED, AfterLoop())
 
 
 def _added_up(search: Search, node: Node) -> Node | None:

@@ -1,0 +1,84 @@
+"""What the inputs of two nodes say against a pair: other constants, other parameters."""
+
+from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
+from xlareport.knowledge.opcodes import opcode_work
+
+_MOST_MOVES = 4
+"""Moves in a row that are looked behind."""
+_WORK = opcode_work()
+_ELEMENTWISE = _WORK.elementwise | _WORK.transcendental - {"rng"}
+
+
+def contradict(before: Side, node: Node, after: Side, other: Node) -> bool:
+    """Return whether two nodes of one opcode repeat other constants, or compute of other inputs.
+
+    An instruction that keeps its name may read another input: of two equal ones, say.
+    """
+    line, now = node.instruction, other.instruction
+    if line.opcode != now.opcode:
+        return False
+    if node.constant:
+        return _repeat_other_constants(before, node, after, other)
+    is_other = line.name != now.name and line.opcode in _ELEMENTWISE
+    return is_other and _read_others(before, node, after, other)
+
+
+def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) -> bool:
+    """Return whether two nodes move constants of one shape and other values."""
+    ours, theirs = _constant_moved(before, node), _constant_moved(after, other)
+    if ours is None or theirs is None or ours is node.instruction:
+        return False
+    return ours.shape == theirs.shape and ours.argument != theirs.argument
+
+
+def _constant_moved(side: Side, node: Node) -> Instruction | None:
+    """Return the constant that a node repeats or moves; None if it is made of anything else."""
+    for _ in range(_MOST_MOVES):
+        operands = side.graph.operands(node)
+        if node.instruction.opcode not in MOVES or len(operands) != 1:
+            break
+        node = operands[0][0]
+    return node.instruction if node.instruction.opcode == "constant" else None
+
+
+def _read_others(before: Side, node: Node, after: Side, other: Node) -> bool:
+    """Return whether two nodes read, behind moves, different parameters or elements of tuples.
+
+    A pass moves these, and exchanges none for another.
+    """
+    read, now = _inputs(before.graph, node), _inputs(after.graph, other)
+    if not read or len(read) != len(now):
+        return False
+    known = {(_counterpart(source, after), path) for source, path in read}
+    back = {(_counterpart(source, before), path) for source, path in now}
+    return known != {*now} and all(source for source, _ in (*known, *back))
+
+
+def _counterpart(node: Node, there: Side) -> Node | None:
+    return there.itself(node) if node.kept else node.partner
+
+
+def _inputs(graph: Graph, node: Node) -> list[NodeElement]:
+    """Return the inputs of the computation that a node reads, itself or behind moves.
+
+    Of elements those of instructions that stay as they are: others may number them anew.
+    """
+    sources = (_behind_moves(graph, operand) for operand in graph.operands(node))
+    return [
+        (source, path)
+        for source, path in sources
+        if (source.instruction.opcode == "parameter") != bool(path) and (source.kept or not path)
+    ]
+
+
+def _behind_moves(graph: Graph, value: NodeElement) -> NodeElement:
+    for _ in range(_MOST_MOVES):
+        operands = graph.operands(value[0])
+        is_move = value[0].instruction.opcode in REARRANGEMENTS and len(operands) == 1
+        if value[1] or not is_move:
+            break
+        value = operands[0]
+    return value

@@ -1,0 +1,58 @@
+"""Pairs that their inputs contradict."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_BEFORE = """HloModule m
+
+ENTRY %main (p: f32[4,2], q: f32[2,4]) -> (f32[], f32[]) {
+  %c = f32[] constant(0.5)
+  %z = f32[] constant(0)
+  %p = f32[4,2]{1,0} parameter(0)
+  %q = f32[2,4]{1,0} parameter(1)
+  %copy.1 = f32[4,2]{0,1} copy(%p)
+  %copy.2 = f32[2,4]{0,1} copy(%q)
+  %b.1 = f32[4,2]{0,1} broadcast(%c), dimensions={}
+  %b.2 = f32[2,4]{0,1} broadcast(%c), dimensions={}
+  %div.1 = f32[4,2]{0,1} multiply(%copy.1, %b.1)
+  %div.2 = f32[2,4]{0,1} multiply(%copy.2, %b.2)
+  %exp.1 = f32[4,2]{0,1} exponential(%div.1)
+  %exp.2 = f32[2,4]{0,1} exponential(%div.2)
+  ROOT %t = (f32[4,2]{0,1}, f32[2,4]{0,1}) tuple(%exp.1, %exp.2)
+}
+"""
+_AFTER = """HloModule m
+
+ENTRY %main (p: f32[4,2], q: f32[2,4]) -> (f32[], f32[]) {
+  %c = f32[] constant(0.5)
+  %z = f32[] constant(0)
+  %p = f32[4,2]{1,0} parameter(0)
+  %q = f32[2,4]{1,0} parameter(1)
+  %transpose.1 = f32[2,4]{1,0} transpose(%p), dimensions={1,0}
+  %transpose.2 = f32[4,2]{1,0} transpose(%q), dimensions={1,0}
+  %broadcast.1 = f32[2,4]{1,0} broadcast(%c), dimensions={}
+  %broadcast.2 = f32[4,2]{1,0} broadcast(%c), dimensions={}
+  %multiply.1 = f32[2,4]{1,0} multiply(%transpose.1, %broadcast.1)
+  %multiply.2 = f32[4,2]{1,0} multiply(%transpose.2, %broadcast.2)
+  %exponential.1 = f32[2,4]{1,0} exponential(%multiply.1)
+  %exponential.2 = f32[4,2]{1,0} exponential(%multiply.2)
+  %bitcast.1 = f32[4,2]{0,1} bitcast(%exponential.1)
+  %bitcast.2 = f32[2,4]{0,1} bitcast(%exponential.2)
+  ROOT %t = (f32[4,2]{0,1}, f32[2,4]{0,1}) tuple(%bitcast.1, %bitcast.2)
+}
+"""
+
+
+def test_work_on_one_argument_is_not_paired_with_that_on_another_of_its_new_shape(
+    read: Read,
+) -> None:
+    matching = match(read(_BEFORE), read(_AFTER))
+    for old, new in (("div", "multiply"), ("exp", "exponential"), ("copy", "transpose")):
+        for number in (1, 2):
+            partner = matching.partner_after(Place("main", f"{old}.{number}"))
+            assert partner == Place("main", f"{new}.{number}")
