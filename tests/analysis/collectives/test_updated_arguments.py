@@ -76,9 +76,36 @@ ENTRY e {
 """
 
 
+_LATER = "  f = (f32[8,4], f32[8,4]) fusion(w, v, c)"
+COPIED = TEXT.replace(
+    _LATER,
+    "  u = (f32[8,4], f32[8,4], u32[]) copy-start(w)\n  o = f32[8,4] copy-done(u)\n"
+    + _LATER.replace("w,", "o,"),
+)
+
+
+def _sliced(value: str) -> str:
+    """Return the text with a value that the kernel reads in slices, each copied by itself."""
+    parts = [
+        f"  s{number} = ((f32[8,4]), f32[4,4], s32[]) async-start({value}), calls=part\n"
+        f"  d{number} = f32[4,4] async-done(s{number})\n"
+        for number in (1, 2)
+    ]
+    joined = '  o = f32[8,4] custom-call(d1, d2), custom_call_target="ConcatBitcast"\n'
+    computation = (
+        "part {\n  whole = f32[8,4] parameter(0)\n"
+        "  ROOT half = f32[4,4] slice(whole), slice={[0:4], [0:4]}\n}\n\nENTRY"
+    )
+    kernel = _LATER.replace("(w, v, c)", "(w, v, c)".replace(value, "o"))
+    return TEXT.replace(_LATER, "".join(parts) + joined + kernel).replace("ENTRY", computation)
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [
+        (COPIED, ("params['w']", "opt['w']")),
+        (_sliced("w"), ("params['w']", "opt['w']")),
+        (_sliced("c"), ("params['w']", "opt['w']")),
         (TEXT, ("params['w']", "opt['w']")),
         (TEXT.replace("subtract(old, g)", "negate(old)"), ("opt['w']",)),
         (TEXT.replace("{0}: (0, {}), ", ""), ("opt['w']",)),
@@ -93,6 +120,9 @@ ENTRY e {
         (LOOP.replace("tuple(i, d, a)", "tuple(i, h, a)"), ()),
     ],
     ids=[
+        "argument copied",
+        "argument in slices",
+        "gradient in slices",
         "both",
         "not of the gradient",
         "no alias",

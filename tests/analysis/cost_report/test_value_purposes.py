@@ -109,3 +109,13 @@ ENTRY e {
 def test_only_a_slice_uses_the_numbers(also: str, shares: dict[str, str]) -> None:
     shape = "2,64" if also == "f" else "8,64"
     assert find_drawn_shares(parse_module((DRAWN % (shape, also)).encode())) == shares
+
+
+def test_parts_may_be_behind_a_batch_dimension() -> None:
+    batched = MODULE.replace("f32[4,", "f32[3,4,").replace("[8,16]", "[3,8,16]")
+    batched = batched.replace("dimensions={0}", "dimensions={1}").replace("dims={0}", "dims={0,1}")
+    batched = batched.replace("dims={2}", "dims={3}").replace(
+        "contracting_dims={1}", "contracting_dims={2}"
+    )
+    module = parse_module(batched)
+    assert find_partial_sums(module, count_cost(module)) == {"parts": 3 * 8 * 16 * 2}

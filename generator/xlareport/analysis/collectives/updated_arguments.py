@@ -14,7 +14,9 @@ from xlareport.runtime.graphs import reachable
 _UPDATE = "dynamic-update-slice"
 _MIXING = MATRIX_PRODUCTS | {"custom-call", "gather", "scatter", "sort"}
 """Their result has no element that is of one element of an operand."""
-_SAME = REARRANGEMENTS | {"convert", "get-tuple-element"}
+_SAME = REARRANGEMENTS | {"async-done", "convert", "copy-done", "copy-start", "get-tuple-element"}
+_JOIN = "ConcatBitcast"
+"""How XLA:TPU joins the slices that it copied to another memory."""
 _Value = tuple[str, str, int]
 """A computation, an instruction in it, and the number of elements; 0 of a tuple of results."""
 
@@ -72,6 +74,10 @@ def _following(module: HloModule, value: _Value) -> Iterator[_Value]:
         counts = {part.element_count or 0 for part in (user.shape.elements or (user.shape,))}
         if user.opcode == "get-tuple-element" and not count:
             yield home, user.name, user.shape.element_count or 0
+        elif _is_slice(module, user):
+            yield home, user.name, user.shape.elements[1].element_count or 0
+        elif user.call_target == _JOIN:
+            yield home, user.name, user.shape.element_count or 0
         elif user.opcode == "tuple":
             yield from _of_loop(module, computation, user, name, count)
         elif count > 1 and count in counts and not _opcodes(module, user) & _MIXING:
@@ -93,6 +99,14 @@ def _of_loop(
             yield outer.name, user.name, count
 
 
+def _is_slice(module: HloModule, line: Instruction) -> bool:
+    """Return whether an instruction starts the copy of a slice, alone."""
+    called = line.called[0][1] if line.opcode == "async-start" and line.called else ""
+    wrapped = module.by_name.get(called)
+    root = None if wrapped is None else wrapped.root
+    return root is not None and root.opcode == "slice" and len(line.shape.elements) > 1
+
+
 def _opcodes(module: HloModule, line: Instruction) -> set[str]:
     inside = called_computations(module, (line,)) if line.opcode == "fusion" else ()
     parts = (part for name in inside for part in module.by_name[name].instructions)
@@ -106,10 +120,10 @@ def _is_update(
     entry = module.entry
     if entry is None:
         return False
-    *_, first = moves = _moves(entry, output.name)
+    *_, first = moves = _moves(module, entry, output.name)
     taken = next((line.taken_element for line in moves if line.taken_element is not None), None)
     operands = _operands_of(module, first, taken)
-    reads_parameter = any(parameter in _moves(entry, name) for name in operands)
+    reads_parameter = any(parameter in _moves(module, entry, name) for name in operands)
     return reads_parameter and not reduced.isdisjoint(operands)
 
 
@@ -134,11 +148,16 @@ def _operand_names(computation: Computation, name: str) -> list[str]:
     ]
 
 
-def _moves(entry: Computation, name: str) -> list[Instruction]:
-    """Return a value with what it was before it was moved or converted, the first value last."""
+def _moves(module: HloModule, entry: Computation, name: str) -> list[Instruction]:
+    """Return a value with what it was before it was moved or converted, the first value last.
+
+    Of a value that is joined from slices, what the first slice was.
+    """
 
     def before(known: str) -> list[str]:
-        return _operand_names(entry, known)[:1] if entry.by_name[known].opcode in _SAME else []
+        line = entry.by_name[known]
+        moves = line.opcode in _SAME or line.call_target == _JOIN or _is_slice(module, line)
+        return _operand_names(entry, known)[:1] if moves else []
 
     return (
         [entry.by_name[known] for known in reachable([name], before)]

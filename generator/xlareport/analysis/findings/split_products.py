@@ -19,6 +19,7 @@ from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.same_tiles import find_tile
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.runtime import units
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 TITLE = "Split-K matmul with costly partial sums"
 LEAST_SHARE = 0.02
@@ -39,7 +40,7 @@ class _Split(Struct, frozen=True):
 
 
 def split_products(case: Case) -> Iterator[Finding]:
-    """Report products written in parts along a new first dimension, which a reduce adds up.
+    """Report products written in parts along a new batch dimension, which a reduce adds up.
 
     The parts are counted where writing and reading them takes longer than the whole product by
     the roofline, with the multiprocessors that its output tiles keep busy.
@@ -52,7 +53,7 @@ def split_products(case: Case) -> Iterator[Finding]:
         size = instruction.shape.byte_size or 0
         moved = _spared_bytes(computation, instruction, size, parts)
         seconds = case.time_of_bytes(moved) * cost.counted
-        tiles = count_tiles(instruction)
+        tiles = count_tiles(instruction, parts)
         whole = _whole(case, cost, size, parts)
         slower = whole / _occupancy(case, tiles) if tiles else whole
         saved = seconds - (slower - whole) * cost.counted
@@ -72,14 +73,17 @@ def _occupancy(case: Case, tiles: int) -> float:
     return min(1.0, tiles / multiprocessors) if multiprocessors else 1.0
 
 
-def count_tiles(product: Instruction) -> int | None:
-    """Return the output tiles of the product without its split; None where no tile is known."""
+def count_tiles(product: Instruction, parts: int) -> int | None:
+    """Return the output tiles of the product without its split; None where no tile is known.
+
+    `parts` are those of the split.
+    """
     tile = [int(size) for size in find_tile(product.attributes_text).split("x") if size.isdigit()]
     sizes = [size for size in product.shape.dimensions if size is not None]
     if len(tile) < 2 or not all(tile[-2:]) or len(sizes) != len(product.shape.dimensions):
         return None
-    *_, rows, columns = sizes
-    return prod(sizes[1:-2]) * -(-rows // tile[-2]) * -(-columns // tile[-1])
+    *batch, rows, columns = sizes
+    return prod(batch) // parts * -(-rows // tile[-2]) * -(-columns // tile[-1])
 
 
 def _describe_tiles(case: Case, products: Sequence[_Split]) -> str:
@@ -127,13 +131,16 @@ def _whole(case: Case, cost: InstructionCost, size: int, parts: int) -> float:
 
 
 def count_parts(module: HloModule, computation: Computation, product: Instruction) -> int:
-    """Return into how many parts a product is split; 0 where nothing adds them up."""
-    dimensions = product.shape.dimensions
-    count = dimensions[0] if len(dimensions) > 2 else None
+    """Return into how many parts a product is split; 0 where nothing adds them up.
+
+    The parts are along one of its batch dimensions, which every user sums over.
+    """
     users = computation.users.get(product.name, ())
-    if not count or count < 2 or not users:
-        return 0
-    return count if all(_adds_up(module, user, product) for user in users) else 0
+    summed = {_summed_dimension(module, user, product) for user in users}
+    dimension = summed.pop() if len(summed) == 1 else None
+    batch = product.shape.dimensions[:-2]
+    count = batch[dimension] if dimension is not None and dimension < len(batch) else None
+    return count if count is not None and count > 1 else 0
 
 
 def _spared_bytes(computation: Computation, product: Instruction, size: int, parts: int) -> float:
@@ -153,22 +160,25 @@ def _only_adds(user: Instruction, product: Instruction) -> bool:
     return user.opcode != "fusion" or {*user.operand_names} <= {product.name}
 
 
-def _adds_up(module: HloModule, user: Instruction, product: Instruction) -> bool:
-    """Return whether all that a user makes of a value is its sum over the first dimension."""
+def _summed_dimension(module: HloModule, user: Instruction, product: Instruction) -> int | None:
+    """Return the dimension over which a user sums a value; None if it does anything else."""
     if user.opcode == "reduce":
-        return _is_sum(module, user)
+        return _dimension_of_sum(module, user)
     inside = module.by_name.get(user.called[0][1]) if user.opcode == "fusion" else None
     if inside is None or product.name not in user.operand_names:
-        return False
+        return None
     place = user.operand_names.index(product.name)
     if place >= len(inside.parameters):
-        return False
+        return None
     uses = inside.users.get(inside.parameters[place].name, ())
-    return bool(uses) and all(use.opcode == "reduce" and _is_sum(module, use) for use in uses)
+    summed = {_dimension_of_sum(module, use) for use in uses if use.opcode == "reduce"}
+    only_sums = all(use.opcode == "reduce" for use in uses)
+    return summed.pop() if only_sums and len(summed) == 1 else None
 
 
-def _is_sum(module: HloModule, reduce: Instruction) -> bool:
+def _dimension_of_sum(module: HloModule, reduce: Instruction) -> int | None:
+    """Return the one dimension over which a reduce adds; None of another one."""
     called = module.by_name.get(reduce.called[0][1]) if reduce.called else None
     adds = called is not None and called.root is not None and called.root.opcode == "add"
-    first = reduce.attributes.get("dimensions") == "{0}"
-    return adds and first and len(reduce.operands) == _OPERANDS_OF_REDUCE
+    number = parse_whole_number(reduce.attributes.get("dimensions", "").strip("{}"))
+    return number if adds and len(reduce.operands) == _OPERANDS_OF_REDUCE else None
