@@ -141,19 +141,28 @@ def test_the_phase_before_a_scope_is_that_of_the_cost_report(tmp_path: Path) -> 
     assert items_of(tmp_path, unmarked)["update"].scope == "phase not known"
 
 
-def test_the_longest_of_a_line_is_in_its_scope(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "line"), [(8, "optimizer/adam: 2 kernels"), (4096, "2 kernels, longest bare")]
+)
+def test_a_line_has_a_scope_if_most_of_its_time_is_of_it(
+    size: int, line: str, tmp_path: Path
+) -> None:
     update = UPDATE.replace("METADATA1", 'metadata={op_name="jit(step)/transpose(jvp())/mul"}')
-    content = text(layers=1).replace(
-        "  %start =",
-        update.replace("METADATA2", 'metadata={op_name="jit(step)/optimizer/adam/sub"}').replace(
+    content = (
+        text(layers=1)
+        .replace(
             "  %start =",
-            "  %bare = f32[4096,1024]{1,0} fusion(%grad), kind=kLoop, calls=%fused\n  %start =",
-        ),
+            update.replace(
+                "METADATA2", 'metadata={op_name="jit(step)/optimizer/adam/sub"}'
+            ).replace(
+                "  %start =",
+                f"  %bare = f32[{size},1024]{{1,0}} fusion(%small), kind=kLoop, calls=%fused\n  %start =",
+            ),
+        )
+        .replace("  %bare =", f"  %small = f32[{size},1024]{{1,0}} parameter(9)\n  %bare =")
     )
     assert items_of(tmp_path, content)["update"].scope == "optimizer/adam"
-    shown = skeleton_text(module_skeleton(parsed(tmp_path, content)))
-    assert "longest bare" not in shown
-    assert "optimizer/adam: 2 kernels" in shown
+    assert line in skeleton_text(module_skeleton(parsed(tmp_path, content)))
 
 
 SCATTERED = """HloModule jit_f, is_scheduled=true, num_partitions=4

@@ -149,7 +149,7 @@ def _several(line: SkeletonLine) -> tuple[str, str, str]:
             units.plural(count, *_KINDS[kind]) for kind, count in counts.most_common()
         )
     layers = f" ({len(line.layers)} different)" if len(line.layers) > 1 else ""
-    scope = f"{line.scope}{layers}: " if line.scope else ""
+    scope = f"{line.scope}{layers}: " if line.scope and _is_of_scope(line.items) else ""
     trips = {item.trip_count for item in line.items if item.kind == "loop"}
     trip = trips.pop() if len(trips) == 1 else None
     repeated = f" \N{MULTIPLICATION SIGN} {trip:,} each" if trip is not None else ""
@@ -157,12 +157,14 @@ def _several(line: SkeletonLine) -> tuple[str, str, str]:
     return f"{scope}{parts}{repeated}{', longest ' if longest else ''}", longest, ""
 
 
-def _longest(items: Sequence[SkeletonItem]) -> str:
-    """Return the longest instruction, among those that do not overlap with others.
+def _is_of_scope(items: Sequence[SkeletonItem]) -> bool:
+    """Return whether most of the time is of items with a scope; others joined their line."""
+    whole = sum(item.seconds or 0.0 for item in items)
+    return 2 * sum(item.seconds or 0.0 for item in items if item.scope) >= whole
 
-    Of a line with a scope it is an instruction of the scope, not one without that joined the line.
-    """
-    scoped = [item for item in items if item.scope] or items
-    alone = [item for item in scoped if not item.is_async] or scoped
+
+def _longest(items: Sequence[SkeletonItem]) -> str:
+    """Return the longest instruction, among those that do not overlap with others."""
+    alone = [item for item in items if not item.is_async] or items
     longest = max(alone, key=lambda item: item.seconds or 0.0)
     return longest.name if longest.seconds else ""
