@@ -148,19 +148,12 @@ def test_a_line_has_a_scope_if_most_of_its_time_is_of_it(
     size: int, line: str, tmp_path: Path
 ) -> None:
     update = UPDATE.replace("METADATA1", 'metadata={op_name="jit(step)/transpose(jvp())/mul"}')
-    content = (
-        text(layers=1)
-        .replace(
-            "  %start =",
-            update.replace(
-                "METADATA2", 'metadata={op_name="jit(step)/optimizer/adam/sub"}'
-            ).replace(
-                "  %start =",
-                f"  %bare = f32[{size},1024]{{1,0}} fusion(%small), kind=kLoop, calls=%fused\n  %start =",
-            ),
-        )
-        .replace("  %bare =", f"  %small = f32[{size},1024]{{1,0}} parameter(9)\n  %bare =")
+    update = update.replace("METADATA2", 'metadata={op_name="jit(step)/optimizer/adam/sub"}')
+    bare = (
+        f"  %small = f32[{size},1024]{{1,0}} parameter(9)\n"
+        f"  %bare = f32[{size},1024]{{1,0}} fusion(%small), kind=kLoop, calls=%fused\n  %start ="
     )
+    content = text(layers=1).replace("  %start =", update.replace("  %start =", bare))
     assert items_of(tmp_path, content)["update"].scope == "optimizer/adam"
     assert line in skeleton_text(module_skeleton(parsed(tmp_path, content)))
 

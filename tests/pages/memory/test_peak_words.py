@@ -71,5 +71,5 @@ def test_what_remains_is_named_where_reducing_temp_does_not_suffice() -> None:
     ("reached", "words"), [(128 * 1024 + 32, "Size: 256 KiB. "), (256 * 1024, ", more than")]
 )
 def test_a_size_is_more_than_the_saving_only_where_both_read_so(reached: int, words: str) -> None:
-    saving = Saving(384 * 1024, 0, reached, ((("v", ()), 256 * 1024),))
+    saving = Saving(384 * 1024, 300 * 1024, reached, ((("v", ()), 256 * 1024),))
     assert words in saving_words(replace(MEMORY, saving=saving))

@@ -27,6 +27,9 @@ class Saving(Struct, frozen=True):
     later: frozenset[BufferKey] = frozenset()
     """Buffers that are not in use at the current peak, where the peak moves without the others."""
 
+    reached_at_once: int | None = None
+    """The peak without the buffers that are in use at the current peak alone, in bytes."""
+
     taken_over: Mapping[BufferKey, tuple[str, ...]] = field(default_factory=dict)
     """Instructions that write further values into the memory of a buffer, in place; only of those
     that have any."""
@@ -46,7 +49,7 @@ def find_savings(
     sharing: a buffer shrinks only if all values that use it in turn shrink. Of `instructions`, by
     name, those that compute such values are named.
     """
-    curve = list(occupancy.curve)
+    curve, at_once = list(occupancy.curve), list(occupancy.curve)
     wanted = int(occupancy.peak * (1 - share))
     candidates = [slot for slot in occupancy.slots if not slot.is_held]
     chosen: list[tuple[BufferKey, int]] = []
@@ -66,10 +69,18 @@ def find_savings(
             taken_over[key] = further
         if not is_at_peak:
             later.add(key)
-        for used in range(largest.start, largest.end + 1):
-            curve[used] -= largest.size
-    reached = max(curve, default=0)
-    return Saving(occupancy.peak, wanted, reached, tuple(chosen), frozenset(later), taken_over)
+        for lowered in (curve, at_once) if is_at_peak else (curve,):
+            for used in range(largest.start, largest.end + 1):
+                lowered[used] -= largest.size
+    return Saving(
+        occupancy.peak,
+        wanted,
+        max(curve, default=0),
+        tuple(chosen),
+        frozenset(later),
+        max(at_once, default=0),
+        taken_over,
+    )
 
 
 def _largest_at(position: int, candidates: list[Slot]) -> Slot | None:

@@ -120,7 +120,8 @@ def _saved(memory: MemoryReport, saving: Saving) -> int:
 
     The peak without a value of 1.0 MiB may be 1,023 KiB lower, which reads like a mistake.
     """
-    saved, size = saving.peak - saving.reached, sum(row.size for row in _at_peak(memory, saving))
+    reached = saving.reached if saving.reached_at_once is None else saving.reached_at_once
+    saved, size = saving.peak - reached, sum(row.size for row in _at_peak(memory, saving))
     return size if saved < size and size - saved < _LEAST_SHARE * size else saved
 
 
