@@ -32,7 +32,7 @@ def test_what_is_chosen_after_the_peak_moved_is_told_apart(occupancy: Occupancy)
     at_peak = {slot.key for slot in occupancy.living(occupancy.position)}
     assert {key[0] for key in saving.later} == {"w"}
     assert all((key in at_peak) is (key not in saving.later) for key in chosen)
-    assert saving.reached < (saving.reached_at_once or 0) < saving.peak
+    assert saving.reached_at_once == saving.peak  # where it moves, as much is in use
 
 
 def test_what_takes_over_the_memory_of_a_buffer_is_named(occupancy: Occupancy) -> None:

@@ -306,3 +306,16 @@ def test_random_numbers_of_which_a_share_is_used_are_drawn_per_shard() -> None:
     (sentence,) = list_actions(replace(memory, purposes=ValuePurposes({"rng.1": "u32[2]"})))
     assert "generates all numbers of `%rng.1` (f32[8]) and uses a slice, u32[2]: draw" in sentence
     assert "jax_threefry_partitionable" in sentence
+
+
+def test_what_is_in_use_elsewhere_has_to_shrink_as_well() -> None:
+    rows = row("here", "fusion"), row("there", "fusion")
+    buffers = tuple(((value.instruction, value.index), value.size) for value in rows)
+    saving = Saving(8 << 20, 7 << 20, 7 << 20, buffers, frozenset({("there", ())}), 15 << 19)
+    memory = replace(EMPTY, saving=saving, saving_values=rows)
+    assert list_actions(memory) == [
+        (
+            "1.0 MiB at most: shrink or rematerialize `%here` (f32[8]). Without `%there` (f32[8]), "
+            "in use at another schedule position, as well, it is 512 KiB."
+        )
+    ]

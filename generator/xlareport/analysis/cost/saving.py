@@ -35,6 +35,12 @@ class Saving(Struct, frozen=True):
     that have any."""
 
     @property
+    def saved_at_once(self) -> int:
+        """The bytes that the peak falls without the buffers in use at the current peak alone."""
+        reached = self.reached if self.reached_at_once is None else self.reached_at_once
+        return self.peak - reached
+
+    @property
     def is_enough(self) -> bool:
         """Whether the peak reaches the target."""
         return self.reached <= self.wanted

@@ -120,8 +120,7 @@ def _saved(memory: MemoryReport, saving: Saving) -> int:
 
     The peak without a value of 1.0 MiB may be 1,023 KiB lower, which reads like a mistake.
     """
-    reached = saving.reached if saving.reached_at_once is None else saving.reached_at_once
-    saved, size = saving.peak - reached, sum(row.size for row in _at_peak(memory, saving))
+    saved, size = saving.peak - saving.reached, sum(row.size for row in _at_peak(memory, saving))
     return size if saved < size and size - saved < _LEAST_SHARE * size else saved
 
 
@@ -144,7 +143,19 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[tuple[int, str]]:
         rows = groups.get(treatment)
         if rows:
             size = min(saved, sum(row.size for row in rows))
-            yield size, f"{units.byte_size(size)} at most: {words(memory, rows)}."
+            later = _later(memory, saving, size)
+            yield size, f"{units.byte_size(size)} at most: {words(memory, rows)}.{later}"
+
+
+def _later(memory: MemoryReport, saving: Saving, size: int) -> str:
+    """Return what else has to shrink for a saving: buffers in use at another position."""
+    rows = [row for row in memory.saving_values if (row.instruction, row.index) in saving.later]
+    if saving.saved_at_once >= size or not rows:
+        return ""
+    return (
+        f" Without {_names(rows)}, in use at another schedule position, as well, it is "
+        f"{units.byte_size(saving.saved_at_once)}."
+    )
 
 
 def _unsplit(
