@@ -36,6 +36,9 @@ def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
     assert "passes" not in overview_tables(plain)
     timed = overview_part(summary, replace(plain, file_times=FileTimes(6.0, 101.0)))
     assert "6 s up to the last snapshot between passes, 95 s" in timed.times_words
+    timed = overview_part(summary, replace(plain, file_times=FileTimes(None, 28.0)))
+    assert timed.times_words.startswith("Compilation took about 28 s, estimated from file times")
+    assert timed.times_words.endswith("No snapshot between passes divides it.")
 
 
 def test_passes_are_a_table_the_longest_first(unpacked: Unpack) -> None:

@@ -34,8 +34,8 @@ class PassTime(Struct, frozen=True):
 class FileTimes(Struct, frozen=True):
     """Seconds between the times of files."""
 
-    passes: float
-    """From the first file to the last snapshot between passes."""
+    passes: float | None
+    """From the first file to the last snapshot between passes; None where there is none."""
     whole: float
     """From the first file to the last."""
 
@@ -81,9 +81,10 @@ def estimate_file_times(files: ModuleFiles) -> FileTimes | None:
     ]
     written = [time for time in times if time is not None]
     last = [time for time in between if time is not None]
-    if not last or max(written) - min(written) < 1:
+    if not written or max(written) - min(written) < 1:
         return None
-    return FileTimes(max(last) - min(written), max(written) - min(written))
+    first = min(written)
+    return FileTimes(max(last) - first if last else None, max(written) - first)
 
 
 def estimate_step_times(

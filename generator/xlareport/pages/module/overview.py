@@ -279,7 +279,7 @@ def _times_words(overview: Overview) -> str:
     if overview.file_times:
         sentences.append(_file_words(overview.file_times))
     return " ".join(sentences) or (
-        "Compile time is not known: all files have the same time, and there is no "
+        "Compile time is not known: the times of all files are within a second, and there is no "
         "metadata (--xla_dump_module_metadata)."
     )
 
@@ -295,12 +295,15 @@ def _metadata_words(overview: Overview) -> str:
 
 
 def _file_words(times: FileTimes) -> str:
-    later = times.whole - times.passes
-    return (
+    words = (
         f"Compilation took about {units.seconds(times.whole)}, estimated from file times (coarse, "
-        f"and valid only if the copy preserved them): "
-        f"{_about(times.passes)} up to the last snapshot between passes, {_about(later)} after it, "
-        "with code generation."
+        "and valid only if the copy preserved them)"
+    )
+    if times.passes is None:
+        return f"{words}. No snapshot between passes divides it."
+    return (
+        f"{words}: {_about(times.passes)} up to the last snapshot between passes, "
+        f"{_about(times.whole - times.passes)} after it, with code generation."
     )
 
 
