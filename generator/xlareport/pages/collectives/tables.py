@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.pages.collectives.groups import find_axes, label_groups
 from xlareport.pages.collectives.reasons import cause_words, reason_words
 from xlareport.pages.tables import Cell, Column, Table, tabulate
@@ -70,9 +71,7 @@ def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
             Column(
                 "Made by", "code", "the pass after which it first appears", of="pass"
             ): lambda row: row.origin.after,
-            Column("Not hidden because"): lambda row: (
-                row.figures.overlap.reason.value if row.figures.overlap.reason else None
-            ),
+            Column("Not hidden because"): lambda row: _wait_words(row.figures.overlap.reason),
             Column("op_name"): lambda row: row.op_name,
             Column("Source"): lambda row: row.source,
         },
@@ -232,3 +231,10 @@ def _meanwhile(row: CollectiveRow) -> str:
     if not names:
         return "none"
     return first_few([f"%{name}" for name in names[:_NAMES]], _NAMES, len(names))
+
+
+def _wait_words(reason: WaitReason | None) -> str | None:
+    """Return a reason as the page has it: that `is_sync` is written holds for GPUs alone."""
+    if reason is None:
+        return None
+    return "synchronous" if reason is WaitReason.IS_SYNC else reason.value

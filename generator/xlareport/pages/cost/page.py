@@ -183,11 +183,11 @@ def _lead(cost: CostReport) -> str:
 
 
 def _asynchronous(cost: CostReport) -> str:
-    """Return how much of the time other work can hide, for which the sum is no lower bound."""
+    """Return how much of the time may overlap other work, for which the sum is no lower bound."""
     if not cost.asynchronous_seconds:
         return ""
     hidden = units.seconds(cost.asynchronous_seconds)
-    return f", {hidden} of it asynchronous, which other instructions can hide"
+    return f", {hidden} of it in asynchronous instructions, which may overlap others"
 
 
 def _device(cost: CostReport) -> str:

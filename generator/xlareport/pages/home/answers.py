@@ -211,9 +211,27 @@ def _iterations(cost: CostReport) -> str:
 
 def _by_cycles(cost: CostReport) -> str:
     """Return the time by the compiler's cycles; empty where the roofline counts."""
-    if cost.cycles is None or cost.cycles.seconds is None:
+    cycles = cost.cycles
+    if cycles is None or cycles.seconds is None or cycles.clock is None:
         return ""
-    return f" By the compiler's estimated cycles: {units.seconds(cost.cycles.seconds)}."
+    counted = cycles.cycles / cycles.clock
+    words = f" By the compiler's estimated cycles: {units.seconds(cycles.seconds)}"
+    rest = cycles.seconds - counted
+    if rest < _LEAST_REST * cycles.seconds:
+        return f"{words}."
+    overlaps = (
+        f", {units.seconds(cost.asynchronous_seconds)} of it asynchronous"
+        if cost.asynchronous_seconds
+        else ""
+    )
+    return (
+        f"{words}, of which {units.seconds(rest)} is the roofline time of collectives, copies and "
+        f"other instructions without cycles{overlaps}."
+    )
+
+
+_LEAST_REST = 0.02
+"""Share of the time that is not of cycles: less is not told."""
 
 
 def _work(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
