@@ -1,7 +1,7 @@
 """The fields of an instruction's backend config that differ."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.steps.details import ConfigChange, FieldChange
 from xlareport.hlo.backend_config import read_backend_config
@@ -14,6 +14,7 @@ _LONGEST = 40
 _LONGEST_CHOICE = 80
 _MOST_CHOICES = 6
 """Fields of a new message that are named; a tile of a Triton GEMM has as many."""
+_FEW_FIELDS = 3
 _DEFAULTS = ("DEFAULT", "INVALID", "UNSPECIFIED")
 """Ends of the words that state no choice."""
 
@@ -50,23 +51,44 @@ def _changes(
 
 
 def _choices(value: object) -> str:
-    """Return what a new message states: its numbers and words that are no defaults."""
+    """Return what a new message or list states: numbers and words that are no defaults.
+
+    Of a message with few fields also the zeros: they are what the pass found.
+    """
+    if isinstance(value, list):
+        listed = _listed(value)
+        return f" to {listed}" if listed else ""
     if not isinstance(value, dict):
         return ""
-    if _is_default(value, 0):
-        return " to defaults"
-    chosen = [
-        f"{name} {_written(stated)}"
-        for name, stated in value.items()
-        if not isinstance(stated, dict | list) and not _is_default(stated, 0)
-    ]
+    stated = {name: known for name, known in value.items() if _is_stated(known, len(value))}
+    if not stated:
+        return " to defaults" if _is_default(value, 0) else ""
+    chosen = [f"{name} {words}" for name, known in stated.items() if (words := _written(known))]
     named = [words for words in chosen if len(words) <= _LONGEST_CHOICE][:_MOST_CHOICES]
     more = [f"{len(chosen) - len(named)} more"] if len(chosen) > len(named) else []
     return f" with {english.listing([*named, *more])}" if named else ""
 
 
+def _is_stated(value: object, fields: int) -> bool:
+    """Return whether a field of a new message, which has so many, states something."""
+    if isinstance(value, dict):
+        return False
+    return not _is_default(value, 0) or (fields <= _FEW_FIELDS and str(value) == "0")
+
+
+def _listed(values: Sequence[object]) -> str:
+    """Return the numbers of a list, of several the sizes of tiles: `[16]`, `[[1,16,8]]`."""
+    parts = [value.get("sizes") if isinstance(value, dict) else value for value in values]
+    words = [_listed(part) if isinstance(part, list) else str(part) for part in parts]
+    is_plain = all(words) and all(isinstance(part, list | int | str) for part in parts)
+    text = f"[{','.join(words)}]"
+    return text if words and is_plain and len(text) <= _LONGEST else ""
+
+
 def _written(value: object) -> str:
     """Return a value as JSON; a number that JSON has as a word, as the number."""
+    if isinstance(value, list):
+        return _listed(value)
     is_number = isinstance(value, str) and value.removeprefix("-").isdecimal()
     return str(value) if is_number else json.dumps(value)
 
