@@ -23,6 +23,7 @@ def test_what_differs_comes_first() -> None:
         TpuFlag(CHANGED, "false", "true"),
         TpuFlag("xla_tpu_of_tomorrow", "1", None),
     )
+    assert told.unknown_count == 1
     every = [*told.every()]
     assert every[:2] == [*told.differing]
     assert len(every) == told.total

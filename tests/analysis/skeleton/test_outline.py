@@ -6,6 +6,7 @@ import pytest
 from tests.analysis.skeleton.program import HEAD, parsed, text
 
 from xlareport.analysis.skeleton.items import SkeletonItem, every_item
+from xlareport.analysis.skeleton.view import view_skeleton
 from xlareport.skeleton import module_skeleton, skeleton_text
 
 SEQUENCE = """\
@@ -222,3 +223,10 @@ def test_scopes_are_without_control_flow_unless_that_is_all(tmp_path: Path) -> N
         content = SCATTERED.replace(line, f"{line}, {named.format(op)}")
         assert content != SCATTERED
         assert items_of(tmp_path, content)["f"].scope == scope
+
+
+def test_an_asynchronous_item_counts_with_what_it_runs(tmp_path: Path) -> None:
+    skeleton = module_skeleton(parsed(tmp_path, text(layers=1)))
+    every = [item for _, item in every_item(skeleton.items)]
+    inside = [child for item in every if item.is_async for child in item.children]
+    assert view_skeleton(skeleton).items == len(every) - len(inside)

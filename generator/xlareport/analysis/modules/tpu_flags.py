@@ -18,12 +18,12 @@ class TpuFlag(Struct, frozen=True):
 
     @property
     def differs(self) -> bool:
-        """Whether the flag is not at the default."""
+        """Whether the flag is not at the default, or none is known."""
         return self.value != self.default
 
 
 class TpuFlags(Struct, frozen=True):
-    """The flags of a `flagfile` that are not at their defaults."""
+    """The flags of a `flagfile` that are not at their defaults, or have none that is known."""
 
     release: str
     """The libtpu release of these defaults."""
@@ -33,6 +33,11 @@ class TpuFlags(Struct, frozen=True):
     differing: tuple[TpuFlag, ...]
     missing: frozenset[str]
     """Flags of the release that the file does not have."""
+
+    @property
+    def unknown_count(self) -> int:
+        """How many of those that differ have no known default."""
+        return sum(flag.default is None for flag in self.differing)
 
     def every(self) -> Iterator[TpuFlag]:
         """Yield all flags of the file, those first that differ."""

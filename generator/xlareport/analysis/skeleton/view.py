@@ -1,10 +1,13 @@
 """The skeleton as the page of a module shows it: lines of words, small enough to travel."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from xlareport.analysis.skeleton.folding import fold
-from xlareport.analysis.skeleton.items import Skeleton, every_item
+from xlareport.analysis.skeleton.items import Skeleton, SkeletonItem
 from xlareport.analysis.skeleton.text import line_parts, skeleton_head, time_words
+from xlareport.runtime.graphs import descend
 
 _MOST_LINES = 120
 
@@ -43,6 +46,11 @@ def view_skeleton(skeleton: Skeleton) -> SkeletonView:
     return SkeletonView(
         head=tuple(skeleton_head(skeleton))[1:],
         rows=tuple(rows),
-        items=sum(1 for _ in every_item(skeleton.items)),
+        items=sum(1 for _ in descend(skeleton.items, _in_order)),
         is_scheduled=skeleton.is_scheduled,
     )
+
+
+def _in_order(item: SkeletonItem) -> Sequence[SkeletonItem]:
+    """Return the items inside of one; an asynchronous one counts with what it runs."""
+    return () if item.is_async else item.children

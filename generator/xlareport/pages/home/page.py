@@ -326,6 +326,7 @@ def tpu_flags_table(flags: TpuFlags) -> Table:
 def _tpu_flag_row(flag: TpuFlag) -> list[str | None]:
     entry = flags.find(flag.name)
     differs = "yes" if flag.differs else "no"
+    differs = "not known" if flag.default is None else differs
     return [flag.name, flag.value, flag.default, differs, entry.words if entry else None]
 
 
