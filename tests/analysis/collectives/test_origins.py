@@ -4,7 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.collectives.origins import _written, makes_none, split_operands
+from xlareport.analysis.collectives.origins import (
+    _written,
+    join_origins,
+    makes_none,
+    split_operands,
+)
+from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveOrigin
 from xlareport.hlo.model import HloModule, Instruction
 
 ReadText = Callable[[str], HloModule]
@@ -84,3 +90,19 @@ def test_one_operand_is_the_collective_itself(read_text: ReadText) -> None:
     (member,) = _members(read_text(lone))
     assert member.name == "all-reduce.1"
     assert member.metadata.source_line == 3
+
+
+@pytest.mark.parametrize(("whole", "verb"), [(64, "Sends the sum of"), (128, "Combines")])
+def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(whole: int, verb: str) -> None:
+    origins = (
+        CollectiveOrigin("0021", None, "p", None, None, "r", detail, (), "matched", None)
+        for detail in ("Of `%dot.1`.", "Of `%dot.2`.")
+    )
+    members = [
+        CollectiveMember(
+            "all-reduce.1", None, "all-reduce", "f32[16]", 64, "", "", origin, None, ""
+        )
+        for origin in origins
+    ]
+    origin, _, _ = join_origins(members, whole)
+    assert origin.detail == f"{verb} 2 (2\u00d7 not known). Of the largest member: Of `%dot.1`."

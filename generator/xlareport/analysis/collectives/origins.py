@@ -46,6 +46,33 @@ _MADE_LATER = "made after partitioning, when shardings are gone"
 _MOST_MEMBERS = 500
 
 
+def join_origins(
+    members: Sequence[CollectiveMember], data_bytes: int | None
+) -> tuple[CollectiveOrigin, ShardingPair | None, str]:
+    """Return the origin of a collective, its sharding pair, and why it has none.
+
+    Where each member has as many bytes as the collective, `data_bytes`, it sends their sum.
+    """
+    first = max(members, key=lambda member: member.data_bytes or 0)
+    if len(members) < 2:
+        return first.origin, first.sharding, first.sharding_reason
+    causes = Counter(member.origin.cause for member in members)
+    if len(causes) == 1 and len({member.origin.detail for member in members}) == 1:
+        return first.origin, first.sharding, first.sharding_reason
+    counted = ", ".join(
+        f"{count:,}\u00d7 {cause.value if cause else 'not known'}"
+        for cause, count in causes.most_common()
+    )
+    largest = first.origin.detail
+    is_sum = all(member.data_bytes == data_bytes for member in members)
+    verb = "Sends the sum of" if is_sum else "Combines"
+    detail = f"{verb} {len(members):,} ({counted}). Of the largest member: {largest}"
+    grade = weakest(member.origin.grade for member in members if member.origin.grade)
+    is_graded = first.origin.grade is not None
+    origin = replace(first.origin, detail=detail, grade=grade if is_graded else None)
+    return origin, first.sharding, first.sharding_reason
+
+
 class Origins:
     """Explains the collectives of one module."""
 
@@ -71,27 +98,6 @@ class Origins:
             return tuple(self._lone(collective))[:_MOST_MEMBERS]
         members = (self._of_ancestor(ancestor, trail) for ancestor in trail.beginnings)
         return tuple(islice(chain.from_iterable(members), _MOST_MEMBERS))
-
-    def of_row(
-        self, members: Sequence[CollectiveMember]
-    ) -> tuple[CollectiveOrigin, ShardingPair | None, str]:
-        """Return the origin of a collective, its sharding pair, and why it has none."""
-        first = max(members, key=lambda member: member.data_bytes or 0)
-        if len(members) < 2:
-            return first.origin, first.sharding, first.sharding_reason
-        causes = Counter(member.origin.cause for member in members)
-        if len(causes) == 1 and len({member.origin.detail for member in members}) == 1:
-            return first.origin, first.sharding, first.sharding_reason
-        counted = ", ".join(
-            f"{count:,}\u00d7 {cause.value if cause else 'not known'}"
-            for cause, count in causes.most_common()
-        )
-        largest = first.origin.detail
-        detail = f"Combines {len(members):,} ({counted}). Of the largest member: {largest}"
-        grade = weakest(member.origin.grade for member in members if member.origin.grade)
-        is_graded = first.origin.grade is not None
-        origin = replace(first.origin, detail=detail, grade=grade if is_graded else None)
-        return origin, first.sharding, first.sharding_reason
 
     def _lone(self, collective: Collective) -> Iterator[CollectiveMember]:
         """Yield the members of a collective of the only snapshot."""

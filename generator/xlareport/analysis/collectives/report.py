@@ -9,7 +9,7 @@ from xlareport.analysis.collectives.figures import (
     measure_collectives,
     sum_hideable,
 )
-from xlareport.analysis.collectives.origins import Origins
+from xlareport.analysis.collectives.origins import Origins, join_origins
 from xlareport.analysis.collectives.remedies import (
     find_remedy,
     find_scheduler_step,
@@ -106,7 +106,7 @@ class _RowMaker:
         outer = self._hlo.by_name[collective.computation].by_name[collective.instruction]
         trail = self._trails.trail(collective) if self._trails else None
         members = self._origins.members(collective, trail)
-        origin, sharding, reason = self._origins.of_row(members)
+        origin, sharding, reason = join_origins(members, figures.data_bytes)
         where = self._place(body) or self._place(outer)
         return CollectiveRow(
             figures=figures,
