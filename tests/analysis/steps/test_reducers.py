@@ -38,3 +38,12 @@ def test_another_reducer_is_a_change_if_it_does_something_else(
     before = _REDUCED.replace("OPCODE", opcode)
     change = step(read(before), read(before.replace("to_apply=%first", "to_apply=%second")))
     assert [row.kind for row in change.changes] == kinds
+
+
+def test_a_call_of_an_equal_computation_is_a_change(read: Read) -> None:
+    called = _REDUCED.replace("OPCODE", "add").replace(
+        "reduce(%a, %zero), dimensions={1}", "call(%zero, %zero)"
+    )
+    called = called.replace("f32[8]{0} call", "f32[] call")
+    change = step(read(called), read(called.replace("to_apply=%first", "to_apply=%second")))
+    assert [row.kind for row in change.changes] == [Kind.ATTRIBUTES]

@@ -32,11 +32,10 @@ def with_added_computations(matching: Matching, changes: Iterable[Change]) -> li
 def _users(module: HloModule) -> Mapping[str, str]:
     """Return the first instruction that applies each computation, but for those that calls run."""
     users: dict[str, str] = {}
-    for computation in module.computations:
-        for line in computation.instructions:
-            for attribute, name in line.called if line.opcode != "call" else ():
-                if attribute == "to_apply" and name in module.by_name:
-                    users.setdefault(name, line.name)
+    for name in module.calls.keys() & module.by_name.keys():
+        for call in module.calls[name]:
+            if call.role == "to_apply" and call.instruction.opcode != "call":
+                users.setdefault(name, call.instruction.name)
     return users
 
 

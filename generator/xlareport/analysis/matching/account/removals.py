@@ -86,8 +86,8 @@ class Removals:
             other = user.partner or self.twin(user)
             if other is not None and not has_other_operands(user, other):
                 read = read_at(self._search.after, other, position)
-                beside = read is not None and read.frame is twin.frame
-                reads += [read] if read and beside and read.token == twin.token else []
+                if read and read.frame is twin.frame and read.token == twin.token:
+                    reads.append(read)
         return twin if twin in reads or not reads else reads[0]
 
     def _likely_twins(self, node: Node) -> Iterator[tuple[Node, str]]:

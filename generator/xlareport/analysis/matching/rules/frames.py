@@ -315,10 +315,8 @@ def _link_parameters(search: Search, before: Node, after: Node) -> None:
     """Pair two free parameters of one number and shape, or the share of it that a device has."""
     if not (is_free(before) and is_free(after)):
         return
-    shapes, number = (
-        (before.instruction.shape, after.instruction.shape),
-        before.instruction.argument,
-    )
+    shapes = before.instruction.shape, after.instruction.shape
+    number = before.instruction.argument
     if same_form(search, before, after):
         search.link(before, after, Grade.EXACT, f"parameter {number} of {_KNOWN}")
     elif search.divided and same_type(before, after) and is_part(*shapes):
