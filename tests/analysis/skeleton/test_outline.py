@@ -3,10 +3,16 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from tests.analysis.cost.test_time_basis import LOOP_SECONDS, ON_CHIP
 from tests.analysis.skeleton.program import HEAD, parsed, text
 
+from xlareport.analysis.cost.costed import cost_module
+from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.skeleton.items import SkeletonItem, every_item
+from xlareport.analysis.skeleton.outline import read_skeleton
 from xlareport.analysis.skeleton.view import view_skeleton
+from xlareport.knowledge.devices import devices
 from xlareport.skeleton import module_skeleton, skeleton_text
 
 SEQUENCE = """\
@@ -230,3 +236,15 @@ def test_an_asynchronous_item_counts_with_what_it_runs(tmp_path: Path) -> None:
     every = [item for _, item in every_item(skeleton.items)]
     inside = [child for item in every if item.is_async for child in item.children]
     assert view_skeleton(skeleton).items == len(every) - len(inside)
+
+
+def test_times_are_by_the_cycles_of_the_compiler_where_they_cover_the_module(
+    tmp_path: Path,
+) -> None:
+    costed = cost_module(parsed(tmp_path, ON_CHIP), "tpu")
+    cost = add_cycles(costed.cost, costed.hlo, costed.hlo)
+    costed = replace(costed, cost=cost, device=devices()["tpu-v4"])
+    skeleton = read_skeleton(costed)
+    (loop,) = [item for item in skeleton.items if item.kind == "loop"]
+    assert skeleton.time_name == "time by estimated cycles"
+    assert loop.seconds == pytest.approx(LOOP_SECONDS, rel=0.01)

@@ -123,7 +123,7 @@ def test_what_is_not_the_end_of_a_compilation_says_so(told: Teller) -> None:
 def test_passes_that_changed_most_are_named_where_there_are_many(told: Teller) -> None:
     _, said = told("jax-cpu-train")
 
-    assert "Largest changes: " in said["Compilation"]
+    assert "Steps of most effect: " in said["Compilation"]
 
 
 def test_what_was_compiled_again_is_named_but_for_helpers(told: Teller) -> None:

@@ -45,7 +45,7 @@ class SkeletonLine(Struct, frozen=True):
     scope: str = ""
     """The common scope of all items, with placeholders for varying numbers."""
     seconds: float = 0.0
-    """The roofline time of all that is at and below the line, in all repetitions."""
+    """The estimated time of all that is at and below the line, in all repetitions."""
 
 
 class _Group(Struct):

@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, UPDATE
+from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.runtime.graphs import descend
 
 PHASES = (FORWARD, BACKWARD, UPDATE)
@@ -51,7 +52,7 @@ class SkeletonItem(Struct, frozen=True):
     beside: int = 0
     """Kernels that are scheduled between the start and the end of an asynchronous one."""
     beside_seconds: float = 0.0
-    """The roofline time of these."""
+    """The estimated time of these."""
     thread: str = ""
     """The execution thread of an asynchronous one that has its own, such as `sparsecore`."""
     note: str = ""
@@ -80,15 +81,17 @@ class Skeleton(Struct, frozen=True):
     items: tuple[SkeletonItem, ...]
     left_out: int = 0
     """Instructions that run nothing, in all computations: parameters, tuples, bitcasts."""
-    roofline_seconds: float | None = None
-    """The roofline time of all instructions, as the cost report has it; None where not known."""
+    time_name: str = ROOFLINE
+    """What the times are: roofline time, or time by the compiler's estimated cycles."""
+    whole_seconds: float | None = None
+    """The time of all instructions, as the cost report has it; None where not known."""
     unknown: int = 0
     """Number of items with unknown time."""
     problems: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
-        """The roofline time of all items one after the other, asynchronous ones left out."""
+        """The estimated time of all items one after the other, asynchronous ones left out."""
         return total_seconds(self.items)
 
     @property
@@ -98,7 +101,7 @@ class Skeleton(Struct, frozen=True):
 
 
 def total_seconds(items: tuple[SkeletonItem, ...]) -> float:
-    """Return the roofline time of items run one after the other; unknown ones count nothing."""
+    """Return the estimated time of items run one after the other; unknown ones count nothing."""
     return sum(item.seconds or 0.0 for item in items if not item.is_async)
 
 

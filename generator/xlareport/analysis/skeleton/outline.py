@@ -10,6 +10,7 @@ from xlareport.analysis.cost.breakdown import OpKey
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.phases import FORWARD, key_by_phase
 from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.time_basis import TimeBasis
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.skeleton.command_buffers import in_command_buffers
 from xlareport.analysis.skeleton.items import (
@@ -27,7 +28,6 @@ from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.hlo.shape import Shape
-from xlareport.knowledge.devices import Device
 from xlareport.knowledge.opcodes import is_collective, opcode_work
 from xlareport.program import CodeNotes
 from xlareport.runtime.graphs import reachable
@@ -53,7 +53,7 @@ class _Estimates(Struct, frozen=True):
 
     module: HloModule
     cost: ModuleCost
-    device: Device
+    basis: TimeBasis
     collectives: Mapping[InstructionKey, float | None]
     """The modeled time of what begins a collective; None where it is not known."""
     kinds: Mapping[InstructionKey, str]
@@ -62,14 +62,14 @@ class _Estimates(Struct, frozen=True):
     """Starts of collectives that end before any other instruction runs."""
 
     def seconds(self, computation: Computation, instruction: Instruction) -> float | None:
-        """Return the roofline time of one execution; for a collective the modeled time, if any."""
+        """Return the estimated time of one execution; for a collective the modeled time, if any."""
         key = computation.name, instruction.name
         modeled = self.collectives.get(key)
         if modeled is not None:
             return modeled
         counted = self.cost.instructions.get(key)
-        least = None if counted is None else estimate_time(counted, self.device)
-        return None if least is None else least.seconds
+        is_known = counted is not None and estimate_time(counted, self.basis.device) is not None
+        return self.basis.seconds(counted) if counted is not None and is_known else None
 
 
 def read_skeleton(costed: CostedModule) -> Skeleton:
@@ -80,7 +80,7 @@ def read_skeleton(costed: CostedModule) -> Skeleton:
     estimates = _Estimates(
         hlo,
         cost,
-        device,
+        costed.basis,
         _collective_times(collectives),
         {figures.collective.key: figures.collective.kind for figures in collectives},
         frozenset(collective.key for collective in synchronous),
@@ -98,7 +98,8 @@ def read_skeleton(costed: CostedModule) -> Skeleton:
         device_grade=costed.device_grade,
         items=items,
         left_out=outline.left_out,
-        roofline_seconds=costed.roofline_seconds,
+        time_name=costed.basis.name,
+        whole_seconds=costed.seconds,
         unknown=sum(item.seconds is None and item.kind != "done" for item in every),
         problems=tuple(outline.problems),
     )

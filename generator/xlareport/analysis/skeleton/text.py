@@ -34,9 +34,9 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
         )
     grade = "" if skeleton.device_grade == "exact" else f", device {skeleton.device_grade}"
     yield (
-        f"Times are estimates (roofline on {skeleton.device}{grade}), not measured: "
+        f"Times are estimates ({skeleton.time_name} on {skeleton.device}{grade}), not measured: "
         f"{units.seconds(skeleton.seconds)} in sequence, without asynchronous operations."
-        f"{_roofline(skeleton)}"
+        f"{_whole(skeleton)}"
     )
     if skeleton.unknown:
         yield f"The time of {units.plural(skeleton.unknown, 'item')} is not known."
@@ -45,13 +45,14 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
     yield from skeleton.problems
 
 
-def _roofline(skeleton: Skeleton) -> str:
+def _whole(skeleton: Skeleton) -> str:
     """Return the sum of all instructions where some are asynchronous, as the Cost tab has it."""
-    if skeleton.roofline_seconds is None or not any(
+    if skeleton.whole_seconds is None or not any(
         item.is_async for _, item in every_item(skeleton.items)
     ):
         return ""
-    return f" Roofline time of all instructions: {units.seconds(skeleton.roofline_seconds)}."
+    whole = units.seconds(skeleton.whole_seconds)
+    return f" {skeleton.time_name.capitalize()} of all instructions: {whole}."
 
 
 def _buffer_notes(skeleton: Skeleton) -> set[str]:

@@ -39,7 +39,7 @@ def make_trace(skeleton: Skeleton) -> dict[str, Any]:
             "module": skeleton.module,
             "snapshot": skeleton.snapshot,
             "order": order,
-            "times": f"roofline on {skeleton.device} ({skeleton.device_grade})",
+            "times": f"{skeleton.time_name} on {skeleton.device} ({skeleton.device_grade})",
             "notDrawn": "; ".join(timeline.left_out),
         },
     }

@@ -126,7 +126,7 @@ def _busiest(module: ModuleAnalysis) -> str:
     names = [f"`{busy.name}`" for busy in busies if busy.name][:_BUSIEST]
     if len(busies) <= _BUSIEST or not names:
         return ""
-    return f"Largest changes: {', '.join(names)}."
+    return f"Steps of most effect: {', '.join(names)}."
 
 
 def _heavy(cost: CostReport | None) -> Sequence[HeavyInstruction]:
