@@ -1,7 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.sequence import longest_rising, steady_order
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.text import TextReader
 
 
 def test_one_that_moved_is_left_out() -> None:
@@ -45,3 +49,28 @@ def test_a_steady_order_rises_and_nothing_fits_between(
     for number in set(range(len(places))) - set(steady):
         longer = [places[place] for place in sorted({*steady, number})]
         assert longer != sorted(longer)
+
+
+def test_what_was_made_anew_moved_rather_than_what_stays() -> None:
+    before, after = (
+        TextReader().read(
+            _SCHEDULED.replace("LINES", lines).replace("COPY", name).encode(), "m.txt"
+        )
+        for name, lines in (
+            ("copy.1", "  %n = f32[8]{0} negate(%a)\n  %copy.1 = f32[8]{0} copy(%a)\n"),
+            ("copy.2", "  %copy.2 = f32[8]{0} copy(%a)\n  %n = f32[8]{0} negate(%a)\n"),
+        )
+    )
+    assert before is not None
+    assert after is not None
+    (row,) = [row for row in step(before, after).changes if row.kind is Kind.REORDERED]
+    assert row.after == Place("main", "copy.2")
+
+
+_SCHEDULED = """HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+LINES  ROOT %t = (f32[8]{0}, f32[8]{0}) tuple(%n, %COPY)
+}
+"""

@@ -10,7 +10,9 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import Computation, Instruction
 
-_LIGHTNESS = {"parameter": 1, "constant": 2}
+_MADE_ANEW = 1
+"""Lightness of lines with another name: a pass made them anew, and placed them."""
+_LIGHTNESS = {"parameter": 2, "constant": 3}
 """Opcodes that are moved rather than others: they cost no time wherever they stand."""
 
 
@@ -45,7 +47,10 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
         if partner not in partners or _goes_on(matching, before, line.name, after, partner):
             partners[partner] = number
     pairs = sorted((number, positions[partner]) for partner, number in partners.items())
-    lightness = [_LIGHTNESS.get(before.instructions[number].opcode, 0) for number, _ in pairs]
+    lightness = [
+        _lightness(before.instructions[number], after.instructions[place])
+        for number, place in pairs
+    ]
     steady = steady_order([place for _, place in pairs], lightness)
     return Alignment(
         before,
@@ -53,6 +58,11 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
         tuple(pair for number, pair in enumerate(pairs) if number in steady),
         tuple(pair for number, pair in enumerate(pairs) if number not in steady),
     )
+
+
+def _lightness(line: Instruction, now: Instruction) -> int:
+    """Return how readily a line is said to have moved; 0 for one that stays as it is."""
+    return _LIGHTNESS.get(line.opcode, _MADE_ANEW if line.name != now.name else 0)
 
 
 def _name_after(
