@@ -40,8 +40,8 @@ def command(
     """Print the instructions of a module of DUMP in execution order.
 
     It shows the trip counts of loops, the kernels between start and done of asynchronous
-    collectives, and the members of command buffers. Times are estimates, by the
-    roofline or the TPU compiler's cycles, not measured. Repeated layers are folded to fit one screen.
+    collectives, and the members of command buffers. Times are estimates, by the roofline or the
+    TPU compiler's cycles, not measured. Repeated layers are folded to fit one screen.
     """
     from xlareport.analysis.skeleton.trace import make_trace
     from xlareport.report import BuildOptions, read_one_module
