@@ -24,7 +24,6 @@ from xlareport.analysis.steps.summation_order import (
     changed_attributes,
     find_order_change,
     partial_sum,
-    replaced_by_sums,
     sends_sum,
 )
 from xlareport.hlo.model import Computation, Instruction
@@ -176,8 +175,6 @@ def _effects(
         yield from filter(None, (known,))
         return
     partial = partial_sum(change.after, new, matching)
-    if old is not None:
-        partial = replaced_by_sums(change, old, matching)
     types = roundings.get(change.after or change.before or _NOWHERE)
     if partial is not None:
         yield ORDER, partial

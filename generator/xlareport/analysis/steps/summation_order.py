@@ -19,11 +19,9 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.moved_converts import MOVERS
 from xlareport.analysis.steps.sources import value_behind
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_groups
-from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _SUMS = frozenset(
@@ -42,8 +40,7 @@ def find_order_change(
         return words if _adds_over_devices(new, matching.after) else None
     if _sums_alike(change, old, new, matching) or _selects(old, matching.before):
         return None
-    order = _order(old, new) or _length_change(change, old, new, matching)
-    return order or (replaced_by_sums(change, old, matching) if new.opcode == "add" else None)
+    return _order(old, new) or _length_change(change, old, new, matching)
 
 
 def sends_sum(change: Change, old: Instruction, new: Instruction) -> bool:
@@ -121,43 +118,6 @@ def partial_sum(place: Place | None, new: Instruction | None, matching: Matching
     sums = (_sum_before(Place(place.computation, name), matching) for name in new.operand_names)
     old = next(filter(None, sums), None)
     return f"adds partial sums over devices: %{old.name} was the whole sum" if old else None
-
-
-def replaced_by_sums(change: Change, old: Instruction, matching: Matching) -> str | None:
-    """Return what tells that the sum of several new sums is in the place of one; else None.
-
-    A sum over a concatenation is rewritten so.
-    """
-    home = matching.before.by_name.get(change.before.computation) if change.before else None
-    if home is None or old.opcode not in _SUMS - _OVER_DEVICES or _selects(old, matching.before):
-        return None
-    users = (Place(home.name, user.name) for user in home.users.get(old.name, ()))
-    places = [change.after] if change.after else map(matching.partner_after, users)
-    counts = (len(_new_sums(place, old.opcode, matching)) for place in places if place)
-    count = next((count for count in counts if count > 1), 0)
-    return f"{count} sums are added up instead" if count else None
-
-
-def _new_sums(user: Place, opcode: str, matching: Matching) -> list[str]:
-    """Return the new sums that are added up by an instruction, or for an operand of it."""
-    home = matching.after.by_name.get(user.computation)
-    lines = home.by_name if home else {}
-
-    def terms(name: str) -> list[str]:
-        line = lines.get(name)
-        is_new = matching.partner_before(Place(user.computation, name)) is None
-        adds = line is not None and (line.opcode == "add" or line.opcode in MOVERS)
-        is_open = name == user.instruction or (adds and is_new)
-        return [*line.operand_names] if line is not None and is_open else []
-
-    reached = reachable([user.instruction], terms)
-    return [
-        name
-        for name in reached
-        if name in lines
-        and lines[name].opcode == opcode
-        and matching.partner_before(Place(user.computation, name)) is None
-    ]
 
 
 def _sum_before(place: Place, matching: Matching) -> Instruction | None:
