@@ -4,7 +4,7 @@ A collective can hide no more than its own time, and a piece of work no more tha
 largest sum under both limits is the maximum flow from collectives to the work independent of them.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -13,8 +13,8 @@ from xlareport.analysis.collectives.schedule import Overlap
 
 _MOST_COLLECTIVES = 60
 """Of a computation, the longest; the others count as if they had work of their own."""
-_SMALLEST = 1e-12
-"""Seconds."""
+_UNIT = 2.0**-90
+"""Of seconds, in whole numbers: a flow in fractions may go on with what rounding leaves."""
 
 
 class Waiting(Struct, frozen=True):
@@ -44,67 +44,20 @@ def maximum_flow(
 
     Work that is independent of the same collectives counts together.
     """
-    collectives: dict[str, int] = defaultdict(int)
+    import networkx as nx  # noqa: PLC0415 - what imports xlareport does not wait for it
+
+    collectives: dict[str, tuple[int, ...]] = defaultdict(tuple)
     for number, names in enumerate(work):
-        for name in names:
-            collectives[name] |= 1 << number
-    left: dict[int, float] = defaultdict(float)
+        for name in dict.fromkeys(names):
+            collectives[name] += (number,)
+    groups: dict[tuple[int, ...], float] = defaultdict(float)
     for name, members in collectives.items():
-        left[members] += times.get(name, 0.0)
-    wanted = list(limits)
-    used: dict[tuple[int, int], float] = defaultdict(float)
-    hidden = 0.0
-    while (path := _path(wanted, left, used)) is not None:
-        hidden += _augment(path, wanted, left, used)
-    return hidden
-
-
-def _path(
-    wanted: Sequence[float], left: Mapping[int, float], used: Mapping[tuple[int, int], float]
-) -> list[tuple[int, int]] | None:
-    """Return (collective, group) pairs from a collective with time to hide to a group with some."""
-    pending = deque(number for number, seconds in enumerate(wanted) if seconds > _SMALLEST)
-    parents: dict[int, tuple[int, int] | None] = dict.fromkeys(pending)
-    seen: set[int] = set()
-    while pending:
-        number = pending.popleft()
-        for members in left:
-            if members in seen or not members >> number & 1:
-                continue
-            seen.add(members)
-            if left[members] > _SMALLEST:
-                return _traced(parents, (number, members))
-            for other in range(len(wanted)):
-                if other not in parents and used.get((other, members), 0.0) > _SMALLEST:
-                    parents[other] = (number, members)
-                    pending.append(other)
-    return None
-
-
-def _traced(
-    parents: Mapping[int, tuple[int, int] | None], last: tuple[int, int]
-) -> list[tuple[int, int]]:
-    path = [last]
-    while (step := parents[path[-1][0]]) is not None:
-        path.append(step)
-    return path[::-1]
-
-
-def _augment(
-    path: Sequence[tuple[int, int]],
-    wanted: list[float],
-    left: dict[int, float],
-    used: dict[tuple[int, int], float],
-) -> float:
-    """Hide as much as a path allows and return it; others give a group up for the next."""
-    given_up = [(path[place + 1][0], path[place][1]) for place in range(len(path) - 1)]
-    amount = min(
-        wanted[path[0][0]], left[path[-1][1]], *(used[pair] for pair in given_up), float("inf")
-    )
-    for pair in path:
-        used[pair] += amount
-    for pair in given_up:
-        used[pair] -= amount
-    wanted[path[0][0]] -= amount
-    left[path[-1][1]] -= amount
-    return amount
+        groups[members] += times.get(name, 0.0)
+    graph = nx.DiGraph()
+    graph.add_edge("start", "end", capacity=0)
+    for number, seconds in enumerate(limits):
+        graph.add_edge("start", number, capacity=round(seconds / _UNIT))
+    for members, seconds in groups.items():
+        graph.add_edges_from((number, members) for number in members)
+        graph.add_edge(members, "end", capacity=round(seconds / _UNIT))
+    return float(nx.maximum_flow_value(graph, "start", "end") * _UNIT)
