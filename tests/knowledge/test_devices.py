@@ -50,8 +50,8 @@ def test_a_user_can_add_one() -> None:
     [
         ("[broken", "not TOML"),
         ("x = 1", "device x"),
-        ("[x]\nname = 'X'", "'matrix_flops' is missing"),
-        ("[x]\nname='X'\nsource=''\nmatrix_flops={f32=0}\nbandwidth=1", "0 is not a rate"),
+        ("[x]\nname = 'X'", "missing required field `matrix_flops`"),
+        ("[x]\nname='X'\nsource=''\nmatrix_flops={f32=0}\nbandwidth=1", "> 0.0 - at `.*matrix"),
     ],
 )
 def test_a_broken_table_names_the_entry(text: str, reason: str) -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from xlareport.knowledge.devices import DeviceTableError, devices, parse_devices
-from xlareport.knowledge.interconnects import interconnects, read_interconnect
+from xlareport.knowledge.interconnects import interconnects
 
 
 def test_every_interconnect_is_of_a_device_and_agrees_with_it() -> None:
@@ -46,5 +46,7 @@ def test_what_cannot_be_is_refused(change: str) -> None:
 
 
 def test_a_missing_figure_is_named() -> None:
-    with pytest.raises(KeyError):
-        read_interconnect({"topology": "switch", "source": "me"})
+    with pytest.raises(DeviceTableError, match="`bandwidth`"):
+        parse_devices(OWN.replace(", bandwidth = 4e10", ""))
+    with pytest.raises(DeviceTableError, match="`dimensions`"):
+        parse_devices(OWN.replace("dimensions = 2, ", ""))

@@ -253,14 +253,13 @@ CALLS = {
     *("tarfile.open", "csv.DictReader", "yaml.safe_load", "ET.parse"),
 }
 """By which a module parses something."""
-OWN = ("knowledge/", "pictures/", "hlo/", "readers/", "dump/tokens.py")
+OWN = ("knowledge/", "pictures/", "hlo/", "readers/")
 """Tables of ours, Graphviz's answers and our own cache; what reads dumps here is in the tables."""
 OTHERS = {
     "analysis/cost/custom_calls.py": "tests/properties/test_cost.py",
     "cli/compare.py": "tests/hostile/test_compared.py",
     "dump/archive.py": test_a_damaged_archive_is_read_or_refused,
     "module_work/kept.py": "tests/module_work/test_kept.py",
-    "pages/search/topics.py": "a table of ours",
     "records/bare_report.py": test_a_report_is_read_or_refused,
     "records/stored_sketches.py": "tests/records/test_stored_sketches.py",
     "replay/library_calls.py": "tests/replay/test_library_calls.py",
@@ -269,6 +268,7 @@ OTHERS = {
     "replay/worker/arrays.py": "arrays that our own parent process wrote, or the user named",
     "replay/worker/main.py": "a request of our own parent process",
     "storage/payloads.py": test_a_payload_is_given_back_or_refused,
+    "runtime/resources.py": "tables of ours",
     "site/former_build.py": "tests/site/test_former_build.py",
     "site/stored_history.py": test_a_stored_history_is_told_or_not,
     "site/fitting.py": "our own report.json, just written",

@@ -1,12 +1,12 @@
 """The parts of a name: each piece of text with a sentence on its meaning."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from msgspec import Struct
+
+from xlareport.runtime.resources import read_toml
 
 
 class Token(Struct, frozen=True):
@@ -27,5 +27,4 @@ def joined(tokens: Iterable[Token]) -> str:
 @cache
 def table(name: str) -> Mapping[str, Any]:
     """Return one of the tables next to this module; cached."""
-    text = files(__package__).joinpath("tables", f"{name}.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return read_toml(__package__, "tables", f"{name}.toml")

@@ -1,13 +1,13 @@
 """Resources of a compute unit of each AMD GPU target: the table `compute_units.toml`."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
+
+from xlareport.runtime.resources import read_toml
 
 _TARGET = re.compile(r"gfx[0-9a-f]{3,4}(?![0-9a-f])", re.ASCII)
 _WIDE = 64
@@ -66,14 +66,8 @@ class ComputeUnit(Struct, frozen=True):
 @cache
 def compute_units() -> Mapping[str, ComputeUnit]:
     """Return the table by target."""
-    text = files(__package__).joinpath("compute_units.toml").read_text("utf-8")
-    return {key: _unit(key, entry) for key, entry in tomllib.loads(text).items()}
-
-
-def _unit(key: str, entry: dict[str, object]) -> ComputeUnit:
-    rows = entry.pop("scalar_registers")
-    steps = tuple((most, waves) for most, waves in rows) if isinstance(rows, list) else ()
-    return ComputeUnit(capability=key, scalar_registers=steps, **entry)  # type: ignore[arg-type]
+    table = read_toml(__package__, "compute_units.toml")
+    return {key: convert({"capability": key, **row}, ComputeUnit) for key, row in table.items()}
 
 
 def amd_target_of(words: str) -> str:

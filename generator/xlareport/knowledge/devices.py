@@ -6,9 +6,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 
-from xlareport.knowledge.interconnects import Interconnect, read_interconnect
+from xlareport.knowledge.interconnects import Interconnect, Rate
 
 
 class Device(Struct, frozen=True):
@@ -16,21 +16,21 @@ class Device(Struct, frozen=True):
 
     key: str
     name: str
-    matrix_flops: Mapping[str, float]
+    matrix_flops: Mapping[str, Rate]
     """Flops per second of matrix products, by element type of the operands."""
-    vector_flops: Mapping[str, float]
+    vector_flops: Mapping[str, Rate]
     """Flops per second of everything else; empty where the maker gives none."""
-    bandwidth: float
+    bandwidth: Rate
     """Bytes per second of the device memory."""
     source: str
     """Where the figures come from."""
     memory: int | None = None
     """Bytes of device memory."""
     aliases: tuple[str, ...] = ()
-    """Parts of names by which a dump may call it, in lower case."""
-    interconnect: float | None = None
+    """Parts of names by which a dump may call it."""
+    interconnect: Rate | None = None
     """Bytes per second to other devices; None if the maker publishes none."""
-    host_link: float | None = None
+    host_link: Rate | None = None
     """Bytes per second to the host's memory, or from it; None where the maker gives none."""
     f32_products: str = ""
     """Default implementation of f32 matmuls: `bf16 passes`, `tf32`; else f32."""
@@ -44,6 +44,11 @@ class Device(Struct, frozen=True):
     """Multiprocessors or compute units of a GPU; None where it is none."""
     slice_shape: tuple[int, ...] = ()
     """Of a TPU the chips along each dimension of the slice that a dump names; empty if none."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its key and its aliases in lower case."""
+        return (self.key, *map(str.lower, self.aliases))
 
     def matrix_peak(self, kind: str) -> float:
         """Return the FLOP/s of matmuls of one kind, `bf16`, `f32 highest`, `bf16 x3`."""
@@ -117,8 +122,7 @@ def devices() -> Mapping[str, Device]:
 
 def is_called(description: str, device: Device) -> bool:
     """Return whether a text has the device's own name, not only its architecture's."""
-    names = (device.key, *device.aliases)
-    device_names = (name for name in names if not name.startswith(_ARCHITECTURES))
+    device_names = (name for name in device.names if not name.startswith(_ARCHITECTURES))
     return any(name in description.lower() for name in device_names)
 
 
@@ -128,7 +132,7 @@ def device_named(description: str, table: Mapping[str, Device] | None = None) ->
     matches = [
         (len(alias), device)
         for device in (table or devices()).values()
-        for alias in (device.key, *device.aliases)
+        for alias in device.names
         if alias in wanted
     ]
     return max(matches, key=lambda pair: pair[0])[1] if matches else None
@@ -140,28 +144,11 @@ def nominal_device(backend: str) -> Device:
     return nominal.get(backend.lower(), nominal["cpu"])
 
 
-def _device(key: str, entry: Any) -> Device:
+def _device(key: str, entry: object) -> Device:
     try:
-        return Device(
-            key=key,
-            name=str(entry["name"]),
-            matrix_flops=_rates(entry["matrix_flops"]),
-            vector_flops=_rates(entry.get("vector_flops", {})),
-            bandwidth=_rate(entry["bandwidth"]),
-            source=str(entry["source"]),
-            memory=int(entry["memory"]) if "memory" in entry else None,
-            interconnect=_rate(entry["interconnect"]) if "interconnect" in entry else None,
-            host_link=_rate(entry["host_link"]) if "host_link" in entry else None,
-            links=read_interconnect(entry["links"]) if "links" in entry else None,
-            f32_products=str(entry.get("f32_products", "")),
-            aliases=tuple(str(item).lower() for item in entry.get("aliases", [])),
-            nominal_for=str(entry.get("nominal_for", "")),
-            capability=str(entry.get("capability", "")),
-            multiprocessors=int(entry["multiprocessors"]) if "multiprocessors" in entry else None,
-        )
-    except KeyError as error:
-        raise DeviceTableError(f"device {key}: {error} is missing") from error
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        fields = convert(entry, dict[str, Any])
+        return convert({"vector_flops": {}, **fields, "key": key}, Device, strict=False)
+    except ValidationError as error:
         raise DeviceTableError(f"device {key}: {error}") from error
 
 
@@ -172,14 +159,3 @@ def _rate_of(element_type: str, rates: Mapping[str, float]) -> float:
     alike = _ALIKE.get(element_type, element_type)
     wanted = _NARROWER[_NARROWER.index(alike) :] if alike in _NARROWER else ()
     return next((rates[name] for name in wanted if name in rates), max(rates.values()))
-
-
-def _rates(table: Mapping[str, float]) -> Mapping[str, float]:
-    return {str(name): _rate(value) for name, value in table.items()}
-
-
-def _rate(value: float) -> float:
-    rate = float(value)
-    if not 0 < rate < float("inf"):
-        raise ValueError(f"{value} is not a rate")
-    return rate

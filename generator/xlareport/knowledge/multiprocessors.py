@@ -1,12 +1,12 @@
 """Resources of a multiprocessor of each compute capability: the table `multiprocessors.toml`."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
 from msgspec import Struct
+
+from xlareport.runtime.resources import read_toml
 
 WARP = 32
 """Threads of a warp, on every NVIDIA GPU so far."""
@@ -54,8 +54,8 @@ class Multiprocessor(Struct, frozen=True):
 @cache
 def multiprocessors() -> Mapping[str, Multiprocessor]:
     """Return the table by compute capability."""
-    text = files(__package__).joinpath("multiprocessors.toml").read_text("utf-8")
-    return {key: Multiprocessor(key, **entry) for key, entry in tomllib.loads(text).items()}
+    table = read_toml(__package__, "multiprocessors.toml")
+    return {key: Multiprocessor(key, **entry) for key, entry in table.items()}
 
 
 def capability_of(target: str) -> str:

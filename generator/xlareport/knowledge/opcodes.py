@@ -3,15 +3,13 @@
 Source: xla/hlo/ir/hlo_opcode.h for the names, xla/service/hlo_graph_dumper.cc for the colors.
 """
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from xlareport.knowledge.tables import read_table
+from xlareport.runtime.resources import read_toml
 
 
 class Opcode(Struct, frozen=True):
@@ -87,7 +85,4 @@ def is_collective(opcode: str) -> bool:
 @cache
 def opcode_work() -> OpcodeWork:
     """Return the table, read once."""
-    table = tomllib.loads(files(__package__).joinpath("opcode_work.toml").read_text("utf-8"))
-    entries: dict[str, Any] = {name: table[name] for name in OpcodeWork.__struct_fields__}
-    lists = {name: frozenset(entry) for name, entry in entries.items() if isinstance(entry, list)}
-    return OpcodeWork(**(entries | lists))
+    return convert(read_toml(__package__, "opcode_work.toml"), OpcodeWork)

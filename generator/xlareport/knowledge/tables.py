@@ -1,12 +1,12 @@
 """Reads the tables of this package: TOML files of named entries, one record each."""
 
-import tomllib
 from collections.abc import Callable, Mapping
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from msgspec import Struct
+
+from xlareport.runtime.resources import read_toml
 
 Record = TypeVar("Record")
 
@@ -24,8 +24,7 @@ def read_table(table: str, record: Callable[..., Record]) -> Mapping[str, Record
     `record` gets the entry's key as `name` and its fields by keyword, lists as tuples. An unknown
     or missing field raises TypeError: a table and its record must agree.
     """
-    text = files(__package__).joinpath(f"{table}.toml").read_text("utf-8")
-    entries = tomllib.loads(text).items()
+    entries = read_toml(__package__, f"{table}.toml").items()
     return MappingProxyType({key: record(name=key, **_frozen(fields)) for key, fields in entries})
 
 

@@ -1,13 +1,12 @@
 """The legend of a picture: the meaning of the colors, signs and lines in it."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 
 from msgspec import Struct
 
 from xlareport.pictures.drawing import Drawing
+from xlareport.runtime.resources import read_toml
 
 _SIGNS = {"added": "+", "removed": "\N{MINUS SIGN}", "changed": "~"}
 
@@ -47,4 +46,4 @@ def legend(drawing: Drawing) -> Sequence[LegendEntry]:
 @cache
 def words_by_kind() -> Mapping[str, Mapping[str, str]]:
     """Return all words of the table: of families, states and edges, in its order."""
-    return tomllib.loads(files(__package__).joinpath("legend.toml").read_text("utf-8"))
+    return read_toml(__package__, "legend.toml")

@@ -5,15 +5,14 @@ made here as well, for what is no picture.
 """
 
 import string
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.shade import stem
 from xlareport.pictures.style_values import sizes
+from xlareport.runtime.resources import read_toml
 
 MOST_KINDS = sizes().most_kinds
 """Colors for things without an order; the rest shares the last one."""
@@ -34,7 +33,7 @@ def palettes() -> Mapping[str, tuple[str, int]]:
 @cache
 def limits() -> Mapping[str, Mapping[str, list[str]]]:
     """Return where the colors of figures begin, and their words, by mode."""
-    return tomllib.loads(files(__package__).joinpath("scales.toml").read_text("utf-8"))
+    return read_toml(__package__, "scales.toml")
 
 
 def scope_levels(

@@ -1,12 +1,12 @@
 """Colors and sizes of pictures: the table `style.toml`."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from msgspec import Struct
+
+from xlareport.runtime.resources import read_toml
 
 
 class PictureSizes(Struct, frozen=True):
@@ -83,7 +83,7 @@ def palette(name: str) -> tuple[str, ...]:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("style.toml").read_text("utf-8"))
+    return read_toml(__package__, "style.toml")
 
 
 def _flat(colors: Mapping[str, str | list[str]]) -> Iterator[tuple[str, str]]:

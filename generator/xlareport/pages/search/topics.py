@@ -1,14 +1,13 @@
 """Search words for the sections on the main program."""
 
-import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts
 from xlareport.records.report import ModuleRecord
+from xlareport.runtime.resources import read_toml
 
 
 def search_topics(module: ModuleRecord) -> Iterator[list[Any]]:
@@ -46,5 +45,4 @@ def _other_parts(module: ModuleRecord) -> Iterator[str]:
 @cache
 def _topics() -> dict[str, Any]:
     """Return the table."""
-    text = files(__package__).joinpath("topics.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return read_toml(__package__, "topics.toml")
