@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xlareport.analysis.compare.placed_collectives import CollectiveChange
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Column, Table, tabulate
 
 _MICROSECONDS = 1e6
 _SCOPE = "Named scopes and the framework's op; numbers of layers as *"
@@ -16,37 +16,32 @@ _MEMBERS = (
 
 def collectives_table(changes: Sequence[CollectiveChange], address: str) -> Table:
     """Return the table, the slowest first; its rows lead to `address`, which shows the modules."""
-    columns = (
-        Column("Collective", "link", "both final modules side by side"),
-        Column(
-            "Bytes sent", "bytes", "by each device in one execution of the module, loops included"
-        ),
-        Column("Only in"),
-        Column("Estimated µs", "float", "estimated time per run"),
-        Column("Shape", "code", "of the result"),
-        Column("Scope", help=_SCOPE),
-        Column("Phase"),
-        Column("Executions", "int", "in one execution of the module"),
-        Column("Members", help=_MEMBERS),
-        Column("Kind"),
+    return tabulate(
+        changes,
+        {
+            Column("Collective", "link", "both final modules side by side"): lambda row: [
+                f"%{row.collective.instruction}",
+                address,
+            ],
+            Column(
+                "Bytes sent",
+                "bytes",
+                "by each device in one execution of the module, loops included",
+            ): lambda row: row.collective.sent_bytes,
+            Column("Only in"): lambda row: "the head" if row.in_head else "the base",
+            Column("Estimated µs", "float", "estimated time per run"): lambda row: (
+                row.collective.seconds * _MICROSECONDS
+            ),
+            Column("Shape", "code", "of the result"): lambda row: row.collective.shape,
+            Column("Scope", help=_SCOPE): lambda row: row.collective.path or None,
+            Column("Phase"): lambda row: str(row.collective.phase),
+            Column("Executions", "int", "in one execution of the module"): lambda row: (
+                row.collective.executions
+            ),
+            Column("Members", help=_MEMBERS): _members,
+            Column("Kind"): lambda row: row.collective.kind,
+        },
     )
-    return Table(columns, [_row(change, address) for change in changes])
-
-
-def _row(change: CollectiveChange, address: str) -> list[Cell]:
-    collective = change.collective
-    return [
-        [f"%{collective.instruction}", address],
-        collective.sent_bytes,
-        "the head" if change.in_head else "the base",
-        collective.seconds * _MICROSECONDS,
-        collective.shape,
-        collective.path or None,
-        str(collective.phase),
-        collective.executions,
-        _members(change),
-        collective.kind,
-    ]
 
 
 def _members(change: CollectiveChange) -> str | None:

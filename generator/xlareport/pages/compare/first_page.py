@@ -28,7 +28,7 @@ from xlareport.pages.compare.verdict import (
     verdict_sentence,
 )
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.records.compare import RUN, ComparedRecord, ComparisonRecord
 from xlareport.runtime import english, units
 from xlareport.runtime.english import plain
@@ -46,6 +46,7 @@ _ORDER = (
     *("differs", "other figures", "new", "gone", "not paired"),
     *("same code", "same figures", "identical"),
 )
+_MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 _WHY_NOT = (
     "XLA numbers them anew in each compilation, and the other side has none of their content."
 )
@@ -61,42 +62,37 @@ def compared_tables(modules: Sequence[ComparedRecord]) -> Mapping[str, Table]:
 
 def _table(modules: Sequence[ComparedRecord]) -> Table:
     """Return a table of modules, the differing ones first."""
-    columns = (
-        Column("Module", "link"),
-        Column("Result", "chip"),
-        Column("First divergence"),
-        Column("Instructions, base", "int"),
-        Column("Instructions, head", "int"),
-        Column("Memory, base", "bytes", "at the peak, else allocated"),
-        Column("Memory, head", "bytes", "at the peak, else allocated"),
-        Column("Paired", help="How the two modules were paired"),
+    peak = "at the peak, else allocated"
+    return tabulate(
+        sorted(modules, key=lambda module: _ORDER.index(_result(module)[0])),
+        {
+            Column("Module", "link"): _linked_name,
+            Column("Result", "chip"): lambda row: list(_result(row)),
+            Column("First divergence"): lambda row: (
+                "" if row.identical else plain(row.divergence.sentence)
+            ),
+            Column("Instructions, base", "int"): lambda row: _figure(row, "instructions").base,
+            Column("Instructions, head", "int"): lambda row: _figure(row, "instructions").head,
+            Column("Memory, base", "bytes", peak): lambda row: _figure(row, *_MEMORY).base,
+            Column("Memory, head", "bytes", peak): lambda row: _figure(row, *_MEMORY).head,
+            Column("Paired", help="How the two modules were paired"): lambda row: (
+                f"{row.paired} ({row.grade})"
+            ),
+        },
+        empty="Neither dump has such a module.",
     )
-    rows = [
-        _row(module)
-        for module in sorted(modules, key=lambda module: _ORDER.index(_result(module)[0]))
-    ]
-    return Table(columns, rows, empty="Neither dump has such a module.")
 
 
-def _row(compared: ComparedRecord) -> list[str | int | float | list[str] | None]:
-    figures = {figure.name: figure for figure in compared.figures}
-    size, memory = figures.get("instructions"), _memory(figures)
-    name = words.short_name(compared.name)
-    return [
-        [name, page_of(compared)] if compared.has_page else name,
-        list(_result(compared)),
-        plain(compared.divergence.sentence) if not compared.identical else "",
-        size.base if size else None,
-        size.head if size else None,
-        memory.base if memory else None,
-        memory.head if memory else None,
-        f"{compared.paired} ({compared.grade})",
-    ]
+def _linked_name(module: ComparedRecord) -> Cell:
+    name = words.short_name(module.name)
+    return [name, page_of(module)] if module.has_page else name
 
 
-def _memory(figures: dict[str, Quantity]) -> Quantity | None:
-    names = ("occupied_peak_bytes", "allocated_bytes")
-    return next((figures[name] for name in names if name in figures), None)
+def _figure(module: ComparedRecord, *names: str) -> Quantity:
+    """Return the first of some figures that a module has, else one of unknown values."""
+    figures = {figure.name: figure for figure in module.figures}
+    known = (figures[name] for name in names if name in figures)
+    return next(known, Quantity(names[0], None, None, None))
 
 
 def _result(compared: ComparedRecord) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from xlareport.analysis.compare.merged_products import count_products
 from xlareport.analysis.compare.operations import Operation, OperationChange
 from xlareport.analysis.compare.placed_collectives import CollectiveChange, is_of
 from xlareport.analysis.source.scopes import Phase
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.runtime import units
 
 _MICROSECONDS = 1e6
@@ -26,39 +26,35 @@ def operations_table(
 
     `collectives` are those that only one side has.
     """
-    columns = (
-        Column("Operation", "link" if address else "text", _OPERATION),
-        Column("Phase"),
-        Column("Source line"),
-        Column("What changed"),
-        Column("Slower by µs", "float", "estimated time per run; negative where faster"),
-        Column("Base µs", "float"),
-        Column("Head µs", "float"),
-        Column("Bytes more", "int", "bytes accessed per run; those of a fusion are its root's"),
-    )
-    return Table(
-        columns,
-        [_row(change, address, collectives) for change in changes],
+    return tabulate(
+        changes,
+        {
+            Column("Operation", "link" if address else "text", _OPERATION): lambda row: (
+                [_name(row), address] if address else _name(row)
+            ),
+            Column("Phase"): lambda row: str(row.key.phase),
+            Column("Source line"): lambda row: row.key.line or None,
+            Column("What changed"): lambda row: "; ".join(what_changed(row, collectives)),
+            Column(
+                "Slower by µs", "float", "estimated time per run; negative where faster"
+            ): lambda row: row.seconds * _MICROSECONDS,
+            Column("Base µs", "float"): lambda row: (
+                row.base.seconds * _MICROSECONDS if row.base else None
+            ),
+            Column("Head µs", "float"): lambda row: (
+                row.head.seconds * _MICROSECONDS if row.head else None
+            ),
+            Column(
+                "Bytes more", "int", "bytes accessed per run; those of a fusion are its root's"
+            ): lambda row: row.bytes,
+        },
         empty="No operation changed.",
     )
 
 
-def _row(
-    change: OperationChange, address: str, collectives: Sequence[CollectiveChange]
-) -> list[Cell]:
-    key = change.key
-    name = "/".join(filter(None, (key.scope, key.op)))
-    name = name or "no op_name, nor of what it reads or feeds"
-    return [
-        [name, address] if address else name,
-        str(key.phase),
-        key.line or None,
-        "; ".join(what_changed(change, collectives)),
-        change.seconds * _MICROSECONDS,
-        change.base.seconds * _MICROSECONDS if change.base else None,
-        change.head.seconds * _MICROSECONDS if change.head else None,
-        change.bytes,
-    ]
+def _name(change: OperationChange) -> str:
+    name = "/".join(filter(None, (change.key.scope, change.key.op)))
+    return name or "no op_name, nor of what it reads or feeds"
 
 
 def what_changed(

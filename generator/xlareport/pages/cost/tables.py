@@ -116,19 +116,23 @@ def shortened(shape: str) -> str:
 
 
 def _products(cost: CostReport) -> Table:
-    columns = (
-        Column("Operands", "code", "types, and requested precision if not the default"),
-        Column("On the device", "text", "precision that the device uses"),
-        Column("Matmuls", "int", "dots, convolutions and library calls, fused ones included"),
-        Column("FLOPs", "flops", "of all executions"),
-        Column("Share", "percent", "of the FLOPs of all matmuls"),
-    )
     whole = sum(item.flops for item in cost.precisions)
-    rows = [
-        (item.kind, item.unit, item.products, item.flops, item.flops / whole)
-        for item in cost.precisions
-    ]
-    return Table(columns, rows)
+    return tabulate(
+        cost.precisions,
+        {
+            Column(
+                "Operands", "code", "types, and requested precision if not the default"
+            ): lambda row: row.kind,
+            Column("On the device", "text", "precision that the device uses"): lambda row: row.unit,
+            Column(
+                "Matmuls", "int", "dots, convolutions and library calls, fused ones included"
+            ): lambda row: row.products,
+            Column("FLOPs", "flops", "of all executions"): lambda row: row.flops,
+            Column("Share", "percent", "of the FLOPs of all matmuls"): lambda row: (
+                row.flops / whole
+            ),
+        },
+    )
 
 
 def _loops(cost: CostReport) -> Table:

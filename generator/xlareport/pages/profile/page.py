@@ -169,35 +169,62 @@ def _unknown(measured: Measured) -> str:
 
 def _ops(record: ModuleRecord, measured: Measured) -> Table:
     traced = "Its history" if record.changed_steps else "Neighborhood"
-    columns = (
-        Column("Instruction", "link", f"{traced}, on the module's page", of="instruction"),
-        Column("Picture", "link", "Neighborhood in the final module"),
-        Column("Self ms", "float", "all runs, without nested instructions"),
-        Column("Share", "percent", "of the time of all runs; threads overlap"),
-        Column("Roofline µs", "float", "per execution of the module, estimate"),
-        Column("Of roofline", "float", "self time in one run / roofline time"),
-        Column("Created by", "link", "the step that created it; of the slowest"),
-        Column("Mean µs", "float", "of one execution"),
-        Column("Spread µs", "float", "standard deviation"),
-        Column("Count", "int", "executions"),
-        Column("Total ms", "float", "nested instructions included"),
-        Column("FLOPs", "flops", "per execution of the module, this report's cost model"),
-        Column("Bytes accessed", "bytes", "per execution of the module, this report's cost model"),
-        Column("Opcode", "code", of="opcode"),
-        Column("Scope"),
-        Column("Source"),
-        Column("First seen µs", "float", "the time stamp in the profile"),
-    )
     module = navigation.address(navigation.module_page(record.slug))
-    rows = [[*_ways(row, record, module), *_op_row(row, record, measured)] for row in measured.rows]
-    return Table(columns, rows, (2, "desc"))
+    asked, runs = "i" if record.changed_steps else "node", measured.distinct_runs
+    return tabulate(
+        measured.rows,
+        {
+            Column(
+                "Instruction", "link", f"{traced}, on the module's page", of="instruction"
+            ): lambda row: [row.time.name, f"{module}#{asked}={quote(row.time.name)}"],
+            Column("Picture", "link", "Neighborhood in the final module"): lambda row: [
+                "picture",
+                f"{module}#node={quote(row.time.name)}",
+            ],
+            Column("Self ms", "float", "all runs, without nested instructions"): lambda row: (
+                row.time.own / 1e9
+            ),
+            Column("Share", "percent", "of the time of all runs; threads overlap"): lambda row: (
+                measured.share(row.time.own)
+            ),
+            Column("Roofline µs", "float", "per execution of the module, estimate"): lambda row: (
+                row.least * 1e6 if row.least else None
+            ),
+            Column("Of roofline", "float", "self time in one run / roofline time"): lambda row: (
+                row.time.own / runs / _SECOND / row.least if row.least and runs else None
+            ),
+            Column("Created by", "link", "the step that created it; of the slowest"): lambda row: (
+                _maker(row, record, measured)
+            ),
+            Column("Mean µs", "float", "of one execution"): lambda row: (
+                row.time.mean / _MICROSECOND
+            ),
+            Column("Spread µs", "float", "standard deviation"): lambda row: (
+                row.time.spread / _MICROSECOND
+            ),
+            Column("Count", "int", "executions"): lambda row: row.time.count,
+            Column("Total ms", "float", "nested instructions included"): lambda row: (
+                row.time.total / 1e9
+            ),
+            Column("FLOPs", "flops", _PER_RUN): lambda row: _work(measured, row)[0],
+            Column("Bytes accessed", "bytes", _PER_RUN): lambda row: _work(measured, row)[1],
+            Column("Opcode", "code", of="opcode"): lambda row: row.instruction.opcode,
+            Column("Scope"): lambda row: row.op_name,
+            Column("Source"): lambda row: row.line,
+            Column("First seen µs", "float", "the time stamp in the profile"): lambda row: (
+                row.time.first / _MICROSECOND
+            ),
+        },
+        (2, "desc"),
+    )
 
 
-def _ways(row: MeasuredRow, record: ModuleRecord, module: str) -> list[Cell]:
-    """Lead to the history of an instruction, where the module has any, and to its picture."""
-    name = quote(row.time.name)
-    asked = "i" if record.changed_steps else "node"
-    return [[row.time.name, f"{module}#{asked}={name}"], ["picture", f"{module}#node={name}"]]
+_PER_RUN = "per execution of the module, this report's cost model"
+
+
+def _work(measured: Measured, row: MeasuredRow) -> tuple[int | None, int | None]:
+    """Return the FLOPs and bytes accessed of an instruction; None if unknown."""
+    return measured.work.get(row.time.name, (None, None))
 
 
 def _maker(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> Cell:
@@ -206,39 +233,21 @@ def _maker(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> Cell:
     return [words, navigation.step_address(module.slug, step)] if step and words else words
 
 
-def _op_row(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> list[Cell]:
-    time = row.time
-    least = row.least if row.least and measured.distinct_runs else None
-    return [
-        time.own / 1e9,
-        measured.share(time.own),
-        row.least * 1e6 if row.least else None,
-        time.own / (measured.distinct_runs or 1) / _SECOND / least if least else None,
-        _maker(row, module, measured),
-        time.mean / _MICROSECOND,
-        time.spread / _MICROSECOND,
-        time.count,
-        time.total / 1e9,
-        *measured.work.get(time.name, (None, None)),
-        row.instruction.opcode,
-        row.op_name,
-        row.line,
-        time.first / _MICROSECOND,
-    ]
-
-
 def _sums(title: str, sums: Sequence[Sum], measured: Measured) -> Table:
-    columns = (
-        Column(title),
-        Column("Self ms", "float", "of all its instructions in all runs"),
-        Column("Share", "percent", "of the time of all runs"),
-        Column("Instructions", "int"),
+    return tabulate(
+        sums,
+        {
+            Column(title): lambda row: row.name,
+            Column("Self ms", "float", "of all its instructions in all runs"): lambda row: (
+                row.own / 1e9
+            ),
+            Column("Share", "percent", "of the time of all runs"): lambda row: measured.share(
+                row.own
+            ),
+            Column("Instructions", "int"): lambda row: row.instructions,
+        },
+        (1, "desc"),
     )
-    rows: list[list[Cell]] = [
-        [this_sum.name, this_sum.own / 1e9, measured.share(this_sum.own), this_sum.instructions]
-        for this_sum in sums
-    ]
-    return Table(columns, rows, (1, "desc"))
 
 
 def _runs(measured: Measured) -> Table:

@@ -106,55 +106,65 @@ def _figures(programs: Sequence[TpuProgram], summary: TpuSummary) -> Iterator[Fi
 
 
 def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
-    columns = (
-        Column("Program", "link", "units over its schedule"),
-        Column("Instruction", "link", "its history, or its neighborhood", of="instruction"),
-        Column("Larger µs", "float", "larger of cycles / clock and HBM time, all runs; estimate"),
-        Column("Bottleneck", "code", "the busiest unit; latency or control below 30%"),
-        Column("Dynamic cycles", "int", "of one run with its loops, without stalls"),
-        Column("Static cycles", "int", "of one pass through the schedule"),
-        Column("Cycles µs", "float", "dynamic cycles / assumed clock"),
-        Column("HBM µs", "float", "HBM bytes / bandwidth, one run; DMA is not in the cycles"),
-        Column("Runs", "int", "in one run of the module"),
-        Column("Shared by", "int", "HLO instructions that run it"),
-        Column("Bundles", "int", "in the final code"),
-        Column("Empty", "percent", "cycles of the schedule that start nothing"),
-        Column("MXU", "percent", "of its capacity"),
-        Column("Padding waste", "float", "multiply-adds executed / asked for by HLO"),
-        Column("Spill stores", "int", "of vector registers"),
-        Column("Fill loads", "int", "of vector registers"),
-        Column("VMEM", "bytes", "scratch of the program"),
-        Column("DMA waits", "int", "operations in the code"),
-        Column("Compiler estimate", "int", "cycles before code generation, memory time included"),
-    )
-    rows = [_row(record, program) for program in programs]
-    return Table(columns, rows, (2, "desc"))
-
-
-def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
     page = navigation.address(navigation.module_page(record.slug, "tpu"))
-    total, mxu = program.total_seconds, program.units.get("MXU")
-    return [
-        [program.program, f"{page}#program={quote(program.program)}"],
-        _instruction(record, program),
-        None if total is None else total * _MICROSECOND,
-        program.bottleneck or None,
-        program.dynamic_cycles,
-        program.static_cycles,
-        None if program.seconds is None else program.seconds * _MICROSECOND,
-        None if program.hbm_seconds is None else program.hbm_seconds * _MICROSECOND,
-        program.runs,
-        len(program.instructions) or None,
-        program.code_bundles,
-        program.empty_share,
-        mxu.share if mxu else None,
-        program.matrix.waste if program.matrix else None,
-        program.spill_stores,
-        program.fill_loads,
-        program.vmem_bytes,
-        program.dma.waits if program.dma else None,
-        program.compiler_cycles,
-    ]
+    return tabulate(
+        programs,
+        {
+            Column("Program", "link", "units over its schedule"): lambda row: [
+                row.program,
+                f"{page}#program={quote(row.program)}",
+            ],
+            Column(
+                "Instruction", "link", "its history, or its neighborhood", of="instruction"
+            ): lambda row: _instruction(record, row),
+            Column(
+                "Larger µs", "float", "larger of cycles / clock and HBM time, all runs; estimate"
+            ): lambda row: _microseconds(row.total_seconds),
+            Column(
+                "Bottleneck", "code", "the busiest unit; latency or control below 30%"
+            ): lambda row: row.bottleneck or None,
+            Column(
+                "Dynamic cycles", "int", "of one run with its loops, without stalls"
+            ): lambda row: row.dynamic_cycles,
+            Column("Static cycles", "int", "of one pass through the schedule"): lambda row: (
+                row.static_cycles
+            ),
+            Column("Cycles µs", "float", "dynamic cycles / assumed clock"): lambda row: (
+                _microseconds(row.seconds)
+            ),
+            Column(
+                "HBM µs", "float", "HBM bytes / bandwidth, one run; DMA is not in the cycles"
+            ): lambda row: _microseconds(row.hbm_seconds),
+            Column("Runs", "int", "in one run of the module"): lambda row: row.runs,
+            Column("Shared by", "int", "HLO instructions that run it"): lambda row: (
+                len(row.instructions) or None
+            ),
+            Column("Bundles", "int", "in the final code"): lambda row: row.code_bundles,
+            Column("Empty", "percent", "cycles of the schedule that start nothing"): lambda row: (
+                row.empty_share
+            ),
+            Column("MXU", "percent", "of its capacity"): lambda row: (
+                row.units["MXU"].share if "MXU" in row.units else None
+            ),
+            Column(
+                "Padding waste", "float", "multiply-adds executed / asked for by HLO"
+            ): lambda row: row.matrix.waste if row.matrix else None,
+            Column("Spill stores", "int", "of vector registers"): lambda row: row.spill_stores,
+            Column("Fill loads", "int", "of vector registers"): lambda row: row.fill_loads,
+            Column("VMEM", "bytes", "scratch of the program"): lambda row: row.vmem_bytes,
+            Column("DMA waits", "int", "operations in the code"): lambda row: (
+                row.dma.waits if row.dma else None
+            ),
+            Column(
+                "Compiler estimate", "int", "cycles before code generation, memory time included"
+            ): lambda row: row.compiler_cycles,
+        },
+        (2, "desc"),
+    )
+
+
+def _microseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * _MICROSECOND
 
 
 def _instruction(record: ModuleRecord, program: TpuProgram) -> Cell:
