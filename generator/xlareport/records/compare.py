@@ -17,6 +17,7 @@ from xlareport.analysis.compare.comparison import (
     compare_figure,
 )
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
+from xlareport.analysis.compare.facts import Facts
 from xlareport.analysis.compare.memory_spaces import (
     SpaceChange,
     compare_spaces,
@@ -228,7 +229,7 @@ def _compared(
     comparison: Comparison, differences: tuple[DifferenceRecord, ...], *, main: bool
 ) -> ComparedRecord:
     side = "" if comparison.head else "base-"
-    return ComparedRecord(
+    compared = ComparedRecord(
         name=comparison.present.sketch.name,
         slug=f"{side}{comparison.present.summary.files.slug}",
         base=comparison.base.sketch.key if comparison.base else None,
@@ -248,45 +249,35 @@ def _compared(
         only_base=comparison.only_base,
         only_head=comparison.only_head,
         contrasts=differences,
-        operations=tuple(_operations(comparison)),
-        tpu_programs=_tpu_programs(comparison),
         device_memory=name_device_memory(comparison.present.facts.spaces),
-        memory_spaces=tuple(_memory_spaces(comparison)),
         precisions=tuple(_precisions(comparison)),
         counts=tuple(_counts(comparison)),
         not_optimized=tuple(_not_optimized(comparison)),
         only_optimized=tuple(_only_optimized(comparison)),
         extracted=comparison.pair.extracted,
-        one_sided_collectives=_one_sided_collectives(comparison),
+    )
+    return _with_facts(compared, comparison) if comparison.base and comparison.head else compared
+
+
+def _with_facts(compared: ComparedRecord, comparison: Comparison) -> ComparedRecord:
+    """Return the record of a module that both sides have with what differs between them."""
+    base, head = (side.facts for side in comparison.sides)
+    return replace(
+        compared,
+        operations=() if compared.same else tuple(_operations(base, head)),
+        tpu_programs=align_programs(base.tpu, head.tpu),
+        memory_spaces=tuple(compare_spaces(base.spaces, head.spaces)),
+        one_sided_collectives=compare_collectives(base.collectives, head.collectives),
     )
 
 
-def _one_sided_collectives(comparison: Comparison) -> tuple[CollectiveChange, ...]:
-    if comparison.base is None or comparison.head is None:
-        return ()
-    return compare_collectives(comparison.base.facts.collectives, comparison.head.facts.collectives)
-
-
-def _operations(comparison: Comparison) -> Iterator[OperationChange]:
+def _operations(base: Facts, head: Facts) -> Iterator[OperationChange]:
     """Yield the first of the operations that differ."""
-    if comparison.base is None or comparison.head is None or comparison.same:
-        return
-    changes = join_merged(align_facts(comparison.base.facts, comparison.head.facts))
+    changes = join_merged(align_facts(base, head))
     different = (
         change for change in changes if change.seconds or change.bytes or not change.in_both
     )
     yield from islice(different, _OPERATIONS)
-
-
-def _tpu_programs(comparison: Comparison) -> tuple[TpuProgramChange, ...]:
-    if comparison.base is None or comparison.head is None:
-        return ()
-    return align_programs(comparison.base.facts.tpu, comparison.head.facts.tpu)
-
-
-def _memory_spaces(comparison: Comparison) -> Iterator[SpaceChange]:
-    if comparison.base is not None and comparison.head is not None:
-        yield from compare_spaces(comparison.base.facts.spaces, comparison.head.facts.spaces)
 
 
 def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:

@@ -44,7 +44,9 @@ def sentence(base: str, head: str, final: str) -> tuple[str, str]:
     present = SimpleNamespace(summary=SimpleNamespace(origin=SimpleNamespace(backend="cpu")))
     for side in sides:
         side.facts.collective_types = ()
-    comparison = SimpleNamespace(base=sides[0], head=sides[1], quantities=(), present=present)
+    comparison = SimpleNamespace(
+        base=sides[0], head=sides[1], sides=sides, quantities=(), present=present
+    )
     change = find_program_changes(*programs)[0]
     known = cast("Any", comparison)
     return cause_words.program(change, known), cause_words.why_program(change, known)

@@ -227,9 +227,7 @@ def _arguments(change: ProgramChange) -> str:
 
 def _products(change: ProgramChange, comparison: Comparison) -> str:
     """Return how many matmuls of the program read the new type."""
-    if comparison.base is None or comparison.head is None:
-        return ""
-    base, head = (dict(side.facts.program.products) for side in (comparison.base, comparison.head))
+    base, head = (dict(side.facts.program.products) for side in comparison.sides)
     reading, before = head.get(change.head, 0), base.get(change.head, 0)
     if reading == before:
         return ""

@@ -228,9 +228,7 @@ def is_reordered(comparison: Comparison) -> bool:
 
 def _same_figures(comparison: Comparison) -> bool:
     """Return whether both final modules have equal opcode counts and figures."""
-    if comparison.base is None or comparison.head is None:
-        return False
-    ours, theirs = comparison.base.summary, comparison.head.summary
+    ours, theirs = (side.summary for side in comparison.sides)
     # What lives at the same time follows from the order alone, without any other allocation.
     final = replace(theirs.final, live_peak_bytes=ours.final.live_peak_bytes)
     return ours.final == final and dict(ours.opcodes) == dict(theirs.opcodes)

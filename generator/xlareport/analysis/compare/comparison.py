@@ -120,6 +120,13 @@ class Comparison(Struct, frozen=True):
         return sketched
 
     @property
+    def sides(self) -> tuple[Sketched, Sketched]:
+        """The module in the base and in the head, of a pair that has both."""
+        assert self.base is not None, "the base has it"  # noqa: S101 - for the reader
+        assert self.head is not None, "the head has it"  # noqa: S101 - for the reader
+        return self.base, self.head
+
+    @property
     def bare(self) -> bool:
         """True if one side is a report.json without texts, so that only figures can be compared."""
         return any(side is not None and side.bare for side in (self.base, self.head))

@@ -105,15 +105,10 @@ def recomputed_effect(comparison: Comparison) -> Effect:
 
 def trips_effect(comparison: Comparison, change: ProgramChange) -> Effect:
     """Return the change of the loops whose trip count changed, if the final loops show it."""
-    if comparison.base is None or comparison.head is None:
-        return UNKNOWN
-    given = find_trip_changes(
-        comparison.base.facts.program.loops, comparison.head.facts.program.loops
-    )
-    for effect in given:
+    base, head = (side.facts for side in comparison.sides)
+    for effect in find_trip_changes(base.program.loops, head.program.loops):
         if (str(effect.base), str(effect.head)) == (change.base, change.head):
-            final = comparison.base.facts.loops, comparison.head.facts.loops
-            time = find_time_in_trips(*final, effect)
+            time = find_time_in_trips(base.loops, head.loops, effect)
             return Effect(*time) if time else UNKNOWN
     return UNKNOWN
 
@@ -124,9 +119,7 @@ def one_sided_effect(comparison: Comparison) -> Effect:
 
 
 def _sum_changes(comparison: Comparison, is_meant: Callable[[OperationChange], bool]) -> Effect:
-    if comparison.base is None or comparison.head is None:
-        return UNKNOWN
-    changes = align_facts(comparison.base.facts, comparison.head.facts)
+    changes = align_facts(*(side.facts for side in comparison.sides))
     meant = [change for change in changes if is_meant(change)]
     return Effect(sum(change.seconds for change in meant), sum(change.bytes for change in meant))
 
@@ -136,9 +129,7 @@ def copied_seconds(comparison: Comparison) -> float:
 
     What a program writes into an argument that it may not overwrite, it writes into a copy.
     """
-    if comparison.base is None or comparison.head is None:
-        return 0.0
-    sides = comparison.base.facts, comparison.head.facts
+    sides = [side.facts for side in comparison.sides]
     ours, theirs = (
         {given.label: given.donated for given in side.program.arguments} for side in sides
     )
@@ -149,9 +140,7 @@ def copied_seconds(comparison: Comparison) -> float:
 
 def opcode_effect(comparison: Comparison, opcode: str) -> Effect:
     """Return the change by the instructions of one opcode in the final module."""
-    if comparison.base is None or comparison.head is None:
-        return UNKNOWN
-    ours, theirs = (_work_of(side, opcode) for side in (comparison.base, comparison.head))
+    ours, theirs = (_work_of(side, opcode) for side in comparison.sides)
     return Effect(
         seconds=theirs.seconds - ours.seconds,
         accessed_bytes=theirs.bytes - ours.bytes,

@@ -109,11 +109,6 @@ def _started(
         yield from ((name, line.name) for line in (wrapped.instructions if wrapped else ()))
 
 
-def estimate_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, float]:
-    """Return the roofline seconds of all executions by instruction; 0 if unknown or fused."""
-    return {key: total_time(instruction, device) for key, instruction in cost.instructions.items()}
-
-
 def total_time(cost: InstructionCost, device: Device) -> float:
     """Return the roofline time of all runs; 0 inside fusions, or where not known."""
     return 0.0 if cost.fused else time_of_runs(cost, device)

@@ -1,12 +1,12 @@
 """The work of a module: totals, loops, what could not be counted."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.time_basis import choose_basis
-from xlareport.analysis.cost.work import ModuleCost, WorkFigures, name_bound
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost, WorkFigures, name_bound
 from xlareport.analysis.source.locations import places_of
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
@@ -65,19 +65,17 @@ class Uncounted(Struct, frozen=True):
 def sum_totals(cost: ModuleCost) -> Totals:
     """Sum up one run of a module."""
     apart = [instruction for instruction in cost.instructions.values() if not instruction.fused]
-    counted = cost.flops is not None
+
+    def total(figure: Callable[[InstructionCost], int | None]) -> int | None:
+        known = cost.flops is not None
+        return sum((figure(line) or 0) * line.counted for line in apart) if known else None
+
     return Totals(
         flops=cost.flops,
         transcendentals=cost.transcendentals,
-        bytes_read=sum((cost.bytes_read or 0) * cost.counted for cost in apart)
-        if counted
-        else None,
-        bytes_written=sum((cost.bytes_written or 0) * cost.counted for cost in apart)
-        if counted
-        else None,
-        main_memory_bytes=sum((cost.main_memory_bytes or 0) * cost.counted for cost in apart)
-        if counted
-        else None,
+        bytes_read=total(lambda line: line.bytes_read),
+        bytes_written=total(lambda line: line.bytes_written),
+        main_memory_bytes=total(lambda line: line.main_memory_bytes),
         xla_flops=cost.xla_flops,
         xla_transcendentals=cost.xla_transcendentals,
         xla_bytes_accessed=cost.xla_bytes_accessed,
