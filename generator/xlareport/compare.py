@@ -3,7 +3,7 @@
 base, head -> modules sketched -> pairs -> compared -> differences side by side -> site
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -85,19 +85,26 @@ def compare(
     if not site:
         with _both(base, head, profiles, options) as (ours, theirs):
             return Compared(_compared((ours, theirs), profiles, options, progress)[0], "")
-    folder = Folder(options.out)
-    for item in (base, head):
-        check_apart(item, folder.out, folder.replaced())
+    with _writing(options.out, (base, head)):
+        with _both(base, head, profiles, options) as (ours, theirs):
+            view, diffs = _compared((ours, theirs), profiles, options, progress)
+            _write(view, diffs, options, progress, remarks)
+        message = build_site(options.out, strict=False) if options.html else ""
+    return Compared(view, message)
+
+
+@contextmanager
+def _writing(out: Path, places: Iterable[str | Path]) -> Iterator[None]:
+    """Keep other builds out of a folder, which none of the places read may be part of."""
+    folder = Folder(out)
+    for place in places:
+        check_apart(place, folder.out, folder.replaced())
     try:
         with folder.locked():
             folder.prepare()
-            with _both(base, head, profiles, options) as (ours, theirs):
-                view, diffs = _compared((ours, theirs), profiles, options, progress)
-                _write(view, diffs, options, progress, remarks)
-            message = build_site(options.out, strict=False) if options.html else ""
+            yield
     except OSError as error:
-        raise UnwritableOutputError(options.out, error) from error
-    return Compared(view, message)
+        raise UnwritableOutputError(out, error) from error
 
 
 def compare_many(
@@ -113,19 +120,12 @@ def compare_many(
     """
     if not site:
         return _members(places, options, progress)
-    folder = Folder(options.out)
-    for item in places:
-        check_apart(item, folder.out, folder.replaced())
-    try:
-        with folder.locked():
-            folder.prepare()
-            members = _members(places, options, progress)
-            files = sweep_files(members)
-            write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))
-            if options.html:
-                build_site(options.out, strict=False)
-    except OSError as error:
-        raise UnwritableOutputError(options.out, error) from error
+    with _writing(options.out, places):
+        members = _members(places, options, progress)
+        files = sweep_files(members)
+        write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))
+        if options.html:
+            build_site(options.out, strict=False)
     return members
 
 
