@@ -1,6 +1,5 @@
 """`xlareport compare`: what differs between two compilations, why, and whether it may."""
 
-import os
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from xlareport.cli.options import OUT_FILE, OUT_FOLDER, limit_options
+from xlareport.cli.options import OUT_FILE, OUT_FOLDER, jobs_option, limit_options
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -55,7 +54,7 @@ _CAUSES = 6
     help="Write a short Markdown summary for a comment or a job.",
 )
 @click.option("--strict", is_flag=True, help="A budget that cannot be checked counts as exceeded.")
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
+@jobs_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @limit_options
 def command(

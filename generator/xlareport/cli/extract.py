@@ -1,15 +1,13 @@
 """`xlareport extract`: the texts of a report as files again, or one piece of a module alone."""
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import OUT_PATH, limit_options
+from xlareport.cli.options import OUT_PATH, jobs_option, limit_options, python_option
 from xlareport.cli.terminal import printable, progress_bar, say
-from xlareport.replay.process import default_python
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError, UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -51,15 +49,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="With --runnable: shrink it while it differs, or fails in the same way.",
 )
-@click.option(
-    "--python",
-    default=default_python(),
-    envvar="XLAREPORT_REPLAY_PYTHON",
-    show_default="the one that runs xlareport",
-    help="With --runnable: an interpreter that has jax.",
-)
+@python_option("With --runnable: an interpreter that has jax.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="With --runnable: of inputs.")
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
+@jobs_option
 @limit_options
 def command(
     source: str,

@@ -1,6 +1,5 @@
 """`xlareport history`: where an instruction came from and where it went, or a framework op."""
 
-import os
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlareport.cli.options import limit_options
+from xlareport.cli.options import jobs_option, limit_options
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
@@ -39,7 +38,7 @@ _BY_OP_NAME = "Compiler-generated, with the op_name"
 )
 @click.option("--stage", metavar="KEY", help="The snapshot that contains OP: 0017, or its name.")
 @click.option("--json", "as_json", is_flag=True, help="Print the events as a list.")
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
+@jobs_option
 @limit_options
 def command(
     dump: str,

@@ -1,11 +1,9 @@
 """`xlareport main`: which module is the program, for people and for scripts."""
 
-import os
-
 import click
 from msgspec import to_builtins
 
-from xlareport.cli.options import limit_options
+from xlareport.cli.options import jobs_option, limit_options
 from xlareport.cli.terminal import print_problems, progress_bar, say, say_json
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
@@ -17,7 +15,7 @@ from xlareport.runtime.limits import Limits
 @click.option(
     "--marker", metavar="REGEX", help="The main program is the module that contains this."
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
+@jobs_option
 @limit_options
 def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: Limits) -> None:
     """Print the main program of DUMP with confidence and evidence."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from xlareport.captures.run import levels
-from xlareport.cli.options import OUT_FOLDER, limit_options, script_name
+from xlareport.cli.options import OUT_FOLDER, jobs_option, limit_options, script_name
 from xlareport.cli.terminal import printable, progress_bar
 from xlareport.runtime.limits import Limits
 
@@ -37,7 +37,7 @@ _TITLES = ("XLAREPORT_TITLE", "GITHUB_WORKFLOW", "CI_JOB_NAME")
 @click.option("--accept", is_flag=True, help="Make this night the baseline, whatever it holds.")
 @click.option("--keep", type=click.IntRange(min=2), default=90, show_default=True, help="Nights.")
 @click.option("--level", type=click.Choice(tuple(levels())), default="passes", show_default=True)
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
+@jobs_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM...")
 @limit_options

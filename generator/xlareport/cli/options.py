@@ -1,7 +1,9 @@
 """Options that several commands have: where output goes, how much of an input is taken."""
 
 import functools
+import os
 import re
+import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -48,6 +50,22 @@ def script_name(program: Sequence[str]) -> str:
     script = next((Path(word).name for word in program if word.endswith(".py")), None)
     module = next((after for word, after in pairwise(program) if word == "-m"), None)
     return script or module or Path(program[0]).name
+
+
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True
+)
+
+
+def python_option(words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option for the interpreter that runs programs, with its help."""
+    return click.option(
+        "--python",
+        default=sys.executable,
+        envvar="XLAREPORT_REPLAY_PYTHON",
+        show_default="the one that runs xlareport",
+        help=words,
+    )
 
 
 def limit_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,12 +1,11 @@
 """`xlareport pack`: a report as one file to attach to a bug report."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import OUT_FILE
+from xlareport.cli.options import OUT_FILE, jobs_option
 from xlareport.cli.terminal import printable, progress_bar, say
 from xlareport.runtime import units
 from xlareport.site.fitting import LIMIT
@@ -47,7 +46,7 @@ _SIZE = 1_000_000
     help="Remove user and host names, absolute and source paths, addresses and values of "
     "variables; the report is rebuilt from the rest.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
+@jobs_option
 def command(
     report: Path, target: Path | None, limit: float, *, single: bool, redact: bool, jobs: int
 ) -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import to_builtins
 
-from xlareport.cli.options import limit_options, size
+from xlareport.cli.options import limit_options, python_option, size
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
-from xlareport.replay.process import default_python
 from xlareport.runtime import units
 from xlareport.runtime.limits import Limits
 
@@ -55,13 +54,7 @@ SILENCE = (
     help="Run all snapshots and name the first step that changes the outputs.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result of --bisect as JSON.")
-@click.option(
-    "--python",
-    default=default_python(),
-    envvar="XLAREPORT_REPLAY_PYTHON",
-    show_default="the one that runs xlareport",
-    help="The interpreter that runs the program: one that has jax.",
-)
+@python_option("The interpreter that runs the program: one that has jax.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1),

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from xlareport.cli.options import OUT_FOLDER, limit_options, size
+from xlareport.cli.options import OUT_FOLDER, limit_options, python_option, size
 from xlareport.cli.terminal import progress_bar, say
-from xlareport.replay.process import default_python
 from xlareport.runtime.limits import Limits
 from xlareport.runtime.progress import ProgressCallback
 
@@ -49,13 +48,7 @@ _CAUSES = 6
     help="Compile the changed side with this release, in a virtual environment made for it.",
 )
 @click.option("--out", type=OUT_FOLDER, help="Write the comparison there; by default, only print.")
-@click.option(
-    "--python",
-    default=default_python(),
-    envvar="XLAREPORT_REPLAY_PYTHON",
-    show_default="the one that runs xlareport",
-    help="The interpreter that compiles: one that has jax.",
-)
+@python_option("The interpreter that compiles: one that has jax.")
 @click.option("--seconds", type=click.FloatRange(min=1), default=300, show_default=True)
 @click.option("--memory", type=size, default="8GB", show_default=True)
 @limit_options

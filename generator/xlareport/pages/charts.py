@@ -159,8 +159,13 @@ class _Frame(Struct, frozen=True):
 
     def _tick(self, value: int, label: str) -> str:
         _, y = self.place(0, value)
-        grid = f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{self.width - _RIGHT}"/>'
-        return grid + tick_text(_LEFT - 6, y + 4, label, "end")
+        return grid_line(_LEFT, self.width - _RIGHT, y, label)
+
+
+def grid_line(left: int, right: int, y: float, label: str) -> str:
+    """Return a level line of a chart with its label on the left, as SVG elements."""
+    line = f'<path class="xr-grid" d="M{left} {y:.1f}H{right}"/>'
+    return line + tick_text(left - 6, y + 4, label, "end")
 
 
 def tick_text(x: float, y: float, words: str, anchor: str = "start") -> str:

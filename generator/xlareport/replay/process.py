@@ -5,7 +5,6 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -232,8 +231,3 @@ def _ended(code: int | None) -> str:
     if code < 0:
         return f"was ended by {signal.Signals(-code).name}"
     return f"ended with code {code}"
-
-
-def default_python() -> str:
-    """Return the interpreter that runs this process."""
-    return sys.executable

@@ -48,7 +48,7 @@ def maximum_flow(
 
     collectives: dict[str, tuple[int, ...]] = defaultdict(tuple)
     for number, names in enumerate(work):
-        for name in {*names}:
+        for name in dict.fromkeys(names):
             collectives[name] += (number,)
     groups: dict[tuple[int, ...], float] = defaultdict(float)
     for name, members in collectives.items():

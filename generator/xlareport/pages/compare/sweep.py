@@ -10,7 +10,7 @@ from msgspec import Struct, to_builtins
 
 from xlareport.analysis.compare.sweep import FIGURES, Member, find_outlier
 from xlareport.pages import words
-from xlareport.pages.charts import svg_chart
+from xlareport.pages.charts import grid_line, svg_chart
 from xlareport.pages.compare.figures import figure_name, written
 from xlareport.pages.compare.files import frame_files
 from xlareport.pages.compare.verdict import verdict_sentence
@@ -72,9 +72,7 @@ def _axes(top: float, count: int) -> str:
         if all(abs(_y(level, top) - _y(other, top)) > 14 for other in shown):
             shown.append(level)
     ticks = "".join(
-        f'<path class="xr-grid" d="M{_LEFT} {_y(level, top):.1f}H{_WIDTH - _RIGHT}"/>'
-        f'<text class="xr-tick" x="{_LEFT - 6}" y="{_y(level, top) + 4:.1f}" text-anchor="end">'
-        f"{level:.2f}\N{MULTIPLICATION SIGN}</text>"
+        grid_line(_LEFT, _WIDTH - _RIGHT, _y(level, top), f"{level:.2f}\N{MULTIPLICATION SIGN}")
         for level in shown
     )
     numbers = "".join(

@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 
 from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.knowledge.devices import Device
-from xlareport.pages.charts import svg_chart
+from xlareport.pages.charts import grid_line, svg_chart
 from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 190
@@ -111,11 +111,8 @@ class _Scale:
         for power in range(max(0, first), min(last, 20) + 1, max(1, (last - first) // 4)):
             y = self._y(10.0**power)
             if y - _TOP > 8:  # below the name of the roof
-                yield (
-                    f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
-                    f'<text class="xr-tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
-                    f"{10 ** (power % 3)} {_PREFIXES[power // 3]}</text>"
-                )
+                label = f"{10 ** (power % 3)} {_PREFIXES[power // 3]}"
+                yield grid_line(_LEFT, _WIDTH - _RIGHT, y, label)
 
     def _powers(self) -> Iterator[str]:
         step = max(1, (self._last - self._first) // 8)
@@ -134,16 +131,13 @@ class _Scale:
 
     def _y(self, rate: float) -> float:
         reached = log10(max(1.0, min(self._peak, rate)))
-        return _up(max(0.0, (reached - self._bottom) / (self._top - self._bottom)))
+        share = max(0.0, (reached - self._bottom) / (self._top - self._bottom))
+        return _TOP + (_LOW - _TOP) * (1 - share)
 
 
 def _rate(row: HeavyInstruction) -> float:
     """Return the FLOP/s of an instruction at its roofline time."""
     return (row.cost.flops or 0) / row.least.seconds
-
-
-def _up(share: float) -> float:
-    return _TOP + (_LOW - _TOP) * (1 - share)
 
 
 def _middle(label: str) -> str:

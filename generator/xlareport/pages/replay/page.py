@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
-from xlareport.pages.charts import svg_chart, tick_text
+from xlareport.pages.charts import grid_line, svg_chart, tick_text
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import href, prose
 from xlareport.pages.tables import Column, Table
@@ -75,7 +75,7 @@ def _mark(middle: float) -> str:
 
 def _axes(tolerance: float, count: int) -> str:
     right = _WIDTH - _RIGHT
-    parts = [_grid(_line(power), f"1e{power}") for power in (-9, -6, -3, 0)]
+    parts = [grid_line(_LEFT, right, _line(power), f"1e{power}") for power in (-9, -6, -3, 0)]
     if tolerance > 0:
         y = _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * _height(tolerance)
         parts.append(f'<path class="xr-replay-limit" d="M{_LEFT} {y:.1f}H{right}"/>')
@@ -88,11 +88,6 @@ def _axes(tolerance: float, count: int) -> str:
 
 def _line(power: int) -> float:
     return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * (power - _LOW) / (_HIGH - _LOW)
-
-
-def _grid(y: float, label: str) -> str:
-    line = f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
-    return line + tick_text(_LEFT - 6, y + 4, label, "end")
 
 
 class ReplayPart(Struct, frozen=True):

@@ -6,8 +6,8 @@ value are a number into `spans`, pairs of the first and the last snapshot.
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
@@ -30,6 +30,7 @@ LONGEST = 1_000
 _SCOPES = 40
 _SCOPE_DEPTH = 2
 
+H = TypeVar("H", bound=Hashable)
 SnapshotSpan = tuple[int, int]
 """Numbers of the first and the last snapshot."""
 
@@ -102,11 +103,20 @@ def _names(changes: Sequence[Change]) -> set[str]:
 def search_index(modules: Sequence[HloModule]) -> SearchIndex:
     """Index the snapshots of a module."""
     search_index = SearchIndex()
-    computations = _computations(modules)
+    computations = _spans(
+        (computation, (number, number))
+        for number, module in enumerate(modules)
+        for computation in module.computations
+    )
     for computation, span in computations.items():
         _widen(search_index.computations, computation.name, span)
     origins: dict[str, tuple[SnapshotSpan, Instruction, HloModule]] = {}
-    for instruction, span in _instructions(computations).items():
+    instructions = _spans(
+        (instruction, span)
+        for computation, span in computations.items()
+        for instruction in computation.instructions
+    )
+    for instruction, span in instructions.items():
         _add(search_index, instruction, span)
         if instruction.attributes_text:
             origin = origins.get(instruction.attributes_text)
@@ -129,34 +139,18 @@ def _add_operations(index: SearchIndex, computations: Mapping[Computation, Snaps
                 _widen(index.opcodes, operation, computations[computation])
 
 
-def _computations(modules: Sequence[HloModule]) -> dict[Computation, SnapshotSpan]:
-    """Return each distinct computation with its span."""
-    spans: dict[Computation, SnapshotSpan] = {}
-    for number, module in enumerate(modules):
-        for computation in module.computations:
-            first, _ = spans.get(computation, (number, number))
-            spans[computation] = (first, number)
-    return spans
-
-
-def _instructions(
-    computations: Mapping[Computation, SnapshotSpan],
-) -> dict[Instruction, SnapshotSpan]:
-    """Return each distinct instruction with its span."""
-    spans: dict[Instruction, SnapshotSpan] = {}
-    for computation, span in computations.items():
-        for instruction in computation.instructions:
-            former = spans.get(instruction)
-            spans[instruction] = _joined(former, span) if former else span
+def _spans(parts: Iterable[tuple[H, SnapshotSpan]]) -> dict[H, SnapshotSpan]:
+    """Return the whole span of each of some values, from spans that it has."""
+    spans: dict[H, SnapshotSpan] = {}
+    for value, span in parts:
+        former = spans.get(value)
+        spans[value] = _joined(former, span) if former else span
     return spans
 
 
 def _add(index: SearchIndex, instruction: Instruction, span: SnapshotSpan) -> None:
     _widen(index.instructions, instruction.name, span)
-    if (
-        instruction.name in index.instructions
-        and index.instructions[instruction.name][1] == span[1]
-    ):
+    if index.instructions.get(instruction.name, (0, -1))[1] == span[1]:
         index.codes[instruction.name] = instruction.opcode
     _widen(index.opcodes, instruction.opcode, span)
     _widen(index.shapes, instruction.shape.text, span)
