@@ -1377,6 +1377,15 @@ def test_a_slow_fusion_costs_its_cycles_at_the_clock_of_the_chip(case_of: MakeCa
     assert "GHz" not in other.evidence
 
 
+@pytest.mark.parametrize(("cycles", "count"), [(6_000_000, 1), (3_000_000, 0)])
+def test_a_large_fusion_is_slow_below_a_quarter_of_the_roofline(
+    case_of: MakeCase, cycles: int, count: int
+) -> None:
+    """Its operand and its result have 256 MiB each, which takes some 980,000 cycles."""
+    wide = SCAN.replace("f32[64,1024]", "f32[65536,1024]").replace('"30000"', f'"{cycles}"')
+    assert len(list(slow_fusions(case_of(wide)))) == count
+
+
 def test_a_default_model_of_a_device_has_shares_and_no_times(case_of: MakeCase) -> None:
     case = case_of(split(SUM))
     assert case.device.nominal_for

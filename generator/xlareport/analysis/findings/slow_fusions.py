@@ -1,9 +1,10 @@
-"""Fusion below 10% of the roofline.
+"""Fusion far below the roofline.
 
 TPU only, if the compiler writes its estimated cycles. A fusion takes 2% or more of the cycles of
-all fusions, and its roofline time is less than a tenth of these cycles at the chip's clock rate.
-All its inputs and outputs count as HBM accesses. Where the clock rate is not known, shares of all
-fusions are compared: the fusion is below 10% of the roofline even if all others reach it.
+all fusions, and its roofline time is less than a tenth of these cycles at the chip's clock rate. Of
+a fusion that takes 10% or more, and 100,000 cycles in a run, it is less than a quarter. All its
+inputs and outputs count as HBM accesses. Where the clock rate is not known, shares of all fusions
+are compared: the fusion is that far below the roofline even if all others reach it.
 """
 
 from collections.abc import Iterator
@@ -20,10 +21,15 @@ LEAST_SHARE = 0.02
 LEAST_CYCLES = 20_000
 """In one run; below that the fixed cost of a step is most of the estimate."""
 MOST_OF_ROOFLINE = 0.1
+LARGE_SHARE = 0.1
+"""Of the compiler's cycles for all fusions."""
+LARGE_CYCLES = 100_000
+"""In one run. A fusion as large and with a large share is worth a look sooner."""
+MOST_OF_LARGE = 0.25
 
 
 def slow_fusions(case: Case) -> Iterator[Finding]:
-    """Report fusions below a tenth of the roofline, by the compiler's estimate of their cycles."""
+    """Report fusions far below the roofline, by the compiler's estimate of their cycles."""
     rows = [
         (cost.cycles * cost.counted, _least(case, cost), (computation.name, instruction.name))
         for computation, instruction, cost in case.scheduled()
@@ -36,12 +42,18 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
     slow = [
         row
         for row in rows
-        if (case.cost.instructions[row[2]].cycles or 0) >= LEAST_CYCLES
+        if (in_a_run := case.cost.instructions[row[2]].cycles or 0) >= LEAST_CYCLES
         and row[0] >= LEAST_SHARE * cycles
-        and row[1] * clock < MOST_OF_ROOFLINE * row[0]
+        and row[1] * clock < _most(in_a_run, row[0] / cycles) * row[0]
     ]
     for clocks, least, place in sorted(slow, reverse=True)[:MOST_PLACES] if clock else ():
         yield _finding(case, place, clocks / cycles, clocks / clock, least)
+
+
+def _most(cycles: int, share: float) -> float:
+    """Return below which part of the roofline a fusion is reported, by its share of all cycles."""
+    is_large = cycles >= LARGE_CYCLES and share >= LARGE_SHARE
+    return MOST_OF_LARGE if is_large else MOST_OF_ROOFLINE
 
 
 def _finding(
@@ -56,7 +68,7 @@ def _finding(
     whole = f" {units.seconds(seconds)}," if core and runs > 1 else ""
     return Finding(
         rule="slow-fusions",
-        title="Fusion below 10% of the roofline",
+        title="Fusion far below the roofline",
         places=(place,),
         evidence=(
             f"`{place[1]}` has {cycles:,} estimated cycles{time}; its roofline time is "

@@ -110,11 +110,6 @@ _ARRIVING = frozenset(
 """Kinds of clauses about what is new."""
 
 
-def _has_own_words(change: Change) -> bool:
-    """Return whether the reason of an expansion says what it became."""
-    return not change.members or isinstance(change.reason, InHalves)
-
-
 _REGROUPED = (Regrouped, RegroupedPart)
 
 
