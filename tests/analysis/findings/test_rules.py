@@ -1345,6 +1345,20 @@ def test_a_loop_carries_what_its_readers_could_compute(
         assert finding.seconds
 
 
+def test_an_array_that_two_loops_carry_is_written_and_in_memory_once(case_of: MakeCase) -> None:
+    state = "(s32[], f32[1024,1024], f32[1024,1024])"
+    again = f"""  a = f32[1024,1024] get-tuple-element(loop), index=1
+  t.2 = {state} tuple(zero, a, y)
+  loop.2 = {state} while(t.2), condition=condition, body=body
+  ROOT r = f32[1024,1024] get-tuple-element(loop.2), index=1
+"""
+    text = having("carried-constants")
+    text = text.replace("  ROOT r = f32[1024,1024] get-tuple-element(loop), index=1\n", again)
+    first, second = carried_constants(case_of(text))
+    assert (first.bytes, second.bytes) == (4 << 20, None)
+    assert (first.seconds or 0) > (second.seconds or 0) > 0
+
+
 def test_the_padding_of_a_matmul_is_a_part_of_a_time_that_has_it(case_of: MakeCase) -> None:
     """By the roofline the module takes 44 µs without the padding, which takes as long again."""
     text = having("padded-products")

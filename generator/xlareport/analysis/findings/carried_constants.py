@@ -23,7 +23,7 @@ from xlareport.analysis.findings.finding import (
     join_names,
 )
 from xlareport.analysis.findings.loop_state import is_element, is_kept
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, SAME_ORDER
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
@@ -70,10 +70,19 @@ class _Loop(Struct, frozen=True):
 
 def carried_constants(case: Case) -> Iterator[Finding]:
     """Report loops that carry arrays which are computed from constants and never changed."""
+    known: set[InstructionKey] = set()  # arrays that several loops carry are in memory once
     for loop in _find_loops(case.module):
-        seconds = sum(_seconds(case, loop, carried) for carried in loop.carried)
-        size = sum(carried.size for carried in loop.carried if _is_at_peak(case, loop, carried))
+        new = [
+            carried
+            for carried in loop.carried
+            if (loop.place.name, carried.source.name) not in known
+        ]
+        seconds = sum(
+            _seconds(case, loop, carried, is_new=carried in new) for carried in loop.carried
+        )
+        size = sum(carried.size for carried in new if _is_at_peak(case, loop, carried))
         if case.is_large(size) or case.is_noticeable(seconds, LEAST_SHARE):
+            known |= {(loop.place.name, carried.source.name) for carried in new}
             yield _finding(case, loop, size, seconds)
 
 
@@ -125,10 +134,10 @@ def _is_at_peak(case: Case, loop: _Loop, carried: _Carried) -> bool:
     return any(case.place_at_peak(*value) is not None for value in values)
 
 
-def _seconds(case: Case, loop: _Loop, carried: _Carried) -> float:
-    """Return the roofline time of writing, copying and reading an array, as far as it counts."""
+def _seconds(case: Case, loop: _Loop, carried: _Carried, *, is_new: bool) -> float:
+    """Return the roofline time of reading an array, and of writing and copying a new one."""
     once = case.time_of_bytes(carried.size)
-    instructions = [(loop.place.name, copy) for copy in carried.path]
+    instructions = [(loop.place.name, copy) for copy in carried.path if is_new]
     instructions += [(loop.body.name, reader) for reader in carried.readers]
     costs = (case.cost.instructions.get((place, line.name)) for place, line in instructions)
     return sum(min(case.least(cost), once * cost.counted) for cost in costs if cost)
