@@ -35,6 +35,7 @@ from xlareport.analysis.findings.rules import (
     rule_id,
 )
 from xlareport.analysis.findings.same_tiles import same_tiles
+from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
@@ -1305,6 +1306,29 @@ ENTRY e {
 body=body, backend_config={"known_trip_count":{"n":"128"}}
 }
 """
+
+
+@pytest.mark.parametrize(("cycles", "count"), [("1000000", 1), ("8000", 0)])
+def test_a_slice_into_vmem_that_takes_its_cycles_is_no_prefetch(
+    case_of: MakeCase, cycles: str, count: int
+) -> None:
+    """To read the slice of 4 MiB once takes some 7,700 cycles."""
+    text = SCAN.replace("  ROOT n = f32[1024,1024]{1,0:T(8,128)} negate(b)\n", "")
+    text = text.replace("  b = f32[1024,1024]{1,0:T(8,128)} bitcast", "  ROOT b = SLICE bitcast")
+    text = text.replace("large = f32[1024,1024]{1,0:T(8,128)} fusion", "large = SLICE fusion")
+    text = text.replace("SLICE", "f32[1024,1024]{1,0:T(8,128)S(1)}").replace("120000", cycles)
+    text = text.replace("f32[64,1024]{1,0:T(8,128)} fusion(x), kind=kLoop, calls=plain", ON_CHIP)
+    findings = list(sliced_operands(case_of(text)))
+    assert len(findings) == count
+    for finding in findings:
+        assert "copies 4.0 MiB of `stack`" in finding.evidence
+        assert "to VMEM for `small` in each of its 128 executions" in finding.evidence
+        assert finding.seconds == pytest.approx(128 * (1_000_000 - 7_682) / 1.5e9, rel=0.01)
+
+
+ON_CHIP = (
+    "f32[64,1024]{1,0:T(8,128)} dot(x, large), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+)
 
 
 def test_slices_of_stacked_arrays_make_no_other_fusion_slow(case_of: MakeCase) -> None:

@@ -1,14 +1,17 @@
 """Slice copied before a matmul.
 
-In a loop, a dynamic-slice, or a fusion that only slices, writes parts of larger arrays to device
-memory, and only matmuls read them. The stacked weights of a scan over layers are an example. The
-slices take 2% or more of the roofline time. A matmul that reads the part in place needs no copy.
-Slices into another memory space, such as the VMEM of a TPU, are prefetches and are not reported.
+In a loop, a dynamic-slice, or a fusion that only slices, writes parts of larger arrays to memory,
+and only matmuls read them. The stacked weights of a scan over layers and a stacked KV cache are
+examples. The slices take 2% or more of the estimated time. A matmul that reads the part in place
+needs no copy. A slice into another memory space, such as the VMEM of a TPU, counts if the compiler
+gives its estimated cycles, less the time to read it once from HBM: what is asynchronous is a
+prefetch and is not reported.
 """
 
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.cost.layout_spaces import space_of
+from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.arguments import name_argument
 from xlareport.analysis.findings.finding import (
     MOST_PLACES,
@@ -39,20 +42,40 @@ _IN_PLACE = (
 def sliced_operands(case: Case) -> Iterator[Finding]:
     """Report slices in loops that are written to memory for matmuls alone."""
     for computation, instruction, cost in case.scheduled():
-        seconds = case.least(cost)
-        if cost.counted < 2 or not case.is_noticeable(seconds, LEAST_SHARE):
+        seconds = _spared_seconds(case, instruction, cost) if cost.counted > 1 else 0.0
+        if not case.is_noticeable(seconds, LEAST_SHARE):
             continue
         sources = _sliced(case, instruction)
         products = _products(case, computation, instruction) if sources else ()
         if products:
-            yield _finding(case, (computation.name, instruction.name), sources, products)
+            place = computation.name, instruction.name
+            yield _finding(case, place, seconds, sources, products)
+
+
+def _spared_seconds(case: Case, slicing: Instruction, cost: InstructionCost) -> float:
+    """Return the time of all runs that is spared if nothing is copied; 0 of a prefetch."""
+    seconds = case.least(cost)
+    if not _leaves_device_memory(slicing):
+        return seconds
+    if cost.cycles is None or not case.basis.clock:
+        return 0.0
+    read = case.time_of_bytes(slicing.shape.byte_size or 0) * cost.counted
+    return max(0.0, seconds - read)
+
+
+def _leaves_device_memory(slicing: Instruction) -> bool:
+    return any(space_of(shape.text) for shape in slicing.shape.elements or (slicing.shape,))
 
 
 def _finding(
-    case: Case, place: InstructionKey, sources: Sequence[str], products: Sequence[Instruction]
+    case: Case,
+    place: InstructionKey,
+    seconds: float,
+    sources: Sequence[str],
+    products: Sequence[Instruction],
 ) -> Finding:
     slicing, cost = case.module.by_name[place[0]].by_name[place[1]], case.cost.instructions[place]
-    seconds = case.least(cost)
+    into = " to VMEM" if case.backend == "tpu" and _leaves_device_memory(slicing) else ""
     readers = join_names(product.name for product in products)
     is_call = any(product.opcode == "custom-call" for product in products)
     return Finding(
@@ -62,7 +85,7 @@ def _finding(
         occurrences=1,
         evidence=(
             f"`{slicing.name}` copies {units.byte_size(slicing.shape.byte_size or 0)} of "
-            f"{_describe(case, place[0], sources)} for {readers}"
+            f"{_describe(case, place[0], sources)}{into} for {readers}"
             f"{describe_executions(cost.counted)}: {case.share_words(seconds)}."
         ),
         suggestion=(_IN_PLACE if is_call and case.backend == "gpu" else "") + _AS_SEPARATE_ARRAYS,
@@ -82,8 +105,6 @@ def _describe(case: Case, computation: str, names: Sequence[str]) -> str:
 
 def _sliced(case: Case, slicing: Instruction) -> tuple[str, ...]:
     """Return the arrays whose parts an instruction copies; empty if it does anything else."""
-    if any(space_of(shape.text) for shape in slicing.shape.elements or (slicing.shape,)):
-        return ()
     if slicing.opcode == "dynamic-slice":
         return slicing.operand_names[:1]
     inside = case.module.by_name.get(slicing.called[0][1]) if slicing.opcode == "fusion" else None
