@@ -95,8 +95,8 @@ def _finding(case: Case, loop: _Loop, size: int, seconds: float) -> Finding:
     verb = "reads" if len(readers) == 1 else "read"
     plural = len(carried) > 1
     reads = (
-        f" {join_names(readers)} {verb} {'them' if plural else 'it'}{describe_executions(times)}: "
-        f"{case.time_words(seconds)}."
+        f" {join_names(readers)} {verb} {'them' if plural else 'it'}{describe_executions(times)}. "
+        f"To write and read {'them' if plural else 'it'} takes {case.time_words(seconds)}."
         if seconds
         else ""
     )
@@ -117,7 +117,8 @@ def _finding(case: Case, loop: _Loop, size: int, seconds: float) -> Finding:
         suggestion=(
             "Compute it from scalars in the body of the loop, where it is used: `jnp.where(mask, "
             "x, -jnp.inf)` needs no array of `-inf`. XLA then fuses it into its readers, and no "
-            "iteration reads it from memory."
+            "iteration reads it from memory. Where the program does so already, JAX moved the "
+            "array out of the loop when it differentiated a scan."
         ),
         grade="matched",
         weight=seconds,
