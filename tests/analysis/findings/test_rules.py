@@ -400,6 +400,19 @@ def test_what_lies_between_the_matmuls_of_attention_holds_scores() -> None:
     assert {*scores.values()} == {8 * 512 * 512}
 
 
+def test_a_softmax_that_is_divided_apart_from_its_exponential_is_one_of_scores() -> None:
+    lines = SCORES.partition("  g = f32")[0].replace("dot(e, x)", "dot(q, x)")
+    divided = (
+        "  l = f32[8,512] reduce(e, z), dimensions={2}, to_apply=sum\n"
+        "  r = f32[8,512,512] broadcast(l), dimensions={0,1}\n"
+        "  q = f32[8,512,512] divide(e, r)\n"
+    )
+    text = entry(lines.replace("  o =", f"{divided}  ROOT o =").rstrip("\n"))
+    module = parse_module(text.replace(" add(x, y)", " maximum(x, y)"))
+    assert module.entry is not None
+    assert {*find_attention_scores(module, module.entry)} == {*"scdeq"}
+
+
 def test_scores_are_written_and_read_whatever_the_log_says_of_them(case_of: MakeCase) -> None:
     case = case_of(entry(SCORES).replace(" add(x, y)", " maximum(x, y)"))
     no = FusionDecision("producer_ineligible", "o", (), "", "it is a product", None, None)

@@ -110,14 +110,23 @@ def _is_maximum(module: HloModule, reduction: Instruction) -> bool:
 
 
 def _feeds(computation: Computation, value: Instruction, parts: dict[str, _Parts]) -> bool:
-    """Return whether a matrix product reads a value, by whatever name."""
+    """Return whether a matrix product reads a value, or what is computed of it by element.
 
-    def renamed(name: str) -> list[str]:
-        return [user.name for user in computation.users.get(name, ()) if user.opcode in _RENAMES]
+    A softmax that is kept for its gradient is divided by its sum apart from the exponential.
+    """
+    count = max(_counts(value.shape))
+
+    def by_element(name: str) -> list[str]:
+        return [
+            user.name
+            for user in computation.users.get(name, ())
+            if user.opcode in _RENAMES
+            or (count in _counts(user.shape) and not parts[user.name].has_product)
+        ]
 
     return any(
         parts[user.name].has_product
-        for name in reachable([value.name], renamed)
+        for name in reachable([value.name], by_element)
         for user in computation.users.get(name, ())
     )
 
