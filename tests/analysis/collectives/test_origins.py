@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.collectives.origins import (
+    _derived,
     _written,
     join_origins,
     makes_none,
@@ -106,3 +107,14 @@ def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(whole: int, 
     ]
     origin, _, _ = join_origins(members, whole)
     assert origin.detail == f"{verb} 2 (2\u00d7 not known). Of the largest member: Of `%dot.1`."
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("all_to_all", "is the transpose of the collective of the forward pass at f.py:3."),
+        ("psum_invariant", "adds the gradients of a value that the devices of a group share."),
+    ],
+)
+def test_a_collective_of_the_backward_pass_has_its_cause(name: str, words: str) -> None:
+    assert _derived(name, "f.py:3").endswith(f"a shard_map. It {words}")

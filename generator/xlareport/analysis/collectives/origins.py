@@ -34,10 +34,9 @@ _NO_PROGRAM = "the dump has no snapshot of the program before optimization"
 _IN_PROGRAM = "the program has it"
 _BY_USER = "in the program: it moves the data itself"
 _OF_PROGRAM = "Written in the program"
-_OF_AUTODIFF = (
-    "The program has it: JAX made it when it differentiated a shard_map, for a collective of the "
-    "forward pass or an argument that all devices share."
-)
+_OF_AUTODIFF = "The program has it: JAX made it when it differentiated a shard_map. "
+_TRANSPOSED = "It is the transpose of the collective of the forward pass{where}."
+_SUMMED = "It adds the gradients of a value that the devices of a group share."
 _BETWEEN = "the dump has no snapshot between {before} and {after}"
 _NOT_FOLLOWED = "first seen after {}, which only rearranges collectives that are there"
 _REARRANGING = ("async-collective", "async_collective", "combiner", "scheduler")
@@ -156,8 +155,8 @@ class Origins:
         path = split_path(op_name)
         is_derived = phase_of(op_name) is Phase.BACKWARD and "shard_map" in path
         where = place_of(home.by_name[collective.body[1]], module)
-        written = _written(path[-1] if path else "", where.short if where else "")
-        detail = _OF_AUTODIFF if is_derived else written
+        name, line = path[-1] if path else "", where.short if where else ""
+        detail = _derived(name, line) if is_derived else _written(name, line)
         first = _Appearance(self._passes.label(0), None, _IN_PROGRAM)
         return _known(first, CauseKind.USER, detail, grade)
 
@@ -193,6 +192,16 @@ class Origins:
         step = self._step(number)
         shown = absent and step is not None and step.is_propagated
         return Grade.EXACT if shown and cause.grade is Grade.EXACT else Grade.MATCHED
+
+
+def _derived(name: str, where: str) -> str:
+    """Return why JAX made a collective of the backward pass: it has the source line of the cause.
+
+    The transpose of a sum is none; a sum there is of a value that devices share.
+    """
+    if name.startswith("psum"):
+        return f"{_OF_AUTODIFF}{_SUMMED}"
+    return _OF_AUTODIFF + _TRANSPOSED.format(where=f" at {where}" if where else "")
 
 
 def _written(op: str, place: str) -> str:
