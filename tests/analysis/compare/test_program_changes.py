@@ -130,3 +130,15 @@ def test_what_costs_most_is_named_first_however_few() -> None:
     (change,) = find_program_changes(program(more), program(STEP))
     assert change.kind is ChangeKind.OPERATIONS
     assert change.base.split(", ")[0] == "cholesky"
+
+
+def test_the_lines_of_recomputed_work_are_counted_those_of_most_instructions_first() -> None:
+    again = "".join(
+        f"  %t{number} = f32[4,8]{{1,0}} tanh(%x), metadata="
+        f'{{op_name="jit(step)/rematted_computation/tanh" source_file="f.py" source_line={line}}}\n'
+        for number, line in enumerate((1, 2, 3, 4, 5, 5, 6))
+    )
+    text = STEP.replace("  ROOT %t = ", f"{again}  ROOT %t = ")
+    (change,) = find_program_changes(program(STEP), program(text))
+    assert change.lines[0] == "f.py:5"
+    assert (len(change.lines), change.line_count) == (4, 6)

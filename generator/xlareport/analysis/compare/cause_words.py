@@ -120,7 +120,7 @@ def listed(names: Sequence[str], count: int = 0) -> str:
 def program(change: ProgramChange, comparison: Comparison) -> str:
     """Return a sentence on a change in the program."""
     names = f": {listed(change.names, change.count)}" if change.names else ""
-    at = _at(change.lines)
+    at = _at(change.lines, change.line_count)
     what = (_recomputed(change) or _WORDS[change.kind]).format(
         base=change.base,
         head=change.head,
@@ -215,8 +215,8 @@ def _operations(change: ProgramChange) -> Iterator[str]:
         yield f"the head has more `{change.head}`{_at(change.lines)}"
 
 
-def _at(lines: Sequence[str]) -> str:
-    return f", at {listed(lines)}" if lines else ""
+def _at(lines: Sequence[str], count: int = 0) -> str:
+    return f", at {listed(lines, count)}" if lines else ""
 
 
 def _arguments(change: ProgramChange) -> str:

@@ -59,6 +59,8 @@ class ProgramChange(Struct, frozen=True):
     """Names of the first few."""
     lines: tuple[str, ...] = ()
     """Source lines of the first few, if known; of ops that changed, in the head."""
+    line_count: int = 0
+    """How many lines there are in all."""
     base_lines: tuple[str, ...] = ()
     """Source lines of ops that the base has more of."""
     bytes: int = 0
@@ -188,16 +190,17 @@ def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:
     """Yield checkpointing that only one side has, or that covers other ops."""
     if bool(base.recomputed) != bool(head.recomputed) or base.barriers != head.barriers:
         side = head if head.recomputed >= base.recomputed else base
-        lines = dict.fromkeys(
-            operation.key.line
-            for operation in side.operations
-            if operation.key.phase is Phase.RECOMPUTED and operation.key.line
-        )
+        lines = Counter[str]()
+        for operation in side.operations:
+            if operation.key.phase is Phase.RECOMPUTED and operation.key.line:
+                lines[operation.key.line] += operation.count
         old, new = str(base.recomputed), str(head.recomputed)
         count = abs(head.recomputed - base.recomputed)
         if count:
-            names = tuple(lines)[:_NAMES]
-            yield ProgramChange(ChangeKind.RECOMPUTATION, old, new, count, lines=names)
+            most = tuple(line for line, _ in lines.most_common(_NAMES))
+            yield ProgramChange(
+                ChangeKind.RECOMPUTATION, old, new, count, lines=most, line_count=len(lines)
+            )
 
 
 def _loops(base: Program, head: Program) -> Iterator[ProgramChange]:
