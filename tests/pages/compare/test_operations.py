@@ -42,8 +42,10 @@ def test_a_collective_that_only_one_side_has_comes_first() -> None:
     change = OperationChange(KEY, ROW, replace(ROW, seconds=3e-5))
     (row,) = operations_table([change], "", [CollectiveChange(in_head=False, collective=gone)]).rows
     assert row[3] == "\N{MINUS SIGN}1 all-reduce: 96.0 MiB sent, 200 µs"
-    other = replace(gone, path="mlp/up/dot_general")
-    (row,) = operations_table(
-        [change], "", [CollectiveChange(in_head=False, collective=other)]
-    ).rows
-    assert row[3] == "not known"
+    key = replace(KEY, line="f.py:3")
+    change = replace(change, key=key)
+    for other in (replace(gone, path="mlp/up/dot_general"), replace(gone, line="f.py:4")):
+        (row,) = operations_table(
+            [change], "", [CollectiveChange(in_head=False, collective=other)]
+        ).rows
+        assert row[3] == "not known"

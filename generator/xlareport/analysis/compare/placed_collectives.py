@@ -10,6 +10,7 @@ from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.compare.collective_members import CombinedMember, list_members
 from xlareport.analysis.compare.operations import OperationKey
 from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.source.locations import SourcePlace, places_of
 from xlareport.analysis.source.scopes import (
     Phase,
     mask_numbers,
@@ -17,7 +18,7 @@ from xlareport.analysis.source.scopes import (
     phase_of,
     plain_path,
 )
-from xlareport.hlo.model import HloModule, InstructionKey
+from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.hlo.shape import without_layout
 from xlareport.runtime.grouping import group_by_key
 
@@ -43,6 +44,8 @@ class PlacedCollective(Struct, frozen=True):
     """In one run; None if not known."""
     members: tuple[CombinedMember, ...] = ()
     """What it combines, in the order of its operands."""
+    line: str = ""
+    """Its source line, `model.py:12`; empty if unknown."""
 
 
 class CollectiveChange(Struct, frozen=True):
@@ -60,8 +63,9 @@ def list_collectives(
     module: HloModule, cost: ModuleCost, seconds: Mapping[InstructionKey, float]
 ) -> tuple[PlacedCollective, ...]:
     """Return the collectives of a module; `seconds` are those of instructions, fusions divided."""
+    place = places_of(module)
     return tuple(
-        _placed(module, cost, seconds, collective) for collective in find_collectives(module)
+        _placed(module, cost, seconds, collective, place) for collective in find_collectives(module)
     )
 
 
@@ -70,6 +74,7 @@ def _placed(
     cost: ModuleCost,
     seconds: Mapping[InstructionKey, float],
     collective: Collective,
+    place: Callable[[Instruction], SourcePlace | None],
 ) -> PlacedCollective:
     body = module.by_name[collective.body[0]].by_name[collective.body[1]]
     outside = module.by_name[collective.computation].by_name
@@ -80,6 +85,7 @@ def _placed(
     )
     keys = {collective.body, *((collective.computation, part) for part in collective.parts)}
     own = cost.instructions.get(collective.key)
+    where = place(body) or place(outside[collective.instruction])
     return PlacedCollective(
         kind=collective.kind,
         phase=phase_of(first),
@@ -90,6 +96,7 @@ def _placed(
         sent_bytes=_sent(cost, collective),
         executions=own.executions if own else None,
         members=list_members(module, collective.body, first),
+        line=where.short if where else "",
     )
 
 
@@ -106,7 +113,9 @@ def is_of(change: CollectiveChange, key: OperationKey) -> bool:
     """Return whether a collective that only one side has is of an operation."""
     collective = change.collective
     path = plain_path(f"{key.scope}/{key.op}" if key.scope else key.op)
-    return bool(key.op) and (collective.phase, collective.path) == (key.phase, path)
+    is_elsewhere = bool(collective.line and key.line) and collective.line != key.line
+    is_alike = (collective.phase, collective.path) == (key.phase, path)
+    return bool(key.op) and is_alike and not is_elsewhere
 
 
 class _Part(Struct, frozen=True):
