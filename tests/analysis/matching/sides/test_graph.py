@@ -1,5 +1,7 @@
 from collections.abc import Callable
 
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.sides.graph import CallSites, Graph
 from xlareport.hlo.model import HloModule
 
@@ -86,3 +88,63 @@ ENTRY %main (a: f32[8]) -> f32[8] {
         set(),
     )
     assert len(operands(made, "main", "out")) == 1
+
+
+_CALLED = """HloModule m
+
+%g (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %s = f32[8]{0} sine(%a)
+  ROOT %max.1 = f32[8]{0} maximum(%s, %a)
+}
+
+%f (b: f32[8]) -> pred[8] {
+  %b = f32[8]{0} parameter(0)
+  %call.g = f32[8]{0} call(%b), to_apply=%g
+  ROOT %lt.3 = pred[8]{0} compare(%call.g, %b), direction=LT
+}
+
+%h (c: f32[8], d: f32[8]) -> f32[8] {
+  %c = f32[8]{0} parameter(0)
+  %d = f32[8]{0} parameter(1)
+  %call.8 = pred[8]{0} call(%c), to_apply=%f
+  %call.9 = pred[8]{0} call(%d), to_apply=%f
+  %sel = f32[8]{0} select(%call.8, %c, %d)
+  ROOT %sel.2 = f32[8]{0} select(%call.9, %sel, %d)
+}
+
+ENTRY %main (x: f32[8], y: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %call.h = f32[8]{0} call(%x, %y), to_apply=%h
+  ROOT %out = f32[8]{0} negate(%call.h)
+}
+"""
+_INLINED = """HloModule m
+
+%f (b: f32[8]) -> pred[8] {
+  %b = f32[8]{0} parameter(0)
+  %s.1 = f32[8]{0} sine(%b)
+  %max.3 = f32[8]{0} maximum(%s.1, %b)
+  ROOT %lt.3 = pred[8]{0} compare(%max.3, %b), direction=LT
+}
+
+ENTRY %main (x: f32[8], y: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %call.0 = pred[8]{0} call(%x), to_apply=%f
+  %call.1 = pred[8]{0} call(%y), to_apply=%f
+  %sel.5 = f32[8]{0} select(%call.0, %x, %y)
+  %sel.7 = f32[8]{0} select(%call.1, %sel.5, %y)
+  ROOT %out = f32[8]{0} negate(%sel.7)
+}
+"""
+
+
+def test_a_call_in_an_inlined_computation_stays_if_its_callee_is_called_as_often(
+    read: Read,
+) -> None:
+    matching = match(read(_CALLED), read(_INLINED))
+    for old, new in (("call.8", "call.0"), ("call.9", "call.1"), ("sel", "sel.5")):
+        assert matching.partner_after(Place("h", old)) == Place("main", new)
+    assert matching.partner_after(Place("f", "lt.3")) == Place("f", "lt.3")

@@ -46,7 +46,10 @@ def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     ):
         program = 0 if same_program else here
         opened = correspondence.opened
-        graph = Graph(module, differing, opened, sites[here], budget, program=program)
+        paired = (correspondence.pairs, correspondence.partners)[here]
+        graph = Graph(
+            module, differing, opened, sites[here], budget, paired=paired, program=program
+        )
         graph.build(numbers[here], kept)
         callees = _callees(correspondence, contents, here)
         sides.append(Side(graph, Values(graph, forms, tokens, callees)))

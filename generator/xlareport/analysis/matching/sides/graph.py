@@ -122,9 +122,12 @@ class Graph:
         sites: CallSites,
         budget: int,
         *,
+        paired: Collection[str] = (),
         program: int = 0,
     ) -> None:
+        """Keep the inputs; `paired` are the differing computations that continue others."""
         self.module = module
+        self._paired = paired
         self._program = program
         self.differing = differing
         self._opened = opened
@@ -185,7 +188,8 @@ class Graph:
         for call in facts_of(frame.computation).calls:
             line = call.instruction
             inside = frame.caller is not None and not frame.kept
-            if line.opcode in TRANSPARENT and (inside or call.callee in self._opened):
+            is_inlined = inside and call.callee not in self._paired
+            if line.opcode in TRANSPARENT and (is_inlined or call.callee in self._opened):
                 differs = call.callee in self.differing or line not in frame.kept
                 callee = self.module.by_name.get(call.callee)
                 if differs and callee is not None and self._affordable(callee, frame):
