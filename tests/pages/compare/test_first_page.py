@@ -70,7 +70,7 @@ def test_two_reports_of_a_dump_show_no_regression(tmp_path: Path) -> None:
         build(dump, BuildOptions(out=tmp_path / name, jobs=1, html=False))
     sides = tmp_path / "first", tmp_path / "second"
     page = compare_page(compare(*sides, BuildOptions(jobs=1), site=False).view)
-    assert page.regression.startswith("No: as fast (the same code); the same memory")
+    assert page.regression.startswith("No: as fast (the same optimized HLO); the same memory")
     assert page.causes == ()
 
 

@@ -133,10 +133,10 @@ class Comparison(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """True if both final modules are equal except for numbering."""
+        """True if both final modules are equal except for numbering; of none read, it is not."""
         if self.base is None or self.head is None or self.bare:
             return False
-        return self.base.sketch.final == self.head.sketch.final
+        return _end_alike(self.base, self.head)
 
     @property
     def identical(self) -> bool:
@@ -164,7 +164,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
             quantities=tuple(_quantities(base, head)),
         )
     bare = base.bare or head.bare
-    is_same = not bare and base.sketch.final == head.sketch.final
+    is_same = not bare and _end_alike(base, head)
     ours, theirs = ({}, {}) if bare else (_passes(base.snapshots), _passes(head.snapshots))
     return Comparison(
         pair=pair,
@@ -184,6 +184,10 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         only_base=tuple(text for text in ours if text not in theirs),
         only_head=tuple(text for text in theirs if text not in ours),
     )
+
+
+def _end_alike(base: Sketched, head: Sketched) -> bool:
+    return bool(base.sketch.final) and base.sketch.final == head.sketch.final
 
 
 def _quantities(base: Sketched | None, head: Sketched | None) -> list[Quantity]:

@@ -62,7 +62,9 @@ class Basis(StrEnum):
     PEAK = "peak"
     ALLOCATED = "allocated"
     CODE = "code"
-    """Both sides end in the same code."""
+    """Both sides end in the same optimized HLO, with the same options."""
+    HLO = "hlo"
+    """Both end in the same optimized HLO; options differ, and may change the code made of it."""
     NONE = "none"
 
 
@@ -186,7 +188,7 @@ def _time(
     if times is not None:
         return _measured(times)
     if comparison.same:
-        return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT, quantities.get(ESTIMATE))
+        return _same_code(comparison, quantities.get(ESTIMATE))
     obstacle = find_time_obstacle(comparison)
     if obstacle:
         return replace(_UNKNOWN, obstacle=obstacle)
@@ -221,8 +223,15 @@ def _measured(times: ComparedTimes) -> Judgement:
 def _memory(comparison: Comparison, quantities: Mapping[str, Quantity]) -> Judgement:
     judgement = _by_figures(quantities)
     if judgement.direction is Direction.UNKNOWN and comparison.same:
-        return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT)
+        return _same_code(comparison)
     return judgement
+
+
+def _same_code(comparison: Comparison, quantity: Quantity | None = None) -> Judgement:
+    """Judge two modules with the same optimized HLO; the code is not compared."""
+    if comparison.options:
+        return Judgement(Direction.SAME, Basis.HLO, Grade.GUESSED, quantity)
+    return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT, quantity)
 
 
 def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:

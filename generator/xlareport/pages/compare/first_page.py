@@ -303,7 +303,7 @@ def _of_modules(view: ComparisonRecord) -> str:
 
 def counts_of(view: ComparisonRecord) -> str:
     """Return how many modules differ."""
-    if view.identical:
+    if view.identical and any(module.same for module in view.modules):
         return "No differences: every module has the same snapshots in both."
     modules = [module for module in view.modules if not module.not_paired]
     differ = sum(not module.identical for module in modules)
@@ -311,9 +311,10 @@ def counts_of(view: ComparisonRecord) -> str:
     how_many = units.plural(len(modules), "module")
     verb = "differs" if differ == 1 else "differ"
     if not ends:
-        return f"Of {how_many}, {differ} {verb} on the way or in options, and none in its code."
+        way = "on the way or in options, and none in its optimized HLO"
+        return f"Of {how_many}, {differ} {verb} {way}."
     end = "ends" if ends == 1 else "end"
-    return f"Of {how_many}, {differ} {verb}, and {ends} {end} in different code."
+    return f"Of {how_many}, {differ} {verb}, and {ends} {end} in different optimized HLO."
 
 
 def _pairs(modules: Sequence[ComparedRecord]) -> str:
@@ -325,7 +326,7 @@ def _pairs(modules: Sequence[ComparedRecord]) -> str:
         sum(module.base is None for module in whole_modules),
         sum(module.head is None for module in whole_modules),
     )
-    of_them = "" if bare else f", {same} of them with the same code"
+    of_them = "" if bare else f", {same} of them with the same optimized HLO"
     parts = [f"{units.plural(len(pairs), 'module')} paired{of_them}"]
     parts += [f"{new} only in the head"] if new else []
     parts += [f"{gone} only in the base"] if gone else []

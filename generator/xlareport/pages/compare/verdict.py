@@ -121,7 +121,11 @@ def _memory_clause(memory: Judgement) -> str:
     return memory_row(memory).headline
 
 
-_BASES = {Basis.ROOFLINE: "roofline estimate, not measured", Basis.CODE: "the same code"}
+_BASES = {
+    Basis.ROOFLINE: "roofline estimate, not measured",
+    Basis.CODE: "the same optimized HLO",
+    Basis.HLO: "the same optimized HLO; other options",
+}
 
 
 def time_row(judgement: Judgement, work: WorkChange | None = None) -> JudgementRow:
@@ -185,10 +189,16 @@ def _time_basis(judgement: Judgement) -> str:
             return f"measured by a profiler, {runs} against {judgement.head_runs}"
         case Basis.ROOFLINE:
             return f"roofline estimate for {judgement.device}, not measured"
-        case Basis.CODE:
-            return "both end in the same code"
+        case Basis.CODE | Basis.HLO:
+            return _OF_CODE[judgement.basis]
         case _:
             return f"not known: {judgement.obstacle}" if judgement.obstacle else "not known"
+
+
+_OF_CODE = {
+    Basis.CODE: "both end in the same optimized HLO",
+    Basis.HLO: "both end in the same optimized HLO; options differ, and the code is not compared",
+}
 
 
 def _memory_basis(judgement: Judgement) -> str:
@@ -200,7 +210,7 @@ def _memory_basis(judgement: Judgement) -> str:
 _MEMORY_BASIS = {
     Basis.PEAK: "peak of the buffer assignment",
     Basis.ALLOCATED: "sum of the allocations",
-    Basis.CODE: "both end in the same code",
+    **_OF_CODE,
     Basis.NONE: "not known: the dump has no buffer assignment on one side",
     Basis.MEASURED: "measured",
     Basis.ROOFLINE: "estimated",
