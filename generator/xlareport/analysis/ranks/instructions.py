@@ -133,8 +133,7 @@ class _Walk:
             return
         yield from self._of_attributes(ours, theirs, same)
         if ours.argument != theirs.argument:
-            kind: DifferenceKind = "constants" if ours.opcode == "constant" else "structure"
-            yield kind, "value", ours.argument, theirs.argument
+            yield _kind_of_value(ours), "value", ours.argument, theirs.argument
         if ours.shape.text != theirs.shape.text:
             yield "layout", "layout", ours.shape.text, theirs.shape.text
         if ours.is_root is not theirs.is_root:
@@ -223,6 +222,13 @@ class _Walk:
                 other_value=other_value[:_LONGEST_VALUE],
             )
         )
+
+
+def _kind_of_value(line: Instruction) -> DifferenceKind:
+    """Return the kind of another literal: a rank embeds its own number as an integer."""
+    if line.opcode != "constant":
+        return "structure"
+    return "floats" if line.shape.element_type.startswith(("f", "bf", "c")) else "constants"
 
 
 def _stands(instruction: Instruction, same: Mapping[str, str]) -> bool:

@@ -13,9 +13,9 @@ class RankVerdict(StrEnum):
     HARMLESS = "harmless"
     """Names, ids, metadata: the code is the same."""
     DEVICE_LOCAL = "device-local"
-    """Constants of a rank."""
+    """Constants of a rank, other than floats."""
     NUMBERS = "numbers"
-    """Other code for the same program: rounding and speed may differ."""
+    """Other code or other floats for the same program: results and speed may differ."""
     DANGEROUS = "dangerous"
     """Devices wait for each other forever, or exchange wrong values."""
     UNKNOWN = "unknown"
@@ -40,6 +40,7 @@ DifferenceKind = Literal[
     "ids",
     "times",
     "constants",
+    "floats",
     "layout",
     "autotuning",
     "fusion",
@@ -62,6 +63,7 @@ VERDICTS: dict[DifferenceKind, RankVerdict] = {
     "passes": RankVerdict.HARMLESS,
     "times": RankVerdict.HARMLESS,
     "constants": RankVerdict.DEVICE_LOCAL,
+    "floats": RankVerdict.NUMBERS,
     "layout": RankVerdict.NUMBERS,
     "autotuning": RankVerdict.NUMBERS,
     "fusion": RankVerdict.NUMBERS,
@@ -85,6 +87,10 @@ REASONS: dict[DifferenceKind, str] = {
     "times": "Only times differ that the autotuner measured; it chose the same.",
     "passes": "The ranks have different snapshots; those that both have hold the same code.",
     "constants": "Only values of constants differ, as where a rank embeds its own number.",
+    "floats": (
+        "Values of floating-point constants differ, such as a learning rate: the ranks compute "
+        "different results."
+    ),
     "layout": "Only layouts differ: speed may differ, and rounding in the order of additions.",
     "autotuning": (
         "The configuration of a kernel differs: speed and rounding of results may differ."
