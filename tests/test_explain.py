@@ -111,7 +111,7 @@ def test_a_pass_by_its_class_says_its_name_in_dumps() -> None:
 def test_a_flag_that_nobody_documents_says_so() -> None:
     assert "Default in libtpu" in explain_name("xla_tpu_add_random_dma_delays").notes[-1]
     explained = explain_name("--xla_tpu_of_nobody=true")
-    assert "not published, or not known here" in explained.notes[0]
+    assert "it is not published, or does not exist" in explained.notes[0]
 
 
 def test_what_is_unknown_is_said_to_be_unknown() -> None:

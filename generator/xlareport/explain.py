@@ -165,8 +165,11 @@ def _flag_of_family(name: str) -> Explanation | None:
     family = flags.find_family(name)
     if family is None:
         return None
-    tokens = (Token(name, plain(f"A flag: {family.words}"), "flag"),)
-    notes = ["What this one does is not published, or not known here.", f"Source: {family.source}."]
+    tokens = (Token(name, plain(f"Named like a flag: {family.words}"), "flag"),)
+    notes = [
+        "This one is not known here: it is not published, or does not exist.",
+        f"Source: {family.source}.",
+    ]
     return Explanation(name, "flag", "", tokens, _all_plain([*notes, *_tpu_default(name)]))
 
 

@@ -103,6 +103,9 @@ def test_wrong_usage_ends_with_2(unpacked: Unpack, tmp_path: Path, run: Run) -> 
     bad_marker = run("main", unpacked("jax-cpu-train"), "--marker", "(", cwd=tmp_path)
     assert bad_marker.returncode == 2
     assert "not a regular expression" in bad_marker.stderr
+    other_marker = run("main", unpacked("jax-cpu-train"), "--marker", "absent", cwd=tmp_path)
+    assert other_marker.returncode == 1
+    assert "--marker 'absent' is in no module" in other_marker.stderr
 
 
 def test_somebody_elses_mkdocs_yml_is_left_alone(

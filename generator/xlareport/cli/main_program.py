@@ -1,5 +1,7 @@
 """`xlareport main`: which module is the program, for people and for scripts."""
 
+from typing import TYPE_CHECKING
+
 import click
 from msgspec import to_builtins
 
@@ -7,6 +9,9 @@ from xlareport.cli.options import jobs_option, limit_options
 from xlareport.cli.terminal import print_problems, progress_bar, say, say_json
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from xlareport.records.report import MainProgramRecord
 
 
 @click.command(name="main")
@@ -18,8 +23,10 @@ from xlareport.runtime.limits import Limits
 @jobs_option
 @limit_options
 def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: Limits) -> None:
-    """Print the main program of DUMP with confidence and evidence."""
-    from xlareport.records.sentences import sureness
+    """Print the main program of DUMP with confidence and evidence.
+
+    If no module, or more than one, contains the marker, the exit code is 1.
+    """
     from xlareport.report import BuildOptions, read_report
 
     with progress_bar() as progress:
@@ -29,21 +36,30 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
         raise UnreadableInputError(f"{report.dump.path} holds no module that could be read.")
     if as_json:
         say_json(to_builtins(report.main))
-        return
-    say(f"{report.main.module}  ({sureness(report.main.sureness)})")
-    if report.main.function != report.main.name:
-        say(f"  the function {report.main.function}")
-    for reason in report.main.reasons:
+    else:
+        _print(report.main)
+    if marker is not None and report.main.sureness != "marker":
+        say(f"--marker {marker!r} is in no module, or in several: it decides nothing.", err=True)
+        raise SystemExit(1)
+
+
+def _print(main: "MainProgramRecord") -> None:
+    from xlareport.records.sentences import sureness
+
+    say(f"{main.module}  ({sureness(main.sureness)})")
+    if main.function != main.name:
+        say(f"  the function {main.function}")
+    for reason in main.reasons:
         say(f"  - {reason}")
-    say(f"  {report.main.meaning}")
-    for run in report.main.runs:
+    say(f"  {main.meaning}")
+    for run in main.runs:
         numbers = ", ".join(map(str, run.processes))
         which = "process" if len(run.processes) == 1 else "processes"
         say(f"  program of {which} {numbers}: {run.module}  ({sureness(run.sureness)})")
-    programs = [program.module for program in report.main.programs]
+    programs = [program.module for program in main.programs]
     for module in programs:
-        if module != report.main.module:
+        if module != main.module:
             say(f"  and {module}")
-    for other in report.main.runners_up:
+    for other in main.runners_up:
         if other.module not in programs:
             say(f"  or {other.module}")
