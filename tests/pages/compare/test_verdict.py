@@ -130,3 +130,15 @@ def test_memory_that_grows_beyond_the_work_is_told() -> None:
 
 def test_hardly_more_work_explains_nothing() -> None:
     assert more_work(1500, 1004) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "headline"),
+    [(900, "no significant change: runs differ by more"), (1000, "as fast")],
+)
+def test_measured_times_within_the_noise_of_runs_are_not_called_equal(
+    head: int, headline: str
+) -> None:
+    quantity = compare_figure("time", 1000, head)
+    judgement = Judgement(Direction.SAME, Basis.MEASURED, Grade.EXACT, quantity)
+    assert time_row(judgement).headline == headline

@@ -133,9 +133,18 @@ def time_row(judgement: Judgement, work: WorkChange | None = None) -> JudgementR
     words = _TIME.get(judgement.direction, "")
     basis = _time_basis(judgement)
     row = _row(judgement, words, _times, basis)
+    if _is_scattered(judgement):
+        return replace(row, headline="no significant change: runs differ by more")
     if not explains(work, judgement):
         return row
     return replace(row, headline=f"{_more_time(judgement)} for {_flops(work)}", look="")
+
+
+def _is_scattered(judgement: Judgement) -> bool:
+    """Return whether measured times differ, and the runs of one side as much."""
+    change = judgement.quantity.change if judgement.quantity else None
+    is_measured = judgement.basis is Basis.MEASURED and judgement.direction is Direction.SAME
+    return is_measured and change is not None and abs(change) >= _UNCHANGED
 
 
 def memory_row(judgement: Judgement, work: WorkChange | None = None) -> JudgementRow:
