@@ -1,11 +1,12 @@
 """Measured time joined with instructions."""
 
+import pytest
 from msgspec.structs import replace
 from tests.modules import parse_module
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.measured_module import find_creations
-from xlareport.analysis.profile.measured import PartialTrace, find_cut, join_profile
+from xlareport.analysis.profile.measured import PartialTrace, _scope, find_cut, join_profile
 from xlareport.analysis.profile.times import sum_times
 from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
@@ -51,3 +52,16 @@ def test_a_trace_of_a_part_of_the_iterations_is_cut() -> None:
     assert find_cut(measured, {("main", "d"): 455}) is None
     assert find_cut(measured, {("main", "d"): None}) is None, "how often it runs is not known"
     assert find_cut(measured, {("main", "d"): 20_000}) == PartialTrace("d", 455, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("op_name", "scope"),
+    [
+        ("", "(no op_name)"),
+        ("jit(f)/jvp(jit(log_softmax))/reduce_max", "(no scope) forward"),
+        ("jit(f)/transpose(jvp(layer_1))/dot_general", "layer_1"),
+        ("jit(f)/add", "(no scope)"),
+    ],
+)
+def test_an_op_name_without_scopes_is_no_missing_op_name(op_name: str, scope: str) -> None:
+    assert _scope(op_name) == scope

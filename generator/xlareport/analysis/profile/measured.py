@@ -7,12 +7,13 @@ from msgspec import Struct, field
 
 from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime, entry_executions
 from xlareport.analysis.source.locations import op_name_of, places_of
-from xlareport.analysis.source.scopes import scope_of
+from xlareport.analysis.source.scopes import phase_of, scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 MOST_ROWS = 5_000
 """Limit on instructions that are listed."""
-_NO_SCOPE = "(no op_name)"
+_NO_OP_NAME = "(no op_name)"
+_NO_SCOPE = "(no scope)"
 _NO_LINE = "(no source info)"
 
 
@@ -120,10 +121,17 @@ def join_profile(
         rows=tuple(rows[:MOST_ROWS]),
         left_out=max(0, len(rows) - MOST_ROWS),
         unknown=tuple(op_time for op_time in ordered if op_time.name not in where),
-        scopes=_sums(rows, [scope_of(row.op_name) or _NO_SCOPE for row in rows]),
+        scopes=_sums(rows, [_scope(row.op_name) for row in rows]),
         lines=_sums(rows, [row.line or _NO_LINE for row in rows]),
         entered=entry_executions(times, module),
     )
+
+
+def _scope(op_name: str) -> str:
+    """Return the scope of an op_name; of one without named scopes, its phase."""
+    if not op_name:
+        return _NO_OP_NAME
+    return scope_of(op_name) or " ".join(filter(None, (_NO_SCOPE, str(phase_of(op_name)))))
 
 
 def find_cut(
