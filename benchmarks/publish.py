@@ -39,6 +39,8 @@ _STEPS = {
     "reasons": "Changes whose reason names a use that is not in the snapshots",
     "holds": "Fusions graded exact with a wrong or an incomplete list of sources",
     "crosses": "Pairs that shapes, places, attributes or start values contradict",
+    "equals": "Merged or cloned instructions of which readers read another, equal one",
+    "lengths": "Steps with float sums of a new length and no change of numerics named",
 }
 
 
