@@ -126,3 +126,14 @@ def test_bytes_that_no_digits_would_show_are_the_change(
     )
     (row,) = figure_rows(main)
     assert (row.base, row.head, row.change) == shown
+
+
+def test_modules_of_which_nothing_was_read_are_not_equal(tmp_path: Path) -> None:
+    for name in ("base", "head"):
+        (tmp_path / name).mkdir()
+        file = tmp_path / name / "module_0001.jit_f.before_optimizations.txt"
+        file.write_bytes(b"\x00\x01" + name.encode())
+    view = compare(tmp_path / "base", tmp_path / "head", BuildOptions(jobs=1), site=False).view
+    page = compare_page(view)
+    assert "No optimized HLO of 1 was read." in page.regression + page.lead + str(page)
+    assert "same code" not in str(page)

@@ -307,14 +307,16 @@ def counts_of(view: ComparisonRecord) -> str:
         return "No differences: every module has the same snapshots in both."
     modules = [module for module in view.modules if not module.not_paired]
     differ = sum(not module.identical for module in modules)
-    ends = sum(not module.same for module in modules)
+    unread = sum(not module.same and not module.figures for module in modules)
+    ends = sum(not module.same for module in modules) - unread
     how_many = units.plural(len(modules), "module")
     verb = "differs" if differ == 1 else "differ"
-    if not ends:
-        way = "on the way or in options, and none in its optimized HLO"
-        return f"Of {how_many}, {differ} {verb} {way}."
     end = "ends" if ends == 1 else "end"
-    return f"Of {how_many}, {differ} {verb}, and {ends} {end} in different optimized HLO."
+    how = f", and {ends} {end} in different optimized HLO"
+    if not ends:
+        how = "" if unread else " on the way or in options, and none in its optimized HLO"
+    more = f" No optimized HLO of {unread:,} was read." if unread else ""
+    return f"Of {how_many}, {differ} {verb}{how}.{more}"
 
 
 def _pairs(modules: Sequence[ComparedRecord]) -> str:
