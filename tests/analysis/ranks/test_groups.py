@@ -324,3 +324,16 @@ def test_one_process_has_no_ranks(compiled: Compile) -> None:
     files = {f"module_000{at}.jit_step.before_optimizations.txt": REDUCE for at in (0, 2)}
     found = compiled(files)
     assert group_ranks(found, list_ranks(found, group([]))) == ()
+
+
+def test_modules_extracted_for_autotuning_are_not_paired_by_their_numbers(tmp_path: Path) -> None:
+    body = "ENTRY %main {\n  %a = f32[8] parameter(0)\n  ROOT %b = f32[8] OPCODE(%a)\n}\n"
+    for rank, opcode in enumerate(("negate", "tanh")):
+        folder = tmp_path / f"rank_{rank}"
+        folder.mkdir()
+        whole = f"HloModule jit_f\n\n{body.replace('OPCODE', 'sine')}"
+        piece = f"HloModule fused_reduce\n\n{body.replace('OPCODE', opcode)}"
+        (folder / "module_0001.jit_f.before_optimizations.txt").write_text(whole)
+        (folder / "module_0002.fused_reduce.0000.p.after_a.before_b.txt").write_text(piece)
+    report = read_report(tmp_path, BuildOptions())
+    assert [group.name for group in report.rank_groups] == ["jit_f"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.ranks import is_rank_of
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -35,12 +36,18 @@ class RankColumn(Struct, frozen=True):
 def find_columns(
     summaries: Sequence[ModuleSummary], holders: Mapping[str, Sequence[int]]
 ) -> tuple[RankColumn, ...]:
-    """Return the modules of each function over all processes, including those of one process."""
+    """Return the modules of each function over all processes, including those of one process.
+
+    Without modules extracted for autotuning: each process numbers its own anew.
+    """
+    pieces = find_autotuning_pieces(summaries)
+    functions = {function_name(module.display_name) for module in summaries if module not in pieces}
     named: dict[str, _Columns] = defaultdict(lambda: _Columns(summaries))
     held = [holders[module.files.key] for module in summaries]
     for place, module in enumerate(summaries):
-        if held[place] and module.features.content:
-            named[function_name(module.display_name)].add(place, module, held[place])
+        name = function_name(module.display_name)
+        if held[place] and module.features.content and name in functions:
+            named[name].add(place, module, held[place])
     plain = [
         _column(name, ChosenValues(summaries, places), held)
         for name, columns in named.items()
