@@ -152,9 +152,10 @@ def _later(memory: MemoryReport, saving: Saving, size: int) -> str:
     rows = [row for row in memory.saving_values if (row.instruction, row.index) in saving.later]
     if saving.saved_at_once >= size or not rows:
         return ""
+    verb = "shrinks" if len(rows) == 1 else "shrink"
     return (
-        f" Without {_names(rows)}, in use at another schedule position, as well, it is "
-        f"{units.byte_size(saving.saved_at_once)}."
+        f" Only {units.byte_size(saving.saved_at_once)} unless {_names(rows)}, in use at another "
+        f"schedule position, {verb} too."
     )
 
 
