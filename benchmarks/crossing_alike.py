@@ -116,9 +116,10 @@ def _carried(matching: Matching) -> Mapping[tuple[str, str], _Carried]:
             moved = _moved(matching, home, old, place, new)
             places[home.computation, old.name] = _Carried(new.name, moved)
             for (_, name), (_, other) in zip(old.called, new.called, strict=False):
-                parameter = matching.before.by_name[name].parameters[0].name
-                now = matching.after.by_name[other].parameters[0].name
-                places[name, parameter] = _Carried(now, moved)
+                given = matching.before.by_name[name].parameters[:1]  # drawings leave some out
+                taken = matching.after.by_name[other].parameters[:1]
+                for parameter, now in zip(given, taken, strict=False):
+                    places[name, parameter.name] = _Carried(now.name, moved)
     return places
 
 

@@ -315,7 +315,7 @@ def test_what_is_in_use_elsewhere_has_to_shrink_as_well() -> None:
     memory = replace(EMPTY, saving=saving, saving_values=rows)
     assert list_actions(memory) == [
         (
-            "1.0 MiB at most: shrink or rematerialize `%here` (f32[8]). Only 512 KiB unless `%there` "
-            "(f32[8]), in use at another schedule position, shrinks too."
+            "1.0 MiB at most: shrink or rematerialize `%here` (f32[8]). Without `%there` (f32[8]), "
+            "in use at another schedule position: only 512 KiB."
         )
     ]

@@ -152,11 +152,8 @@ def _later(memory: MemoryReport, saving: Saving, size: int) -> str:
     rows = [row for row in memory.saving_values if (row.instruction, row.index) in saving.later]
     if saving.saved_at_once >= size or not rows:
         return ""
-    verb = "shrinks" if len(rows) == 1 else "shrink"
-    return (
-        f" Only {units.byte_size(saving.saved_at_once)} unless {_names(rows)}, in use at another "
-        f"schedule position, {verb} too."
-    )
+    once = units.byte_size(saving.saved_at_once)
+    return f" Without {_names(rows)}, in use at another schedule position: only {once}."
 
 
 def _unsplit(
