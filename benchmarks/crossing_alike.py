@@ -175,5 +175,5 @@ def _uncopied(lines: Mapping[str, Instruction], name: str) -> str:
         line = lines.get(name)
         if line is None or line.opcode != "copy":
             break
-        name = next(iter(line.operand_names))
+        name = next(iter(line.operand_names), "")
     return name
