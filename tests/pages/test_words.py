@@ -9,6 +9,7 @@ from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.pages.coverage.page import coverage_page
 from xlareport.pages.words import frameworks, journey, label, lead, many, short_name
+from xlareport.records.file_list import FileRecord
 from xlareport.records.report import (
     ModuleRecord,
 )
@@ -141,3 +142,8 @@ def test_modules_for_autotuning_are_parts_of_no_other_compilation() -> None:
     assert many(report(keyed("a", "main"), *pieces)) == (
         "3 modules: 1 program, 2 modules extracted for autotuning."
     )
+
+
+def test_a_single_file_without_modules_is_named() -> None:
+    alone = replace(report(), files=[FileRecord("a\n.bin", "unknown", None)])
+    assert r"('a\n.bin')" in lead(alone)

@@ -56,6 +56,8 @@ def lead(report: ReportRecord) -> str:
 def without_modules(report: ReportRecord) -> str:
     """Return the content of a dump without modules, and how to get one with modules."""
     files = units.plural(report.dump.files, "file")
+    if len(report.files) == 1:
+        files = f"{files} ({report.files[0].path!r})"
     earlier = sum(file.path.endswith(_BEFORE_XLA) for file in report.files)
     mlir = f" {units.plural(earlier, 'file')} of StableHLO or MLIR: the program before XLA."
     size = units.byte_size(report.dump.bytes)

@@ -49,14 +49,14 @@ def _parts(side: Side) -> _Parts:
 def _of_operands(search: Search, node: Node, joined: Node, parts: _Parts) -> Sequence[Node]:
     """Return the new reduce of each operand of a concatenate; empty if one has none."""
     opcode = reducer(search.before, node)
-    found = []
+    reduces = []
     for operand, path in search.before.graph.operands(joined):
         source = node_after(search, operand)
         part = parts.get(((source, path), opcode)) if source is not None else None
-        if part is None or not is_free(part) or part in found:
+        if part is None or not is_free(part) or part in reduces:
             return ()
-        found.append(part)
-    return found
+        reduces.append(part)
+    return reduces
 
 
 def _combining(side: Side, reduces: Sequence[Node]) -> Iterator[Node]:
