@@ -28,7 +28,11 @@ def alike_failures(matching: Matching) -> Iterator[str]:
     result has others.
     """
     read = _Attributes(matching.before), _Attributes(matching.after)
-    pairs = [pair for pair in _pairs(matching) if _is_comparable(pair[1], pair[3])]
+    pairs = [
+        pair
+        for pair in _pairs(matching)
+        if _is_comparable(pair[1], pair[3]) and not _cuts_another(matching, pair)
+    ]
     changed = [pair for pair in pairs if read[0].of(pair[1]) != read[1].of(pair[3])]
     others = {_key(place, line, read[1]) for place, line in _added(matching)}
     others |= {_key(place, new, read[1]) for _, _, place, new in changed}
@@ -45,6 +49,18 @@ def _is_comparable(old: Instruction, new: Instruction) -> bool:
     before, after = list(old.shape.dimensions), list(new.shape.dimensions)
     transposed = before != after and Counter(before) == Counter(after)
     return len(before) == len(after) and not transposed
+
+
+def _cuts_another(matching: Matching, pair: _Pair) -> bool:
+    """Return whether two slices cut different values, of which the bounds differ rightly.
+
+    A slice of a slice, of a concatenation or of a reversed value becomes one of what that was made
+    of.
+    """
+    home, old, place, new = pair
+    cut = Place(home.computation, next(iter(old.operand_names), ""))
+    now = Place(place.computation, next(iter(new.operand_names), ""))
+    return old.opcode == "slice" and matching.partner_after(cut) != now
 
 
 def _key(place: Place, line: Instruction, attributes: "_Attributes") -> Hashable:
