@@ -9,7 +9,7 @@ from xlareport.hlo.shardings.written import local_dimensions
 from xlareport.knowledge.opcodes import opcode_work
 
 _WORK = opcode_work()
-_ELEMENTWISE = _WORK.elementwise | _WORK.transcendental - {"rng"}
+_ELEMENTWISE = _WORK.by_element
 _PAIRED = (Relation.SAME, Relation.REPLACED)
 
 

@@ -76,6 +76,11 @@ class OpcodeWork(Struct, frozen=True):
     complex_transcendentals: Mapping[str, int]
     """Real transcendentals of a complex one, by opcode; `default` for others."""
 
+    @property
+    def by_element(self) -> frozenset[str]:
+        """Opcodes that compute each element of a result of those of the operands in its place."""
+        return self.elementwise | self.transcendental - {"rng"}
+
 
 def is_collective(opcode: str) -> bool:
     """Return whether an opcode communicates with other devices, including start and done."""

@@ -152,17 +152,19 @@ def _text(lines: str, *computations: str) -> HloModule:
 
 
 _GIVEN = "  %x = f32[256,784] parameter(0)\n  %w = f32[784,512] parameter(1)\n"
+_PARTS = (
+    f"{_GIVEN}  %l = f32[256,4,196] reshape(%x)\n  %r = f32[4,196,512] reshape(%w)\n"
+    "  %p = f32[4,256,512] dot(%l, %r), lhs_batch_dims={1}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
+    "  %z = f32[] constant(0)\n"
+)
 
 
 def test_a_dot_split_into_partial_sums_is_another_order() -> None:
     dot = "  ROOT %d = f32[256,512] dot(%x, %w), "
     before = _text(f"{_GIVEN}{dot}lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
     after = _text(
-        f"{_GIVEN}  %l = f32[256,4,196] reshape(%x)\n  %r = f32[4,196,512] reshape(%w)\n"
-        "  %p = f32[4,256,512] dot(%l, %r), lhs_batch_dims={1}, rhs_batch_dims={0}, "
-        "lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
-        "  %z = f32[] constant(0)\n"
-        "  ROOT %d.1 = f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n",
+        _PARTS + "  ROOT %d.1 = f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n",
         _ADD,
     )
     (change,) = numbers_changed(step(before, after, "splitk-rewriter"))
@@ -223,11 +225,7 @@ def test_a_split_dot_with_wider_parts_has_another_type_and_order() -> None:
     dot = "  ROOT %d = bf16[256,512] dot(%x, %w), "
     before = _text(f"{_GIVEN}{dot}lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
     after = _text(
-        f"{_GIVEN}  %l = f32[256,4,196] reshape(%x)\n  %r = f32[4,196,512] reshape(%w)\n"
-        "  %p = f32[4,256,512] dot(%l, %r), lhs_batch_dims={1}, rhs_batch_dims={0}, "
-        "lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
-        "  %z = f32[] constant(0)\n"
-        "  %d.1 = f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n"
+        _PARTS + "  %d.1 = f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n"
         "  ROOT %c = bf16[256,512] convert(%d.1)\n",
         _ADD,
     )

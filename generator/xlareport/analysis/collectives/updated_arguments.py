@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.cost.activations import JOINS
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.hlo.graph import called_computations
@@ -15,8 +16,6 @@ _UPDATE = "dynamic-update-slice"
 _MIXING = MATRIX_PRODUCTS | {"custom-call", "gather", "scatter", "sort"}
 """Their result has no element that is of one element of an operand."""
 _SAME = REARRANGEMENTS | {"async-done", "convert", "copy-done", "copy-start", "get-tuple-element"}
-_JOIN = "ConcatBitcast"
-"""How XLA:TPU joins the slices that it copied to another memory."""
 _Value = tuple[str, str, int]
 """A computation, an instruction in it, and the number of elements; 0 of a tuple of results."""
 
@@ -76,7 +75,7 @@ def _following(module: HloModule, value: _Value) -> Iterator[_Value]:
             yield home, user.name, user.shape.element_count or 0
         elif _is_slice(module, user):
             yield home, user.name, user.shape.elements[1].element_count or 0
-        elif user.call_target == _JOIN:
+        elif user.call_target == JOINS:
             yield home, user.name, user.shape.element_count or 0
         elif user.opcode == "tuple":
             yield from _of_loop(module, computation, user, name, count)
@@ -156,7 +155,7 @@ def _moves(module: HloModule, entry: Computation, name: str) -> list[Instruction
 
     def before(known: str) -> list[str]:
         line = entry.by_name[known]
-        moves = line.opcode in _SAME or line.call_target == _JOIN or _is_slice(module, line)
+        moves = line.opcode in _SAME or line.call_target == JOINS or _is_slice(module, line)
         return _operand_names(entry, known)[:1] if moves else []
 
     return (

@@ -23,7 +23,7 @@ _PASSES_ON = ALIASES | {
     *("copy-done", "copy-start", "slice-done", "slice-start"),
 }
 """Opcodes of prefetches into the VMEM of a TPU."""
-_JOINS = "ConcatBitcast"
+JOINS = "ConcatBitcast"
 """The target of XLA:TPU's custom call that joins the pieces of a prefetch."""
 _HOST = "S(5)"
 """The host's memory: a value that is moved there is not kept on the device."""
@@ -117,7 +117,7 @@ def _readers(home: Computation, last: Instruction, module: HloModule) -> Iterato
 
 def _passes_on(instruction: Instruction) -> bool:
     if instruction.opcode == "custom-call":
-        return instruction.call_target == _JOINS
+        return instruction.call_target == JOINS
     return instruction.opcode in _PASSES_ON
 
 

@@ -23,7 +23,7 @@ REPLICATED = "{replicated}"
 _ANYWHERE = frozenset({"constant", "broadcast", "iota"})
 """Each device makes its own part of these."""
 _WORK = opcode_work()
-_SAME_PLACES = _WORK.elementwise | _WORK.transcendental - {"rng"} | {"copy", "tuple"}
+_SAME_PLACES = _WORK.by_element | {"copy", "tuple"}
 """Opcodes that keep the index of each element.
 
 Other opcodes may move elements, so that operands have other shardings for a reason.

@@ -17,6 +17,9 @@ from xlareport.runtime.graphs import reachable
 Types = tuple[str, str]
 """The element types of a value before and after a convert."""
 
+ConvertKey = tuple[Place | None, bool]
+"""The place of a convert, and whether it is in the module after."""
+
 _GONE_OR_NEW = frozenset({Kind.ADDED, Kind.DEFINED, Kind.REMOVED, Kind.UNTRACED})
 MOVERS = frozenset(
     {
@@ -41,6 +44,11 @@ MOVERS = frozenset(
 """Opcodes whose result consists of elements of their operands."""
 
 
+def key_of(change: Change) -> ConvertKey:
+    """Return the place of what was added or removed, and whether it was added."""
+    return change.after or change.before, change.after is not None
+
+
 def rounding_of(change: Change, matching: Matching) -> Types | None:
     """Return the types of an added or removed convert that loses precision; None otherwise."""
     place = change.after or change.before
@@ -57,14 +65,14 @@ def _rounding_at(module: HloModule, place: Place) -> Types | None:
     return types if narrows(*types) else None
 
 
-def list_roundings(changes: Iterable[Change], matching: Matching) -> dict[Place, Types]:
-    """Return the added and removed converts that round anew, by their places, with their types.
+def list_roundings(changes: Iterable[Change], matching: Matching) -> dict[ConvertKey, Types]:
+    """Return the added and removed converts that round anew, with their types.
 
     Left out are those that a counterpart does on the other side of data movement, and where as many
     of the same types were added as removed.
     """
     known = {
-        (change.after or change.before, change.after is not None): types
+        key_of(change): types
         for change in changes
         if (types := rounding_of(change, matching)) is not None
     }
@@ -76,7 +84,7 @@ def list_roundings(changes: Iterable[Change], matching: Matching) -> dict[Place,
     balance: Counter[Types] = Counter()
     for (_, is_new), types in left.items():
         balance[types] += 1 if is_new else -1
-    return {place: types for (place, _), types in left.items() if balance[types]}
+    return {key: types for key, types in left.items() if balance[types]}
 
 
 def _is_moved(place: Place, types: Types, matching: Matching, *, is_new: bool) -> bool:

@@ -16,7 +16,13 @@ from xlareport.analysis.steps.arithmetic import is_rounded, rounds_otherwise, un
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.moved_converts import MOVERS, Types, list_roundings
+from xlareport.analysis.steps.moved_converts import (
+    MOVERS,
+    ConvertKey,
+    Types,
+    key_of,
+    list_roundings,
+)
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.summation_order import (
@@ -160,7 +166,7 @@ def _effects(
     old: Instruction | None,
     new: Instruction | None,
     matching: Matching,
-    roundings: Mapping[Place, Types],
+    roundings: Mapping[ConvertKey, Types],
 ) -> Iterator[tuple[str, str]]:
     """Yield the kinds of effect, and what was and is; nothing where numbers stay."""
     if old is not None and new is not None:
@@ -175,15 +181,12 @@ def _effects(
         yield from filter(None, (known,))
         return
     partial = partial_sum(change.after, new, matching)
-    types = roundings.get(change.after or change.before or _NOWHERE)
+    types = roundings.get(key_of(change))
     if partial is not None:
         yield ORDER, partial
     elif types is not None:
         verb = "removed" if new is None else "added"
         yield TYPE, f"a convert from {types[0]} to {types[1]} was {verb}"
-
-
-_NOWHERE = Place("", "")
 
 
 def _taken_in(

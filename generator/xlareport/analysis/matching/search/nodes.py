@@ -29,12 +29,12 @@ def same_form(search: Search, node: Node, other: Node) -> bool:
 
 def node_after(search: Search, node: Node) -> Node | None:
     """Return the new node that continues an old one, or is the same line if that is kept."""
-    return search.itself_after(node) if node.kept else node.partner
+    return search.after.counterpart(node)
 
 
 def node_before(search: Search, node: Node) -> Node | None:
     """Return the old node that a new one continues, or the same line if that is kept."""
-    return search.itself_before(node) if node.kept else node.partner
+    return search.before.counterpart(node)
 
 
 def operand_pairs(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:

@@ -39,8 +39,6 @@ _CHANGED_IN_PLACE = frozenset(
 
 
 _LIBRARY_CALL = "custom-call"
-_MOST_MOVES = 4
-"""Limit on moves that are followed to the constant that they move."""
 
 
 class NodePair(Struct):

@@ -25,7 +25,7 @@ _WITHOUT_EFFECT_ON_RESULT = frozenset(
 )
 
 _WORK = opcode_work()
-_DIVIDED = _WORK.elementwise | _WORK.transcendental - {"rng"} | {"broadcast"}
+_DIVIDED = _WORK.by_element | {"broadcast"}
 """Opcodes whose result has the shape of a share, whatever the shardings of the operands."""
 
 

@@ -1,5 +1,7 @@
 """What the inputs of two nodes say against a pair: other constants, other parameters."""
 
+from collections.abc import Collection
+
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import Instruction
@@ -8,8 +10,7 @@ from xlareport.knowledge.opcodes import opcode_work
 
 _MOST_MOVES = 4
 """Moves in a row that are looked behind."""
-_WORK = opcode_work()
-_ELEMENTWISE = _WORK.elementwise | _WORK.transcendental - {"rng"}
+_ELEMENTWISE = opcode_work().by_element
 
 
 def contradict(before: Side, node: Node, after: Side, other: Node) -> bool:
@@ -36,12 +37,8 @@ def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) 
 
 def _constant_moved(side: Side, node: Node) -> Instruction | None:
     """Return the constant that a node repeats or moves; None if it is made of anything else."""
-    for _ in range(_MOST_MOVES):
-        operands = side.graph.operands(node)
-        if node.instruction.opcode not in MOVES or len(operands) != 1:
-            break
-        node = operands[0][0]
-    return node.instruction if node.instruction.opcode == "constant" else None
+    line = _behind(side.graph, (node, ()), MOVES)[0].instruction
+    return line if line.opcode == "constant" else None
 
 
 def _read_others(before: Side, node: Node, after: Side, other: Node) -> bool:
@@ -52,13 +49,9 @@ def _read_others(before: Side, node: Node, after: Side, other: Node) -> bool:
     read, now = _inputs(before.graph, node), _inputs(after.graph, other)
     if not read or len(read) != len(now):
         return False
-    known = {(_counterpart(source, after), path) for source, path in read}
-    back = {(_counterpart(source, before), path) for source, path in now}
+    known = {(after.counterpart(source), path) for source, path in read}
+    back = {(before.counterpart(source), path) for source, path in now}
     return known != {*now} and all(source for source, _ in (*known, *back))
-
-
-def _counterpart(node: Node, there: Side) -> Node | None:
-    return there.itself(node) if node.kept else node.partner
 
 
 def _inputs(graph: Graph, node: Node) -> list[NodeElement]:
@@ -66,7 +59,7 @@ def _inputs(graph: Graph, node: Node) -> list[NodeElement]:
 
     Of elements those of instructions that stay as they are: others may number them anew.
     """
-    sources = (_behind_moves(graph, operand) for operand in graph.operands(node))
+    sources = (_behind(graph, operand, REARRANGEMENTS) for operand in graph.operands(node))
     return [
         (source, path)
         for source, path in sources
@@ -74,10 +67,11 @@ def _inputs(graph: Graph, node: Node) -> list[NodeElement]:
     ]
 
 
-def _behind_moves(graph: Graph, value: NodeElement) -> NodeElement:
+def _behind(graph: Graph, value: NodeElement, moves: Collection[str]) -> NodeElement:
+    """Return what is behind a few moves of a value: the value itself if it is none."""
     for _ in range(_MOST_MOVES):
         operands = graph.operands(value[0])
-        is_move = value[0].instruction.opcode in REARRANGEMENTS and len(operands) == 1
+        is_move = value[0].instruction.opcode in moves and len(operands) == 1
         if value[1] or not is_move:
             break
         value = operands[0]

@@ -54,6 +54,10 @@ class Side:
         line = None if frame is None else frame.computation.by_name.get(kept.instruction.name)
         return None if frame is None or line is None else frame.node(line)
 
+    def counterpart(self, node: Node) -> Node | None:
+        """Return the node on this side that a node of the other is paired with, or kept as."""
+        return self.itself(node) if node.kept else node.partner
+
     def is_called(self, node: Node) -> bool:
         """Whether anything calls the computation of a node, or it is the entry."""
         computation = node.frame.computation
