@@ -58,7 +58,7 @@ def _clause(change: Change) -> str:
     elif _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
-        renamed = f"renamed to {_bare(change.after)}"
+        renamed = f"{'now' if change.balance else 'renamed to'} {_bare(change.after)}"
         template += f" ({renamed if change.opcodes[0] == change.opcodes[1] else f'now {new}'})"
         template += ", {detail}" if change.kind is Kind.SWAPPED and change.details else ""
     elif change.kind is Kind.CLONED and change.details:

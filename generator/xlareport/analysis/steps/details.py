@@ -35,6 +35,8 @@ class CopyPlace(Struct, frozen=True):
     shape: str
     """The shape; of one that differs in the layout, the layout."""
     is_layout: bool = False
+    more: str = ""
+    """`; the original has no live users`."""
 
     def __str__(self) -> str:
         """Return it as plain text."""
@@ -43,7 +45,7 @@ class CopyPlace(Struct, frozen=True):
     def written(self, coded: Callable[[str], str], code: Callable[[str], str]) -> str:
         """Return it with the names in it as `coded` and the shape as `code` sets them."""
         form = "layout" if self.is_layout else "shape"
-        return f"{coded(self.where)} in the {form} {code(self.shape)}".lstrip()
+        return f"{coded(self.where)} in the {form} {code(self.shape)}{self.more}".lstrip()
 
 
 class FusionPlace(Struct, frozen=True):

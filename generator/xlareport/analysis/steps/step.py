@@ -16,6 +16,7 @@ from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.merged_operands import without_merged_operands
+from xlareport.analysis.steps.moved_clones import with_moved_clones
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
 from xlareport.analysis.steps.refinements import (
@@ -106,7 +107,8 @@ def step(
     rows = with_unused_additions(matching, with_leftovers(matching, changes(matching)))
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
     rows = without_merged_operands(matching, rows)
-    result = with_added_computations(matching, with_whole_computations(matching, rows))
+    rows = with_moved_clones(with_whole_computations(matching, rows))
+    result = with_added_computations(matching, rows)
     groups = grouped(result)
     sentences = describe_step(_facts(actor, matching, header, result, groups))
     return StepChange(

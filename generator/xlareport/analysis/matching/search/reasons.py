@@ -20,6 +20,17 @@ class Past(Struct, frozen=True):
         return f"{'a further copy, ' if self.of_copy else ''}past %{self.instruction}"
 
 
+class PastBroadcast(Struct, frozen=True):
+    """Work on a value that was repeated (broadcast) before it, and is after it now."""
+
+    of_copy: bool = False
+    """The work is a further copy, and the original has a counterpart of its own."""
+
+    def __str__(self) -> str:
+        """Return `past a broadcast`."""
+        return f"{'a further copy, ' if self.of_copy else ''}past a broadcast"
+
+
 class FirstIteration(Struct, frozen=True):
     """A copy of a line of a loop's body that does its work in the first iteration."""
 
@@ -116,6 +127,7 @@ Reason: TypeAlias = (
     str
     | AfterLoop
     | Past
+    | PastBroadcast
     | FirstIteration
     | Regrouped
     | RegroupedPart

@@ -4,6 +4,7 @@
 """
 
 from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.reasons import PastBroadcast
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -12,8 +13,8 @@ from xlareport.knowledge.grades import Grade
 _BROADCAST = "broadcast"
 _MOST_PAIRS = 100
 _MOST_MOVES = 4
-_REASON = "the same operation, before the value is repeated"
-_COPY = "a further copy, before the value is repeated"
+_REASON = "the same operation, past a broadcast"
+_COPY = PastBroadcast(of_copy=True)
 _PASSED = frozenset({_BROADCAST, *REARRANGEMENTS})
 _Pairs = list[tuple[Node, Node]]
 

@@ -1,0 +1,47 @@
+"""Clones that took the place of their originals: in effect, the original was moved."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import PastBroadcast, Past
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.details import CopyPlace, Difference
+from xlareport.analysis.steps.kinds import Kind
+
+_DEAD_ORIGINAL = "the original has no live users"
+
+
+def with_moved_clones(changes: Iterable[Change]) -> list[Change]:
+    """Return the changes; the only clone of an instruction that lost its users is that, moved.
+
+    Passes write `reduce(negate(x))` as `negate(reduce(x))` and leave the dead negate to a later
+    pass.
+    """
+    rows = list(changes)
+    left = {change.before for change in rows if change.kind is Kind.LEFT}
+    clones = Counter(change.before for change in rows if change.kind is Kind.CLONED)
+    alone = {place for place in left if clones[place] == 1}
+    return [_moved(change, alone) for change in rows] if alone else rows
+
+
+def _moved(change: Change, alone: set[Place | None]) -> Change:
+    is_move = isinstance(change.reason, Past | PastBroadcast)
+    if change.kind is not Kind.CLONED or change.before not in alone or not is_move:
+        return change
+    return replace(
+        change,
+        kind=Kind.SWAPPED,
+        kinds=(Kind.SWAPPED,),
+        reason=replace(change.reason, of_copy=False),
+        details=(_with_shape(change.details),),
+    )
+
+
+def _with_shape(details: tuple[Difference, ...]) -> Difference:
+    place = details[0] if details else None
+    if not isinstance(place, CopyPlace):
+        return _DEAD_ORIGINAL
+    return replace(place, where="", more=f"; {_DEAD_ORIGINAL}")

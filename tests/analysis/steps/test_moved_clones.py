@@ -1,0 +1,46 @@
+"""Clones that took the place of their originals."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_BEFORE = """
+HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %both = f32[] add(%x, %y)
+}
+ENTRY %main (a: f32[8,4]) -> f32[4] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %zero = f32[] constant(0)
+  %neg.0 = f32[8,4]{1,0} negate(%a)
+  %total = f32[4]{0} reduce(%neg.0, %zero), dimensions={0}, to_apply=%sum
+  ROOT %out = f32[4]{0} sine(%total)
+}
+"""
+_AFTER = _BEFORE.replace("reduce(%neg.0", "reduce(%a").replace(
+    "  ROOT %out = f32[4]{0} sine(%total)",
+    "  %negate = f32[4]{0} negate(%total)\n  ROOT %out = f32[4]{0} sine(%negate)",
+)
+
+
+def test_the_clone_of_what_lost_its_users_is_that_moved(read: Read) -> None:
+    change = step(read(_BEFORE), read(_AFTER))
+    assert "moved 1 negate past other instructions" in change.headline
+    assert "cloned" not in " ".join((change.headline, *change.account))
+    (moved,) = change.added
+    assert str(moved.reason) == "past %total"
+    assert [str(detail) for detail in moved.details] == [
+        "in the shape f32[4]{0}; the original has no live users"
+    ]
+
+
+def test_the_clone_of_what_is_still_read_is_a_clone(read: Read) -> None:
+    keep = '%kept = f32[8,4]{1,0} custom-call(%neg.0), custom_call_target="f"\n  ROOT %out'
+    before, after = (text.replace("ROOT %out", keep) for text in (_BEFORE, _AFTER))
+    change = step(read(before), read(after))
+    assert "cloned 1 negate" in change.headline
