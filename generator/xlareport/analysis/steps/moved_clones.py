@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.matching.search.reasons import PastBroadcast, Past
+from xlareport.analysis.matching.search.reasons import Past, PastBroadcast
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import CopyPlace, Difference
 from xlareport.analysis.steps.kinds import Kind
@@ -28,14 +28,16 @@ def with_moved_clones(changes: Iterable[Change]) -> list[Change]:
 
 
 def _moved(change: Change, alone: set[Place | None]) -> Change:
-    is_move = isinstance(change.reason, Past | PastBroadcast)
-    if change.kind is not Kind.CLONED or change.before not in alone or not is_move:
+    reason = change.reason
+    if change.kind is not Kind.CLONED or change.before not in alone:
+        return change
+    if not isinstance(reason, Past | PastBroadcast):
         return change
     return replace(
         change,
         kind=Kind.SWAPPED,
         kinds=(Kind.SWAPPED,),
-        reason=replace(change.reason, of_copy=False),
+        reason=replace(reason, of_copy=False),
         details=(_with_shape(change.details),),
     )
 
