@@ -12,6 +12,7 @@ from equal_readers import equal_failures
 from fingerprints import fingerprint
 from heavy import kind
 from holding import holding_failures
+from inlined_calls import inlined_failures
 from op_names import resolved
 from reasons import reason_failures
 from sum_lengths import length_failures
@@ -40,9 +41,10 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
     The change of the count of instructions is what was added less what was removed; "changed
     nothing" is said only where both modules are the same but for names, metadata and free order;
     the uses that reasons name are in the texts; what a new fusion is exactly made of is what its
-    computations hold; what the partitioner divides has the shape of its share; no pair has the
-    attributes or the start value of another; of equal instructions, what readers read is merged or
-    cloned; and no float sum has a new length where no numerics are named.
+    computations hold; no more calls are inlined than are gone; what the partitioner divides has the
+    shape of its share; no pair has the attributes or the start value of another; of equal
+    instructions, what readers read is merged or cloned; and no float sum has a new length where no
+    numerics are named.
     """
     difference = after.instruction_count - before.instruction_count
     balance = len(step.added) - len(step.removed)
@@ -54,6 +56,7 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
     yield from (Failure("reasons", words) for words in reason_failures(before, after, step))
     if step.matching is not None:
         yield from (Failure("holds", words) for words in holding_failures(step.matching))
+        yield from (Failure("inlined", words) for words in inlined_failures(step.matching))
         for failures in _CROSSING:
             yield from (Failure("crosses", words) for words in failures(step.matching))
     yield from (Failure("equals", words) for words in equal_failures(before, after, step))

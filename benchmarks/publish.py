@@ -37,6 +37,7 @@ _STEPS = {
     "gone": "Heavy instructions reported as removed though the final snapshot has their op_name",
     "made": "Heavy instructions attributed to the program that the first snapshot does not have",
     "reasons": "Changes whose reason names a use that is not in the snapshots",
+    "inlined": "Computations with more calls reported as inlined than are gone",
     "holds": "Fusions graded exact with a wrong or an incomplete list of sources",
     "crosses": "Pairs that shapes, places, attributes or start values contradict",
     "equals": "Merged or cloned instructions of which readers read another, equal one",

@@ -30,6 +30,7 @@ _TITLES = {
     "gone": "  heavy instructions gone though the last snapshot has their op_name",
     "reasons": "  reasons that name a use which is not in the texts",
     "holds": "  fusions told as exact whose sources are not what they hold",
+    "inlined": "  computations with more calls told as inlined than are gone",
     "crosses": "  pairs that shapes, places, attributes or start values contradict",
     "equals": "  merged or cloned, and an equal one is what readers read",
     "lengths": "  float sums of a new length, and no change of numerics is named",

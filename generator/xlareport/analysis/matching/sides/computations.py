@@ -5,6 +5,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 
+from xlareport.analysis.matching.sides.clones import only_cloned
 from xlareport.analysis.matching.sides.contents import Contents, stem
 from xlareport.analysis.matching.sides.facts import Literal, facts_of, literal_of, live_computations
 from xlareport.analysis.matching.sides.graph import CallSites
@@ -131,7 +132,8 @@ def correspond(
         )
         return Correspondence(old, new, pairs, opened, opened)
     once, unsteady = _opened(old, new, pairs, sites)
-    return Correspondence(old, new, pairs, once | unsteady, unsteady)
+    cloned = only_cloned((before, after), sites, contents)
+    return Correspondence(old, new, pairs, (once | unsteady) - cloned, unsteady - cloned)
 
 
 def _opened(

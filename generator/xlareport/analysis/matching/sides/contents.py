@@ -1,5 +1,7 @@
 """Value numbers of whole computations: equal results for equal arguments."""
 
+from collections.abc import Collection
+
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.sides.facts import callees_of, facts_of
@@ -71,4 +73,15 @@ def stem(name: str) -> str:
         head, dot, tail = name.rpartition(".")
         if not dot or not (tail.isdigit() or tail in _COPY_MARKS):
             return name
+        name = head
+
+
+def copied_name(name: str, names: Collection[str]) -> str:
+    """Return the name among `names` that a copy has with marks or numbers behind it; '' if none."""
+    while True:
+        head, dot, tail = name.rpartition(".")
+        if not dot or not (tail.isdigit() or tail in _COPY_MARKS):
+            return ""
+        if head in names:
+            return head
         name = head

@@ -188,9 +188,10 @@ class Graph:
         for call in facts_of(frame.computation).calls:
             line = call.instruction
             inside = frame.caller is not None and not frame.kept
-            is_inlined = inside and call.callee not in self._paired
+            differs = call.callee in self.differing
+            is_inlined = inside and differs and call.callee not in self._paired
             if line.opcode in TRANSPARENT and (is_inlined or call.callee in self._opened):
-                differs = call.callee in self.differing or line not in frame.kept
+                differs = differs or line not in frame.kept
                 callee = self.module.by_name.get(call.callee)
                 if differs and callee is not None and self._affordable(callee, frame):
                     yield self._open(frame, line, callee)
