@@ -144,7 +144,7 @@ def test_an_async_start_that_lost_its_operands_has_another_shape(read: Read) -> 
 
 def test_a_sharding_that_shardy_wrote_as_a_frontend_attribute_is_no_metadata(read: Read) -> None:
     plain = "%a = f32[8]{0} parameter(0)"
-    for value, kind in (("xla.sdy.sharding={}", Kind.SHARDING), ("mark={}", Kind.METADATA)):
+    for value, kind in (("xla.sdy.sharding={}", Kind.SHARDING), ("mark={}", Kind.ATTRIBUTES)):
         marked = f"{plain}, frontend_attributes={{{value}}}"
         assert {*compare(line(read, marked), line(read, plain), {})} == {kind}
 

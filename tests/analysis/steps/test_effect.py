@@ -89,3 +89,12 @@ ENTRY"""
     modules = [TextReader().read(text.encode(), "m.txt") for text in texts]
     assert None not in modules
     assert effect_of(step(*modules, "`p`"), ()).collectives == 1  # type: ignore[arg-type]
+
+
+def test_a_mark_on_a_collective_changes_nothing_that_it_does() -> None:
+    change = changed_to(
+        BEFORE.replace("to_apply=%sum", 'to_apply=%sum, frontend_attributes={p=""}')
+    )
+    assert "changed attributes of 1 all-reduce" in change.headline
+    assert effect_of(change, ()).collectives == 0
+    assert change.weight < 1

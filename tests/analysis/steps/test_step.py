@@ -673,3 +673,28 @@ def test_the_order_that_scheduling_gives_is_the_schedule() -> None:
     assert before is not None
     assert after is not None
     assert step(before, after).headline.endswith(" scheduled the module.")
+
+
+_APPLIED = """
+HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %both = f32[] add(%x, %y)
+}
+ENTRY %main (a: f32[8]) -> f32[] {
+  %a = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  ROOT %total = f32[] reduce(%a, %zero), dimensions={0}, to_apply=%sum
+}
+"""
+
+
+def test_a_computation_whose_original_is_still_there_was_not_renamed(read: Read) -> None:
+    body = _APPLIED[_APPLIED.index("%sum") : _APPLIED.index("ENTRY")]
+    clone = body.replace("%sum", "%sum.clone")
+    after = _APPLIED.replace("to_apply=%sum", "to_apply=%sum.clone")
+    renamed = step(read(_APPLIED), read(after.replace(body, clone)))
+    assert "renamed 1 computation" in renamed.headline
+    cloned = step(read(_APPLIED), read(after.replace(body, body + clone)))
+    assert "renamed" not in " ".join((cloned.headline, *cloned.account))

@@ -170,8 +170,8 @@ _IMPORTANCE = {
 }
 _TAKEN_IN = 100.0
 """Importance of work that went into a fusion that was there before."""
-_TO_DEFAULTS = 0.001
-"""Importance of a backend config in which only defaults were set."""
+_NOTES = 0.001
+"""Importance of a backend config in which only defaults were set, and of frontend attributes."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
 """Opcodes of what every fusion has of its own."""
 
@@ -188,8 +188,8 @@ _NO_EFFECT = frozenset({Kind.LEFTOVER, Kind.METADATA, Kind.RENAMED, Kind.UNUSED}
 def _group_weight(group: ChangeGroup) -> float:
     if group.kind is Kind.MOVED and group.is_taken_in and _FILLS.isdisjoint(group.opcodes):
         return _TAKEN_IN * group.count
-    if group.sets_defaults:
-        return _TO_DEFAULTS * group.count
+    if group.sets_defaults or group.is_mark:
+        return _NOTES * group.count
     heavy = 1.0 if group.kind in _LIGHT else heaviest(group.opcodes)
     return _IMPORTANCE[group.kind] * heavy * group.count
 

@@ -64,6 +64,11 @@ class AttributesChange(Struct, frozen=True):
     names: tuple[str, ...]
     text: str
 
+    @property
+    def is_mark(self) -> bool:
+        """Whether only frontend attributes differ, which do not say what is computed."""
+        return self.names == ("frontend_attributes",)
+
     def __str__(self) -> str:
         """Return the change as plain text."""
         return self.text

@@ -13,10 +13,10 @@ _QUIET: Mapping[str, Kind] = {
     "sharding": Kind.SHARDING,
     "backend_config": Kind.CONFIG,
     "metadata": Kind.METADATA,
-    "frontend_attributes": Kind.METADATA,
     "origin": Kind.METADATA,
     "original_value": Kind.METADATA,
 }
+_FRONTEND = "frontend_attributes"
 _SHARDY = "xla.sdy.sharding"
 _PRECISION = frozenset({"operand_precision", "algorithm"})
 _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
@@ -101,13 +101,14 @@ def _kind_of(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Kind:
     """Return the kind of change of an attribute.
 
     Shardy writes shardings as frontend attributes. What it drops beside the same `sharding` was the
-    same sharding once more.
+    same sharding once more. Other frontend attributes are marks that later passes read.
     """
-    if name == "frontend_attributes":
+    if name == _FRONTEND:
         shardy = [_SHARDY in values.get(name, "") for values in (old, new)]
         twice = "sharding" in old and old["sharding"] == new.get("sharding")
         if all(shardy) or (any(shardy) and not twice):
             return Kind.SHARDING
+        return Kind.METADATA if any(shardy) else Kind.ATTRIBUTES
     return _QUIET.get(name, Kind.PRECISION if name in _PRECISION else Kind.ATTRIBUTES)
 
 

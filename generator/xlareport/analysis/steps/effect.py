@@ -7,6 +7,7 @@ from msgspec import Struct
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.groups import is_mark
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbers_changed import PRECISION, TYPE, NumbersChanged
 from xlareport.analysis.steps.step import StepChange, is_partitioned
@@ -73,7 +74,8 @@ def _does_collective(matching: Matching | None, change: Change) -> bool:
         opcodes = _run(matching.before, change.before), _run(matching.after, change.after)
     was, is_now = (opcode.removesuffix("-start") in opcode_work().collectives for opcode in opcodes)
     is_part = change.kind is Kind.PART and not was
-    return (was or is_now) and (is_part or change.kind not in _QUIET)
+    quiet = change.kind in _QUIET or is_mark(change)
+    return (was or is_now) and (is_part or not quiet)
 
 
 def _run(module: HloModule, place: Place | None) -> str:

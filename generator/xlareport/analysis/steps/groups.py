@@ -99,6 +99,11 @@ class ChangeGroup(Struct, frozen=True):
         return isinstance(change, ConfigChange) and change.sets_defaults
 
     @property
+    def is_mark(self) -> bool:
+        """Whether all that changed is what later passes read in the frontend attributes."""
+        return is_mark(self.changes[0])
+
+    @property
     def repetition(self) -> str:
         """In words: `one of 12, one per layer`; '' of a single one."""
         count = self._repeated
@@ -143,6 +148,12 @@ def _follows(group: ChangeGroup) -> bool:
 def is_taken_in(change: Change) -> bool:
     """Return whether an instruction that was in no fusion is in one that was there before."""
     return isinstance(_detail(change), FusionPlace)
+
+
+def is_mark(change: Change) -> bool:
+    """Whether an instruction only got other frontend attributes."""
+    detail = _detail(change)
+    return isinstance(detail, AttributesChange) and detail.is_mark
 
 
 def _detail(change: Change) -> Difference | None:

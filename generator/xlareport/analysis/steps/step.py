@@ -142,7 +142,7 @@ def _facts(
         actor=_with_partitioner(actor, matching),
         header=tuple(change.phrase for change in header),
         renumbered=renumbered(changes),
-        computations=sum(old != new for old, new in matching.computations.items()),
+        computations=len(_with_new_names(matching)),
         uncalled=count_uncalled(matching, changes),
         renamed=_renamed(matching),
         instructions=matching.before.instruction_count,
@@ -154,9 +154,17 @@ def _facts(
 
 def _renamed(matching: Matching) -> tuple[tuple[str, str], ...]:
     """Return the renamed computations; none if all of them only got other numbers."""
-    pairs = [(old, new) for old, new in matching.computations.items() if old != new]
+    pairs = _with_new_names(matching)
     named = [pair for pair in pairs if without_number(pair[0]) != without_number(pair[1])]
     return tuple(dict.fromkeys((*named, *pairs))) if named else ()
+
+
+def _with_new_names(matching: Matching) -> list[tuple[str, str]]:
+    """Return the old and new names of computations, but of those whose original is still there."""
+    kept = matching.after.by_name
+    return [
+        (old, new) for old, new in matching.computations.items() if old != new and old not in kept
+    ]
 
 
 _SPMD = "_spmd"
