@@ -17,6 +17,7 @@ from xlareport.knowledge.grades import Grade
 
 _NEIGHBOR, _ORIGIN, _NAME, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.5, 0.25
 _DEPTH = _LINE = 0.75
+_TARGET = 1.0
 """Weights of features, before they are divided by how many instructions have them."""
 
 _HALVING = 12.0
@@ -98,6 +99,8 @@ class _Index:
             ahead, behind = depths[node]
             features["above", kind, ahead] = features["below", kind, behind] = _PART_OF_FORM
             features["between", kind, ahead, behind] = _DEPTH
+        if node.instruction.call_target:
+            features["target", node.instruction.call_target] = _TARGET
         op_name = origin(node)
         if op_name:
             features["op_name", op_name] = _ORIGIN
