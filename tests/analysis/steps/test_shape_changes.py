@@ -32,3 +32,12 @@ def test_what_is_missing_is_none_and_a_common_prefix_is_left_out() -> None:
     change = shortened("a" * 70 + "b", "a" * 70 + "c")
     assert change.before.startswith("…")
     assert change.before.endswith("b")
+
+
+def test_of_a_tuple_in_another_order_only_layouts_changed() -> None:
+    old = _shape("(s32[], bf16[2,4]{1,0}, f32[8]{0})")
+    new = _shape("(s32[], f32[8]{0}, bf16[2,4]{0,1})")
+    change = ShapeChange(
+        "{1,0}", "{0,1}", lead="1 of 3 elements, ", tail=", and elements in another order"
+    )
+    assert compare_shapes(old, new) == {Kind.LAYOUT: change}

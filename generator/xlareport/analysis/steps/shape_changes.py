@@ -83,11 +83,14 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
     if not changed:
         return {Kind.SHAPE: f"the same {count:,} elements in another order"}
     pairs = [*zip(old.elements, new.elements, strict=True)]
+    stand = all(map(_stands, *zip(*pairs, strict=True)))
+    turned = () if stand else _in_old_order(old, new)
+    pairs = [*zip(old.elements, turned or new.elements, strict=True)]
     moved = [(was, now) for was, now in pairs if was.text != now.text]
-    if all(map(_stands, *zip(*pairs, strict=True))):
-        changed = len(moved)  # what each element is says that they stand where they stood
-    order = _OTHER_ORDER if changed < len(moved) else ""
-    if order:
+    if stand or turned:
+        changed = len(moved)  # what each element is says which one it was
+    order = _IN_OTHER_ORDER if turned else _OTHER_ORDER if changed < len(moved) else ""
+    if order and not turned:
         lost = next(was for was, _ in moved if gained[was.text] < 0)
         moved = [(lost, next(now for _, now in moved if gained[now.text] > 0))]
     differences = [*chain.from_iterable(_shape_of(was, now).items() for was, now in moved)]
@@ -97,6 +100,21 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
     if isinstance(text, str):
         return {kind: f"{lead}{text}{order}"}
     return {kind: replace(text, lead=f"{lead}{text.lead}", tail=f"{text.tail}{order}")}
+
+
+def _in_old_order(old: Shape, new: Shape) -> tuple[Shape, ...]:
+    """Return the new elements in the order of the old ones; empty if not only layouts differ."""
+    waiting: dict[str, list[Shape]] = {}
+    for element in new.elements:
+        waiting.setdefault(without_layout(element.text), []).append(element)
+    result: list[Shape] = []
+    for element in old.elements:
+        alike = waiting.get(without_layout(element.text))
+        if not alike:
+            return ()
+        same = next((number for number, other in enumerate(alike) if other.text == element.text), 0)
+        result.append(alike.pop(same))
+    return tuple(result)
 
 
 def _stands(old: Shape, new: Shape) -> bool:
@@ -117,6 +135,7 @@ def _divides(size: int | None, part: int | None) -> bool:
 
 _TAKEN_APART = " without an inner tuple"
 _OTHER_ORDER = ", and the others in another order"
+_IN_OTHER_ORDER = ", and elements in another order"
 
 
 def _space_of(shape: Shape) -> str:
