@@ -122,6 +122,7 @@ _RULES = (
     frames.results,
     frames.elements,
     merged_dots.merged,
+    shares.constraints,
     identity.name_taken_over,
     sliced.sliced,
     shares.shared_work,

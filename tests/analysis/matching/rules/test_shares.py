@@ -219,3 +219,27 @@ def test_what_is_added_for_an_operation_is_not_its_user(read: Read) -> None:
     matching = match(before, after)
     assert matching.partner_after(Place("main", "dot.1")) == Place("main_spmd", "dot.9")
     assert matching.partner_after(Place("main", "add.1")) == Place("main_spmd", "add.9")
+
+
+_MARKED = """
+HloModule step
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8] parameter(0)
+  %b = f32[8] parameter(1)
+  %mark.1 = f32[8] custom-call(%a), custom_call_target="Sharding", metadata={op_name="f/constraint"}
+  %mark.2 = f32[8] custom-call(%b), custom_call_target="Sharding", metadata={op_name="f/constraint"}
+  ROOT %both = (f32[8], f32[8]) tuple(%mark.1, %mark.2)
+}
+"""
+
+
+def test_a_sharding_constraint_becomes_the_copy_of_what_it_marked(read: Read) -> None:
+    after = _MARKED.replace("custom-call(", "copy(").replace(', custom_call_target="Sharding"', "")
+    after = after.replace("tuple(%mark.1, %mark.2)", "tuple(%mark.8, %mark.9)")
+    after = after.replace("%mark.1 ", "%mark.8 ").replace("%mark.2 ", "%mark.9 ")
+    search = start(read(_MARKED), read(after))
+    frames.entry_arguments(search)
+    shares.constraints(search)
+    pairs = {link.before.instruction.name: link.after.instruction.name for link in search.links}
+    assert pairs["mark.1"] == "mark.8"
+    assert pairs["mark.2"] == "mark.9"

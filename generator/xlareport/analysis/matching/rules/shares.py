@@ -1,4 +1,4 @@
-"""A rule for work that the SPMD partitioner divides: its operands come through new collectives.
+"""Rules for work that is divided: the SPMD partitioner's, and marks of how it is to be.
 
 A device gathers, exchanges or slices the shares of its operands, so that the operation is neither
 the user of their counterparts nor of the same shape.
@@ -7,8 +7,9 @@ the user of their counterparts nor of the same shape.
 from collections.abc import Hashable
 
 from xlareport.analysis.matching.rules.sources import sent_from
-from xlareport.analysis.matching.search.nodes import is_free, node_after, origin
+from xlareport.analysis.matching.search.nodes import is_free, node_after, origin, read_at
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.families import is_mark
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -37,6 +38,32 @@ def shared_work(search: Search) -> None:
             if len(fits) == 1 and not _is_claimed(search, node, fits[0], ours):
                 reason = "the same operation, with operands behind collectives or slices"
                 search.link(node, fits[0], Grade.MATCHED, reason)
+
+
+def constraints(search: Search) -> None:
+    """Pair sharding constraints with the only copy of their operand and of their framework op."""
+    ours = group_by_key((_origin_of_mark(node), node) for node in search.before.open())
+    if not ours.keys() - {None}:
+        return
+    theirs = group_by_key((_origin_of_copy(node), node) for node in search.after.open())
+    for key, marks in ours.items():
+        copies = theirs.get(key, ()) if key is not None else ()
+        for mark in marks if 0 < len(marks) * len(copies) <= _MOST_ALIKE**2 else ():
+            read = node_after(search, search.before.graph.operands(mark)[0][0])
+            fits = [copy for copy in copies if read_at(search.after, copy, 0) is read is not None]
+            if len(fits) == 1 and is_free(fits[0]):
+                reason = "a copy of what the sharding constraint marked"
+                search.link(mark, fits[0], Grade.MATCHED, reason)
+
+
+def _origin_of_mark(node: Node) -> Hashable:
+    """Return the framework op of a sharding constraint; None of anything else."""
+    line = node.instruction
+    return (origin(node) or None) if is_mark(line) and len(line.operands) == 1 else None
+
+
+def _origin_of_copy(node: Node) -> Hashable:
+    return (origin(node) or None) if node.instruction.opcode == "copy" else None
 
 
 def _operation(node: Node) -> Hashable:

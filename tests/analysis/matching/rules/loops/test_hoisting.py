@@ -1,8 +1,11 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules import identity
+from xlareport.analysis.matching.rules.loops import hoisting
 from xlareport.analysis.matching.rules.loops.hoisting import is_given
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -215,3 +218,49 @@ ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
 
 def test_a_loop_that_lost_its_operand_is_given_nothing(read: Read) -> None:
     match(read(BEFORE), read(hoisted(BEFORE).replace("while(%in.1)", "while()")))
+
+
+_MERGED = """
+%cond (q: (s32[], f32[4], f32[4])) -> pred[] {
+  %q = (s32[], f32[4], f32[4]) parameter(0)
+  %n = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%n, %n), direction=LT
+}
+%body (p: (s32[], f32[4], f32[4])) -> (s32[], f32[4], f32[4]) {
+  %p = (s32[], f32[4], f32[4]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %x = f32[4] get-tuple-element(%p), index=1
+  %y = f32[4] get-tuple-element(%p), index=2
+  %zero.1 = f32[] constant(0)
+  %fill.1 = f32[4] broadcast(%zero.1), dimensions={}
+  %zero.2 = f32[] constant(0)
+  %fill.2 = f32[4] broadcast(%zero.2), dimensions={}
+  %more = f32[4] maximum(%x, %fill.1)
+  %less = f32[4] minimum(%y, %fill.2)
+  ROOT %out = (s32[], f32[4], f32[4]) tuple(%i, %more, %less)
+}
+ENTRY %main (i0: s32[]) -> f32[4] {
+  %i0 = s32[] parameter(0)
+  %zero.3 = f32[] constant(0)
+  %fill.3 = f32[4] broadcast(%zero.3), dimensions={}
+  %zero.4 = f32[] constant(0)
+  %fill.4 = f32[4] broadcast(%zero.4), dimensions={}
+  %start = (s32[], f32[4], f32[4]) tuple(%i0, %fill.3, %fill.4)
+  %loop = (s32[], f32[4], f32[4]) while(%start), condition=%cond, body=%body
+  ROOT %result = f32[4] get-tuple-element(%loop), index=1
+}
+"""
+
+
+def test_a_constant_that_was_merged_in_its_loop_did_not_move_out_of_it(read: Read) -> None:
+    after = _MERGED.replace("minimum(%y, %fill.2)", "minimum(%y, %fill.1)")
+    after = "\n".join(
+        line for line in after.splitlines() if not line.lstrip().startswith(("%zero.2", "%fill.2"))
+    )
+    after = after.replace("fill.3", "fill.9").replace("zero.3", "zero.9")
+    search = start(read(_MERGED), read(after))
+    identity.same_name(search)
+    hoisting.hoisted(search)
+    pairs = {link.before.instruction.name: link.after.instruction.name for link in search.links}
+    assert "fill.2" not in pairs
+    assert "zero.2" not in pairs

@@ -4,9 +4,9 @@ Work is found by its readers, which read an element of the carried tuple now. Of
 readers do not say, the loop that receives the value decides.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
-from xlareport.analysis.matching.search.nodes import is_free, same_form
+from xlareport.analysis.matching.search.nodes import is_free, read_at, same_form
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.hlo.model import Computation, Instruction
@@ -30,6 +30,8 @@ def hoisted(search: Search) -> None:
     if not values:
         return
     search.evaluate()
+    merged = _merged_there(search, values)
+    values = [node for node in values if node not in merged]
     beside = group_by_key(_beside(search))
     for node in values:
         other = _read_from_outside(search, node)
@@ -43,6 +45,25 @@ def hoisted(search: Search) -> None:
                 if other is not None:
                     search.link(node, other, Grade.MATCHED, _REASON)
                     break
+
+
+def _merged_there(search: Search, values: Sequence[Node]) -> set[Node]:
+    """Return the values that were merged with equal ones of their computation, and their parts."""
+    merged: set[Node] = set()
+    for node in reversed(values):  # readers stand behind what they read
+        users = search.before.users.get(node, ())
+        if _is_still_read_there(search, node) or any(user in merged for user, _ in users):
+            merged.add(node)
+    return merged
+
+
+def _is_still_read_there(search: Search, node: Node) -> bool:
+    """Return whether a reader of a value reads an equal one in its computation."""
+    for user, position in search.before.users.get(node, ()):
+        now = None if user.partner is None else read_at(search.after, user.partner, position)
+        if now is not None and now.token == node.token:
+            return now.frame.computation.name == name_after(search, node)
+    return False
 
 
 def _is_clone(node: Node, other: Node) -> bool:
