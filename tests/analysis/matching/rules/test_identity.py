@@ -862,3 +862,33 @@ def test_an_element_with_its_name_and_index_goes_on_itself(read: Read) -> None:
     line = "  %e.1 = f32[8]{0} get-tuple-element(%both), index=1\n"
     matching = match(read(_TAKEN), read(_TAKEN.replace(line, tuple_between)))
     assert matching.partner_after(Place("main", "e.1")) == Place("main", "e.1")
+
+
+_LISTED = """
+HloModule step
+ENTRY %main (a: f32[4]) -> (f32[4], f32[4]) {
+  %a = f32[4]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %fill = f32[4]{0} broadcast(%zero), dimensions={}
+  %sum = f32[4]{0} add(%fill, %a)
+  %exp = f32[4]{0} exponential(%sum)
+  %zeros = f32[4]{0} constant({0, 0, 0, 0})
+  ROOT %both = (f32[4]{0}, f32[4]{0}) tuple(%exp, %zeros)
+}
+"""
+_FILLED = """
+HloModule step
+ENTRY %main (a: f32[4]) -> (f32[4], f32[4]) {
+  %a = f32[4]{0} parameter(0)
+  %exp = f32[4]{0} exponential(%a)
+  %zero.2 = f32[] constant(0)
+  %fill.2 = f32[4]{0} broadcast(%zero.2), dimensions={}
+  ROOT %both = (f32[4]{0}, f32[4]{0}) tuple(%exp, %fill.2)
+}
+"""
+
+
+def test_a_new_fill_continues_the_constant_that_its_reader_read(read: Read) -> None:
+    matching = match(read(_LISTED), read(_FILLED))
+    assert matching.partner_after(Place("main", "zeros")) == Place("main", "fill.2")
+    assert matching.partner_after(Place("main", "fill")) is None

@@ -50,11 +50,31 @@ def same_value(search: Search) -> None:
                 and not (search.divided and ours[0].constant)
                 and not is_other_move(ours[0], theirs[0])
                 and not are_other_fills(ours[0], theirs[0])
+                and not (ours[0].constant and replaces_another(search, ours[0], theirs[0]))
             ):
                 reason = "the same expression over the same values"
                 known = _of_one_framework_op(ours[0], theirs[0])
                 now = _of_one_framework_op(theirs[0], known)
                 search.link(known, now, Grade.EXACT, reason)
+
+
+def replaces_another(search: Search, node: Node, other: Node) -> bool:
+    """Return whether what reads a new constant value read another old one that is not paired."""
+    for user, position in search.after.users.get(other, ()):
+        former = user.partner or _of_its_name(search, user)
+        read = None if former is None else read_at(search.before, former, position)
+        if read is not None:
+            return read is not node and read.constant and is_free(read)
+    return False
+
+
+def _of_its_name(search: Search, node: Node) -> Node | None:
+    """Return the old node of a new one's name, opcode and number of operands."""
+    home, line = search.before.frames.get(node.frame.number), node.instruction
+    known = None if home is None else home.computation.by_name.get(line.name)
+    if home is None or known is None or known.opcode != line.opcode:
+        return None
+    return home.node(known) if len(known.operands) == len(line.operands) else None
 
 
 def _of_one_framework_op(node: Node, other: Node) -> Node:

@@ -3,7 +3,13 @@
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from xlareport.analysis.matching.rules.frames import elements_read_now
-from xlareport.analysis.matching.rules.identity import grouped, is_leaf, is_other_move, value_of
+from xlareport.analysis.matching.rules.identity import (
+    grouped,
+    is_leaf,
+    is_other_move,
+    replaces_another,
+    value_of,
+)
 from xlareport.analysis.matching.rules.loops.hoisting import name_after
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
@@ -47,6 +53,8 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
             if node.instruction.opcode == "parameter" and _are_given_others(search, node, other):
                 continue
             if is_leaf(node) and _is_folded(search, node, other):
+                continue
+            if node.constant and replaces_another(search, node, other):
                 continue
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
