@@ -866,24 +866,24 @@ def test_an_element_with_its_name_and_index_goes_on_itself(read: Read) -> None:
 
 _LISTED = """
 HloModule step
-ENTRY %main (a: f32[4]) -> (f32[4], f32[4]) {
+ENTRY %main (a: f32[4]) -> f32[4] {
   %a = f32[4]{0} parameter(0)
   %zero = f32[] constant(0)
   %fill = f32[4]{0} broadcast(%zero), dimensions={}
   %sum = f32[4]{0} add(%fill, %a)
   %exp = f32[4]{0} exponential(%sum)
   %zeros = f32[4]{0} constant({0, 0, 0, 0})
-  ROOT %both = (f32[4]{0}, f32[4]{0}) tuple(%exp, %zeros)
+  ROOT %both = f32[4]{0} multiply(%exp, %zeros)
 }
 """
 _FILLED = """
 HloModule step
-ENTRY %main (a: f32[4]) -> (f32[4], f32[4]) {
+ENTRY %main (a: f32[4]) -> f32[4] {
   %a = f32[4]{0} parameter(0)
   %exp = f32[4]{0} exponential(%a)
   %zero.2 = f32[] constant(0)
   %fill.2 = f32[4]{0} broadcast(%zero.2), dimensions={}
-  ROOT %both = (f32[4]{0}, f32[4]{0}) tuple(%exp, %fill.2)
+  ROOT %both = f32[4]{0} multiply(%exp, %fill.2)
 }
 """
 

@@ -30,6 +30,9 @@ from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key, sole_pairs
 
+_MOST_MADE = 8
+"""Limit on values that are made of a constant and followed to their readers."""
+
 
 def same_value(search: Search) -> None:
     """Pair nodes that compute the same expression over the same values."""
@@ -59,12 +62,21 @@ def same_value(search: Search) -> None:
 
 
 def replaces_another(search: Search, node: Node, other: Node) -> bool:
-    """Return whether what reads a new constant value read another old one that is not paired."""
-    for user, position in search.after.users.get(other, ()):
-        former = user.partner or _of_its_name(search, user)
-        read = None if former is None else read_at(search.before, former, position)
-        if read is not None:
-            return read is not node and read.constant and is_free(read)
+    """Return whether what reads a new constant value read another old one that is not paired.
+
+    A value made of a constant is followed to what reads it.
+    """
+    made = [node]
+    for value in made[:_MOST_MADE]:
+        made += [user for user, _ in search.before.users.get(value, ()) if user.constant]
+    waiting = [other]
+    for value in waiting:
+        for user, position in search.after.users.get(value, ()):
+            former = user.partner or _of_its_name(search, user)
+            read = None if former is None else read_at(search.before, former, position)
+            if read is not None:
+                return read not in made and read.constant and is_free(read)
+            waiting += [user] if user.constant and len(waiting) < _MOST_MADE else []
     return False
 
 
