@@ -159,6 +159,7 @@ _RULES = (
     nested_reduces.reshaped,
     ordered_values.same_constants_called,
     ordered_values.same_constant_work,
+    ordered_values.idle_constants,
     ordered_values.unread_moves,
 )
 _PARTS = (

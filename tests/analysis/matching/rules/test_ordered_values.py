@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -180,3 +180,41 @@ ENTRY %main (a: (s32[], f32[8])) -> (s32[], f32[8]) {
     cosines = match(read(before), read(after)).pairing_before(Place("body.1", "cos.1"))
     assert cosines is not None
     assert {place.instruction for place in cosines.after} == {"cos.2", "cos.3"}
+
+
+_IDLE = """
+HloModule step
+ENTRY %main (a: bf16[4]) -> bf16[4] {
+  %a = bf16[4]{0} parameter(0)
+  %c = bf16[] constant(3)
+  %fill = bf16[4]{0} broadcast(%c), dimensions={}
+  %wide.0 = f32[4]{0} convert(%fill), metadata={op_name="f/convert"}
+  ROOT %sum = bf16[4]{0} add(%fill, %a)
+}
+"""
+_IDLE_FUSION = """
+HloModule step
+%fused.1 () -> f32[4] {
+  %c.1 = bf16[] constant(3)
+  %fill.1 = bf16[4]{0} broadcast(%c.1), dimensions={}
+  ROOT %wide.1 = f32[4]{0} convert(%fill.1), metadata={op_name="f/convert"}
+}
+%fused.2 (p: bf16[4]) -> bf16[4] {
+  %p = bf16[4]{0} parameter(0)
+  %c.2 = bf16[] constant(3)
+  %fill.2 = bf16[4]{0} broadcast(%c.2), dimensions={}
+  ROOT %sum.2 = bf16[4]{0} add(%fill.2, %p)
+}
+ENTRY %main (a: bf16[4]) -> bf16[4] {
+  %a = bf16[4]{0} parameter(0)
+  %fusion.1 = f32[4]{0} fusion(), kind=kLoop, calls=%fused.1
+  ROOT %fusion.2 = bf16[4]{0} fusion(%a), kind=kLoop, calls=%fused.2
+}
+"""
+
+
+def test_what_had_no_users_continues_in_the_fusion_that_has_none(read: Read) -> None:
+    matching = match(read(_IDLE), read(_IDLE_FUSION))
+    assert matching.partner_after(Place("main", "wide.0")) == Place("fused.1", "wide.1")
+    made = [pairing for pairing in matching.pairings if pairing.relation is Relation.FUSED]
+    assert {pairing.after[0].instruction for pairing in made} == {"fusion.1", "fusion.2"}

@@ -15,6 +15,7 @@ from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     are_other_fills,
     is_free,
+    is_root,
     operand_pairs,
     origin,
     read_at,
@@ -83,6 +84,36 @@ def same_constant_work(search: Search) -> None:
             reason = "the same operation on constants, of the same framework op"
             if is_free(node) and is_free(other) and search.link(node, other, Grade.MATCHED, reason):
                 _pair_operands(search, node, other, reason)
+
+
+def idle_constants(search: Search) -> None:
+    """Pair constant values without users with those that new fusions without users give."""
+    search.evaluate()
+    ours = group_by_key(
+        ((name_after(search, node), node.token, origin(node)), node)
+        for node in search.before.open()
+        if node.constant and is_idle(node.instruction, node.frame.computation)
+    )
+    if not ours:
+        return
+    theirs = group_by_key(
+        ((holder.frame.computation.name, node.token, origin(node)), node)
+        for node in search.after.open()
+        if node.constant and (holder := _idle_holder(node)) is not None
+    )
+    for key, nodes in ours.items():
+        for node, other in pairs_in_order(search, nodes, theirs.get(key, ())):
+            reason = "the same operation on constants, in a fusion without users"
+            if search.link(node, other, Grade.MATCHED, reason):
+                _pair_operands(search, node, other, reason)
+
+
+def _idle_holder(node: Node) -> Node | None:
+    """Return the fusion without users of which a node is the result."""
+    holder = node.frame.caller
+    if holder is None or holder.instruction.opcode != "fusion" or not is_root(node):
+        return None
+    return holder if is_idle(holder.instruction, holder.frame.computation) else None
 
 
 def _is_constant_work(node: Node) -> bool:
