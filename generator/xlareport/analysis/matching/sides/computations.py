@@ -122,7 +122,7 @@ def correspond(
         pairs = {b: a for b, a in pairs.items() if a != second.name}
         pairs[first.name] = second.name
     shared = [
-        [name for name in side if other.by_name.get(name) is None and calls.transparent(name) > 1]
+        [name for name in side if other.by_name.get(name) is None and _goes_on(calls, name)]
         for side, other, calls in ((old, after, sites[0]), (new, before, sites[1]))
     ]
     pairs |= _same_contents(shared[0], shared[1], contents)
@@ -134,6 +134,16 @@ def correspond(
     once, unsteady = _opened(old, new, pairs, sites)
     cloned = only_cloned((before, after), sites, contents)
     return Correspondence(old, new, pairs, (once | unsteady) - cloned, unsteady - cloned)
+
+
+def _goes_on(calls: CallSites, name: str) -> bool:
+    """Return whether a computation may have another name on the other side.
+
+    One that a single fusion calls is compared by what it holds: fusions are made and merged.
+    """
+    count = calls.transparent(name)
+    sites = calls.by_callee.get(name, ())
+    return count > 1 or (count == 1 and sites[0][1].instruction.opcode == "call")
 
 
 def _opened(
