@@ -143,7 +143,7 @@ def _goes_on(calls: CallSites, name: str) -> bool:
     """
     count = calls.transparent(name)
     sites = calls.by_callee.get(name, ())
-    return count > 1 or (count == 1 and sites[0][1].instruction.opcode == "call")
+    return count > 1 or any(call.instruction.opcode == "call" for _, call in sites[:count])
 
 
 def _opened(
