@@ -229,3 +229,52 @@ ENTRY %main (a: f32[2,4,8]) -> f32[8,8] {
     assert pairing is not None
     assert pairing.relation is Relation.EXPANDED
     assert {place.instruction for place in pairing.after} == {"b", "c"}
+
+
+def test_what_others_read_too_is_no_part_of_an_expansion(read: Read) -> None:
+    shared = _APART.replace(
+        "ROOT %out = f32[8]{0} negate(%add.1)",
+        "%more = f32[8]{0} cosine(%pad.1)\n"
+        "  %out = f32[8]{0} negate(%add.1)\n  ROOT %all = f32[8]{0} multiply(%out, %more)",
+    )
+    pairing = match(read(_WHOLE), read(shared)).pairing_before(_at("concatenate.1"))
+    assert pairing is not None
+    assert {*pairing.after} == {_at(name) for name in ("pad.2", "add.1")}
+
+
+_SLICES = """
+HloModule m
+
+ENTRY %main (a: f32[64,16]) -> (f32[64,1], f32[64,1]) {
+  %a = f32[64,16]{1,0} parameter(0)
+  %neg = f32[64,16]{1,0} negate(%a), metadata={op_name="f/neg"}
+  %split.1 = f32[64,1]{1,0} slice(%neg), slice={[0:64], [8:9]}, metadata={op_name="f/split"}
+  %split.2 = f32[64,1]{1,0} slice(%neg), slice={[0:64], [9:10]}, metadata={op_name="f/split"}
+  %sin = f32[64,1]{1,0} sine(%split.1), metadata={op_name="f/sin"}
+  %cos = f32[64,1]{1,0} cosine(%split.2), metadata={op_name="f/cos"}
+  ROOT %both = (f32[64,1]{1,0}, f32[64,1]{1,0}) tuple(%sin, %cos)
+}
+"""
+_SHARES = """
+HloModule m
+
+ENTRY %main_spmd (a: f32[32,16]) -> (f32[32,1], f32[32,1]) {
+  %a.0 = f32[32,16]{1,0} parameter(0)
+  %neg.0 = f32[32,16]{1,0} negate(%a.0), metadata={op_name="f/neg"}
+  %part.1 = f32[32,1]{1,0} slice(%neg.0), slice={[0:32], [8:9]}, metadata={op_name="f/split"}
+  %sent = f32[32,1]{1,0} collective-permute(%part.1), metadata={op_name="f/split"}
+  %copy.1 = f32[32,1]{1,0} copy(%sent), metadata={op_name="f/split"}
+  %sin.0 = f32[32,1]{1,0} sine(%copy.1), metadata={op_name="f/sin"}
+  %part.2 = f32[32,1]{1,0} slice(%neg.0), slice={[0:32], [8:9]}, metadata={op_name="f/split"}
+  %cos.0 = f32[32,1]{1,0} cosine(%part.2), metadata={op_name="f/cos"}
+  ROOT %both.0 = (f32[32,1]{1,0}, f32[32,1]{1,0}) tuple(%sin.0, %cos.0)
+}
+"""
+
+
+def test_equal_slices_of_shares_are_no_copies_of_each_other(read: Read) -> None:
+    matching = match(read(_SLICES), read(_SHARES))
+    kinds = {pairing.relation for pairing in matching.pairings}
+    assert Relation.CLONED not in kinds
+    assert Relation.REMOVED not in kinds
+    assert matching.partner_after(_at("split.2")) == Place("main_spmd", "part.2")

@@ -145,7 +145,10 @@ class Additions:
         return fills and read is not None and now is not None and self._are_equal(read, now)
 
     def _find_source(self, node: Node) -> Node | None:
-        source, opcode = self._equal(node), node.instruction.opcode
+        opcode = node.instruction.opcode
+        if self._search.divided and opcode == "slice":
+            return None  # equal slices are parts of different slices of whole arrays
+        source = self._equal(node)
         if source is None or source.instruction.opcode != opcode:
             return None
         of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)

@@ -85,7 +85,7 @@ def _remove(pairing: Pairing, whole: Node) -> None:
 
 def _reason(nodes: Sequence[Node]) -> str:
     count = len({*map(place_of, nodes)})
-    return f"into {units.plural(count, 'instruction')}, which read nothing else"
+    return f"into {units.plural(count, 'instruction')}"
 
 
 def _by_node(

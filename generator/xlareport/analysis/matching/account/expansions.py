@@ -7,13 +7,13 @@ A sum over devices of another framework op than the result's is no part of it.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from xlareport.analysis.matching.account.word_halves import written
-from xlareport.analysis.matching.search.nodes import node_after, read_at, same_shape
+from xlareport.analysis.matching.search.nodes import is_root, node_after, read_at, same_shape
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.halves import is_done, is_start
-from xlareport.hlo.opcode_groups import PLAIN, REDUCING_COLLECTIVES
+from xlareport.hlo.opcode_groups import BOUNDARIES, PLAIN, REDUCING_COLLECTIVES
 
 _PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
@@ -129,7 +129,25 @@ def _parts(
         if len(waiting) > _MOST:
             return None
     own = [part for part in [*parts][1:] if not _is_of_another_op(part, result)]
-    return [*own, *_constants(search, parts, new)]
+    return _read_by_themselves(search, result, [*own, *_constants(search, parts, new)])
+
+
+def _read_by_themselves(search: Search, result: Node, parts: Sequence[Node]) -> list[Node]:
+    """Return the parts whose every user is the result or such a part; others serve more."""
+    own = {result, *parts}
+    waiting = [*parts]
+    for part in waiting:
+        users = [user for user, _ in search.after.users.get(part, ())]
+        users = [user for user in users if _is_reader(user)]
+        if part in own and part is not result and any(user not in own for user in users):
+            own.discard(part)
+            waiting += [operand for operand, _ in search.after.graph.operands(part)]
+    return [part for part in parts if part in own]
+
+
+def _is_reader(user: Node) -> bool:
+    """Return whether a user does more than hand its operand on within the computation."""
+    return user.instruction.opcode not in BOUNDARIES or is_root(user)
 
 
 def _is_of_another_op(part: Node, result: Node) -> bool:
