@@ -5127,6 +5127,7 @@ var xlareport = (() => {
   var PASSED = /* @__PURE__ */ new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast"]);
   var APPLIERS = /^(all-reduce|map|reduce|reduce-scatter|reduce-window|scatter|select-and-scatter|sort)(-start)?$/;
   var CALLERS = /* @__PURE__ */ new Set(["while", "conditional", "call"]);
+  var RUNNERS = /* @__PURE__ */ new Set([...CALLERS, "async-start"]);
   var InstructionFacts = class {
     /**
      * @param {Stored} stored
@@ -5220,12 +5221,12 @@ var xlareport = (() => {
     /**
      * @param {number} place
      * @param {number} levels of calls that are followed
-     * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional or call with those of what it calls
+     * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional, call or start with those of what it calls
      */
     counted(place2, levels = DEEPEST) {
       const { graph } = this;
       const { flops = null, bytes = null, stored = null, share = null } = this.figures[place2] ?? {};
-      const called3 = levels && CALLERS.has(graph.opcode(place2)) ? graph.calls(place2) : [];
+      const called3 = levels && RUNNERS.has(graph.opcode(place2)) ? graph.calls(place2) : [];
       const inner = called3.flatMap(([, computation]) => graph.members(computation)).map((member) => this.counted(member, levels - 1));
       const figures2 = { flops, bytes, stored, share };
       return inner.reduce(
