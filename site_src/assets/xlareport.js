@@ -5127,6 +5127,7 @@ var xlareport = (() => {
   var PASSED = /* @__PURE__ */ new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast"]);
   var APPLIERS = /^(all-reduce|map|reduce|reduce-scatter|reduce-window|scatter|select-and-scatter|sort)(-start)?$/;
   var CALLERS = /* @__PURE__ */ new Set(["while", "conditional", "call"]);
+  var RUNNERS = /* @__PURE__ */ new Set([...CALLERS, "async-start"]);
   var InstructionFacts = class {
     /**
      * @param {Stored} stored
@@ -5220,12 +5221,12 @@ var xlareport = (() => {
     /**
      * @param {number} place
      * @param {number} levels of calls that are followed
-     * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional or call with those of what it calls
+     * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional, call or start with those of what it calls
      */
     counted(place2, levels = DEEPEST) {
       const { graph } = this;
       const { flops = null, bytes = null, stored = null, share = null } = this.figures[place2] ?? {};
-      const called3 = levels && CALLERS.has(graph.opcode(place2)) ? graph.calls(place2) : [];
+      const called3 = levels && RUNNERS.has(graph.opcode(place2)) ? graph.calls(place2) : [];
       const inner = called3.flatMap(([, computation]) => graph.members(computation)).map((member) => this.counted(member, levels - 1));
       const figures2 = { flops, bytes, stored, share };
       return inner.reduce(
@@ -5756,6 +5757,363 @@ var xlareport = (() => {
     return ends;
   }
 
+  // src/search/few.js
+  var SHOWN3 = 5;
+  function* explained2(tables2) {
+    for (const [kind, words2] of Object.entries(tables2?.words ?? {})) {
+      for (const [name, meaning] of Object.entries(words2)) {
+        yield [
+          name,
+          () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) })
+        ];
+      }
+    }
+    for (const [synonym, term] of Object.entries(tables2?.synonyms ?? {})) {
+      yield [
+        synonym,
+        () => ({
+          text: term,
+          note: `${synonym}: ${tables2?.words.word[term]}`,
+          href: entryAddress(`word:${term}`).slice(root.length)
+        })
+      ];
+    }
+  }
+  function* topics(all) {
+    for (const [title2, href, words2] of all) {
+      const hit = () => ({ text: title2, note: words2.slice(0, SHOWN3).join(", "), href });
+      for (const word2 of [title2, ...words2]) yield [word2, hit];
+    }
+  }
+  function distinct(matches2) {
+    const seen = /* @__PURE__ */ new Set();
+    return matches2.filter((match) => {
+      const { href } = match.hit();
+      return !seen.has(href) && seen.add(href);
+    });
+  }
+  var shortFirst = (matches2) => [...matches2].sort((left, right) => (left.size ?? 0) - (right.size ?? 0));
+  var lastFirst = (matches2) => [
+    ...matches2.filter((match) => !match.gone),
+    ...matches2.filter((match) => match.gone)
+  ];
+  function filesFirst(matches2, query, key, listed3) {
+    if (matches2.length < 2 || matches2[0].rank === 0) return matches2;
+    const isHere2 = ({ hit }) => key !== "" && hit().text.startsWith(`${key}.`);
+    const here = matches2.filter(isHere2);
+    const others = matches2.filter((match) => !isHere2(match));
+    const all = { text: query, note: `all ${matches2.length} files with it`, href: listed3(query) };
+    const list2 = { rank: matches2[0].rank, hit: () => all };
+    return here.length === 1 ? [...here, list2, ...others] : [list2, ...here, ...others];
+  }
+  var OF_MODEL = /* @__PURE__ */ new Set(["params", "param", "parameters", "weights", "model", "batch_stats", "p"]);
+  var OF_OPTIMIZER = new Set(
+    "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
+      " "
+    )
+  );
+  var isOptimizers = (name) => OF_OPTIMIZER.has(holderOf(name));
+  var isModels = (name) => OF_MODEL.has(holderOf(name));
+  function holderOf(name) {
+    const words2 = name.includes("/") ? [] : name.split(/\W+/);
+    return words2.find((part2) => OF_MODEL.has(part2) || OF_OPTIMIZER.has(part2)) ?? "";
+  }
+  function partsBelow(name) {
+    const parts = name.includes("/") ? [] : name.split(/[^\w-]+/).slice(1);
+    return parts.filter((part2) => /\D/.test(part2)).reverse();
+  }
+  var rootOf = (name) => name.includes("/") ? "" : /^(\w+)[[.]/.exec(name)?.[1] ?? "";
+  var modelFirst = (matches2) => [...matches2].sort((left, right) => place(left) - place(right));
+  var place = ({ models, optimizers }) => models ? 0 : optimizers ? 2 : 1;
+  var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
+  var OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
+  var backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : void 0);
+  function* ofBackends(entries, backends, query) {
+    const asked2 = backendOf(query.trim().toLowerCase().replace(/^-*/, ""));
+    for (const entry of entries) {
+      const backend = backendOf(entry[0]);
+      if (!backend || !backends.length || backend === asked2 || backends.includes(backend)) yield entry;
+    }
+  }
+
+  // src/search/index.js
+  var RANKS = 4;
+  var LIKE = 2;
+  var NAMED2 = /* @__PURE__ */ new Set(["instruction", "computation"]);
+  function rank(value, query) {
+    let at = value.indexOf(query);
+    if (at < 0) return -1;
+    if (at === 0) return value.length === query.length ? 0 : 1;
+    for (; at > 0; at = value.indexOf(query, at + 1)) {
+      if (!/[a-z0-9]/.test(value[at - 1])) return 2;
+    }
+    return 3;
+  }
+  function ranker(query) {
+    const parts = query.split(/\s+/);
+    if (parts.length === 1) return (value) => rank(value, query);
+    return (value) => {
+      const whole2 = rank(value, query);
+      return whole2 < 0 && parts.every((part2) => value.includes(part2)) ? RANKS - 1 : whole2;
+    };
+  }
+  function unpacked({ values: values3, stems = [], counts = [], numbers = [] }) {
+    if (values3) return values3;
+    const names2 = [];
+    for (const [place2, stem] of stems.entries()) {
+      let number = -2;
+      for (let left = counts[place2]; left > 0; left -= 1) {
+        number += numbers[names2.length];
+        names2.push(number < 0 ? stem : `${stem}.${number}`);
+      }
+    }
+    return names2;
+  }
+  var ModuleIndex = class {
+    /**
+     * @param {Module} module
+     * @param {import("../../types/payloads").ModuleSearch} value the payload
+     * @param {boolean} several whether the report has other modules
+     */
+    constructor(module, value, several) {
+      this.module = module;
+      this.where = several ? `, in ${module.name}` : "";
+      this.value = value;
+      this.last = value.stages.length - 1;
+      this.kinds = /* @__PURE__ */ new Map();
+      for (const [kind, packed] of Object.entries(value.kinds)) {
+        const values3 = unpacked(packed);
+        this.kinds.set(kind, { values: values3, lower: values3.map((name) => name.toLowerCase()) });
+      }
+      this.knownPlain = void 0;
+      this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
+    }
+    /** @param {string} kind @param {number} place */
+    span(kind, place2) {
+      return this.value.spans[this.value.kinds[kind].spans[place2]];
+    }
+    /** @param {string} kind @param {number} place @returns {Hit} */
+    hit(kind, place2) {
+      const text = (
+        /** @type {{values: string[]}} */
+        this.kinds.get(kind).values[place2]
+      );
+      const [first, last] = this.span(kind, place2);
+      const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place2] ?? -1]}, ` : "";
+      const phase = kind === "op_name" ? phaseOf(text) : "";
+      const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
+      return {
+        text: NAMED2.has(kind) ? `%${text}` : text,
+        note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
+        href: this.address(kind, text, first, last)
+      };
+    }
+    /** @param {string} operation @returns {string[]} the opcodes of other names that are forms of it */
+    forms(operation) {
+      return Object.hasOwn(this.value.forms, operation) ? this.value.forms[operation] : [];
+    }
+    /** @param {number} first @param {number} last the numbers of snapshots */
+    lifetime(first, last) {
+      const label = (place2) => this.value.stages[place2][2];
+      if (first === 0 && last === this.last) return "from the first snapshot to the last";
+      if (last === this.last) return `since ${label(first)}`;
+      if (first === last) return `only in ${label(first)}`;
+      return first === 0 ? `last in ${label(last)}` : `${label(first)} to ${label(last)}`;
+    }
+    /** @param {string} kind @param {string} text @param {number} first @param {number} last the numbers of snapshots */
+    address(kind, text, first, last) {
+      const [stage, , , hasText] = this.value.stages[last];
+      const slug = this.module.slug;
+      const isFinal = last === this.last;
+      if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
+      if (kind === "instruction" && isFinal) return modulePage(slug, "", placeOf({ node: text }));
+      const isHistoric = this.module.changed && (first === 0 || isFinal);
+      if (kind === "op_name" && isHistoric) return modulePage(slug, "", placeOf({ op: text }));
+      if (isFinal && (kind === "opcode" || kind === "source")) {
+        const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
+        return listedInstructions(slug, shown);
+      }
+      if (!hasText) return modulePage(slug, "steps", placeOf({ step: stage }));
+      if (NAMED2.has(kind)) return modulePage(slug, "texts", placeOf({ text: stage, name: text }));
+      const wanted2 = kind === "opcode" && !this.forms(text).length ? `${text}(` : text;
+      return modulePage(slug, "texts", placeOf(kind === "source" ? { text: stage } : { text: stage, find: wanted2 }));
+    }
+    /** @param {string} name of an instruction @returns {Hit | null} where the text of the last snapshot that has it is, if there is one */
+    textOf(name) {
+      const place2 = this.kinds.get("instruction")?.values.indexOf(name) ?? -1;
+      if (place2 < 0) return null;
+      const [first, last] = this.span("instruction", place2);
+      const [stage, , , hasText] = this.value.stages[last];
+      if (!hasText) return null;
+      const href = modulePage(this.module.slug, "texts", placeOf({ text: stage, name }));
+      return { text: `%${name}`, note: this.lifetime(first, last), href };
+    }
+    /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
+    *find(kind, ranked) {
+      const lower = this.kinds.get(kind)?.lower ?? [];
+      for (let place2 = 0; place2 < lower.length; place2 += 1) {
+        const plain = ranked(lower[place2]);
+        const score = plain < 0 && kind === "op_name" ? this.rankPlain(place2, ranked) : plain;
+        const merged = kind === "op_name" && score > 0 && isMerged(lower[place2]);
+        const gone = merged || NAMED2.has(kind) && this.span(kind, place2)?.[1] !== this.last;
+        const size = lower[place2].length;
+        const whose = kind === "op_name" && { models: isModels(lower[place2]), optimizers: isOptimizers(lower[place2]) };
+        const parts = kind === "op_name" ? partsBelow(lower[place2]) : [];
+        const at = parts.findIndex((name) => ranked(name) === 0);
+        const root2 = kind === "op_name" && ranked(rootOf(lower[place2])) === 0;
+        if (score >= 0) {
+          const quality = at >= 0 ? Math.min(at, 1) : merged ? RANKS - 1 : score;
+          yield { rank: quality, gone, part: at >= 0, root: root2, ...whose, size, hit: () => this.hit(kind, place2) };
+        }
+      }
+    }
+    /** @returns {string[][]} the forms of op_names without transformations, in lower case */
+    plain() {
+      this.knownPlain ??= (this.kinds.get("op_name")?.lower ?? []).map(plainPaths);
+      return this.knownPlain;
+    }
+    /**
+     * @param {number} place of an op_name
+     * @param {(value: string) => number} ranked
+     * @returns {number} the rank of what it is without transformations, never as the same; -1 for none
+     */
+    rankPlain(place2, ranked) {
+      const forms = this.plain()[place2];
+      const ranks2 = forms.map(ranked).filter((quality) => quality >= 0);
+      return ranks2.length ? Math.max(1, Math.min(...ranks2)) : -1;
+    }
+    /**
+     * @param {string} scope in lower case: `layer_3/mlp`
+     * @returns {number[]} the places of the op_names below it
+     */
+    below(scope) {
+      const lower = this.kinds.get("op_name")?.lower ?? [];
+      const inside = `/${scope.replace(/\/$/, "")}/`;
+      const isBelow = (name) => `/${name}`.includes(inside);
+      return [...lower.keys()].filter((place2) => [lower[place2], ...this.plain()[place2]].some(isBelow));
+    }
+    /** @param {string} scope in lower case @returns {number[]} the op_names below it that the last snapshot has */
+    finalBelow(scope) {
+      return this.below(scope).filter((place2) => this.span("op_name", place2)[1] === this.last);
+    }
+    /**
+     * @param {string} word in lower case
+     * @returns {string[]} the scopes of the last snapshot with the word in their names: `lm_loss` of `loss`, else
+     * `layernorm` of `norm`; those of most op_names first
+     */
+    scopesWith(word2) {
+      const counts = /* @__PURE__ */ new Map();
+      const whole2 = /* @__PURE__ */ new Set();
+      const lower = this.kinds.get("op_name")?.lower ?? [];
+      for (const [place2, name] of lower.entries()) {
+        if (!name.includes(word2) || this.span("op_name", place2)[1] !== this.last) continue;
+        const levels = (this.plain()[place2][0] ?? name).split("/").slice(0, -1);
+        for (const level of new Set(levels)) {
+          if (level.split(/[\W_]+/).includes(word2)) whole2.add(level);
+          if (level.includes(word2)) counts.set(level, (counts.get(level) ?? 0) + 1);
+        }
+      }
+      const all = [...counts].filter(([level]) => !whole2.size || whole2.has(level));
+      const most = all.sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
+      return most.slice(0, LIKE).map(([level]) => level);
+    }
+    /**
+     * @param {string} scope in lower case
+     * @returns {Generator<Found>} its time and its instructions, where the last snapshot has it; else those of scopes with
+     * the word in their names
+     */
+    *scope(scope) {
+      const final = this.finalBelow(scope);
+      if (final.length) yield* this.scopeHits(scope, final, 0);
+      else for (const level of this.scopesWith(scope)) yield* this.scopeHits(level, this.finalBelow(level), 1);
+    }
+    /**
+     * @param {string} scope in lower case
+     * @param {number[]} final the op_names below it
+     * @param {number} quality the rank
+     * @returns {Generator<Found>}
+     */
+    *scopeHits(scope, final, quality) {
+      const values3 = this.kinds.get("op_name")?.values ?? [];
+      const text = written(values3[final[0]], scope.replace(/\/$/, ""));
+      const words2 = text.split("/");
+      const isListed = final.some((place2) => words2.every((word2) => outerLevels(values3[place2]).includes(word2)));
+      const count = format.plural(final.length, "op_name");
+      const { slug } = this.module;
+      const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
+      const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words2.join(" ")) };
+      for (const hit of isListed ? [time, all] : [all]) yield { rank: quality, hit: () => hit };
+    }
+    /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
+    *stages(ranked) {
+      for (const [place2, label] of this.labels.entries()) {
+        const quality = ranked(label);
+        if (quality >= 0) yield { rank: Math.max(1, quality), hit: () => this.stage(place2, "a snapshot") };
+      }
+    }
+    /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
+    stage(place2, note2) {
+      const [key, label] = this.value.stages[place2];
+      return {
+        text: label,
+        note: `${note2}${this.where}`,
+        href: modulePage(this.module.slug, "steps", placeOf({ step: key }))
+      };
+    }
+    /** @param {string} opcode or an operation @returns {Hit[]} the steps that touched it, in any form but its end */
+    touchedOpcode(opcode) {
+      const started = this.forms(opcode).filter((form) => form === `${opcode}-start`);
+      return this.value.steps.flatMap(([place2, touched]) => {
+        const [added, removed, changed] = sum(
+          [opcode, ...started].filter((form) => Object.hasOwn(touched, form)).map((form) => touched[form])
+        );
+        const changes = [
+          added && `${format.count(added)} added`,
+          removed && `${format.count(removed)} removed`,
+          changed && `${format.count(changed)} changed`
+        ];
+        return added || removed || changed ? [this.stage(place2, changes.filter(Boolean).join(", "))] : [];
+      });
+    }
+    /** @param {string} name of an instruction, in lower case @returns {Hit[]} the steps that touched it */
+    touchedName(name) {
+      const place2 = this.kinds.get("instruction")?.lower.indexOf(name) ?? -1;
+      if (place2 < 0) return [];
+      return this.value.steps.flatMap(([step, , ...lists]) => {
+        const changes = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place2));
+        return changes.length ? [this.stage(step, `%${name} ${changes.join(", ")}`)] : [];
+      });
+    }
+  };
+  function written(opName, scope) {
+    const form = [opName, ...plainPaths(opName)].find((name) => `/${name.toLowerCase()}/`.includes(`/${scope}/`)) ?? scope;
+    const at = `/${form.toLowerCase()}/`.indexOf(`/${scope}/`);
+    return form.slice(at, at + scope.length);
+  }
+  var sum = (counts) => [0, 1, 2].map((what) => counts.reduce((total, count) => total + count[what], 0));
+  function holds(distances, wanted2) {
+    let at = 0;
+    for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
+    return false;
+  }
+  var isHere = ({ slug }) => `${location.pathname}.`.includes(`/m/${encodeURIComponent(slug)}.`);
+  var loadModuleIndex = async (module, several) => new ModuleIndex(
+    module,
+    await /** @type {Promise<Payload<"m/x/search">>} */
+    load(`m/${module.slug}/search`),
+    several
+  );
+
+  // src/history/on_the_way.js
+  async function textOnTheWay(key, name) {
+    const slug = key.replace(/^m\/(.*)\/history$/, "$1");
+    const module = { slug, name: "", key: "", role: "", order: 0, read: true, changed: true };
+    const hit = (await loadModuleIndex(module, false).catch(() => null))?.textOf(name);
+    if (!hit) return null;
+    const words2 = `Neither the first snapshot nor the last has it, and its history is not here: ${hit.note}. `;
+    return [element("p.xr-empty", null, words2, element("a", { href: insideReport(hit.href) }, "Its text"))];
+  }
+
   // src/history/history.js
   var FOUND = 30;
   var Histories = class {
@@ -5913,7 +6271,9 @@ var xlareport = (() => {
         const numbers = this.numbers(index, name, op);
         const part2 = name ? facts2?.part(name.replace(/^%/, "")) : null;
         if (part2) body.append(part2);
-        body.append(...op && !numbers.length ? await this.unlisted(index, op) : await this.answer(index, numbers));
+        const others = name && !numbers.length && !part2 ? await textOnTheWay(this.key, name.replace(/^%/, "")) : null;
+        const unlisted = op && !numbers.length;
+        body.append(...others ?? (unlisted ? await this.unlisted(index, op) : await this.answer(index, numbers)));
         if (op && numbers.length) body.append(...await this.untraced(index, op, numbers[0]));
       } catch (error) {
         body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
@@ -6111,7 +6471,7 @@ var xlareport = (() => {
 
   // src/memory/living.js
   var [LEFT, RIGHT, WIDTH] = [64, 8, 760];
-  var SHOWN3 = 20;
+  var SHOWN4 = 20;
   function livingAt(rows2, position) {
     const living = rows2.filter(([, , , start, end]) => start <= position && position <= end);
     return { living, bytes: living.reduce((sum2, row4) => sum2 + row4[1], 0) };
@@ -6134,9 +6494,9 @@ var xlareport = (() => {
     const show5 = () => {
       const position = Number(slider.value);
       const { living, bytes } = livingAt(rows2, position);
-      const more = living.length > SHOWN3 ? `; the largest ${SHOWN3} are listed` : "";
+      const more = living.length > SHOWN4 ? `; the largest ${SHOWN4} are listed` : "";
       said.textContent = `Position ${format.count(position)}: ${format.plural(living.length, "value")}, ${format.bytes(bytes)} in total${more}. Values that share memory are added.`;
-      body.replaceChildren(...living.slice(0, SHOWN3).map(line2));
+      body.replaceChildren(...living.slice(0, SHOWN4).map(line2));
     };
     slider.addEventListener("input", show5);
     const chart = host.querySelector("svg");
@@ -6331,7 +6691,7 @@ var xlareport = (() => {
   var STEP2 = 1.5;
   var MOST4 = 1e5;
   var STILL2 = 4;
-  var NAMED2 = 5;
+  var NAMED3 = 5;
   var MODES = (
     /** @type {Record<string, string>} */
     { opcode: "opcode category", scope: "scope" }
@@ -6406,7 +6766,7 @@ var xlareport = (() => {
     /** Numbers the slowest instructions of the run, and names them below it. */
     name() {
       const alone = this.step.bars.filter(([, , , , count]) => count === 1);
-      const first = alone.sort(([, , left], [, , right]) => right - left).slice(0, NAMED2);
+      const first = alone.sort(([, , left], [, , right]) => right - left).slice(0, NAMED3);
       this.ranks = new Map(first.map((bar, place2) => [bar, place2 + 1]));
       const named2 = first.map(([, , length, place2], at) => {
         const href = this.address(place2);
@@ -6660,341 +7020,6 @@ var xlareport = (() => {
     else host.append(element("p", null, "The trace has too many events to keep those of a whole run."));
   }
 
-  // src/search/few.js
-  var SHOWN4 = 5;
-  function* explained2(tables2) {
-    for (const [kind, words2] of Object.entries(tables2?.words ?? {})) {
-      for (const [name, meaning] of Object.entries(words2)) {
-        yield [
-          name,
-          () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) })
-        ];
-      }
-    }
-    for (const [synonym, term] of Object.entries(tables2?.synonyms ?? {})) {
-      yield [
-        synonym,
-        () => ({
-          text: term,
-          note: `${synonym}: ${tables2?.words.word[term]}`,
-          href: entryAddress(`word:${term}`).slice(root.length)
-        })
-      ];
-    }
-  }
-  function* topics(all) {
-    for (const [title2, href, words2] of all) {
-      const hit = () => ({ text: title2, note: words2.slice(0, SHOWN4).join(", "), href });
-      for (const word2 of [title2, ...words2]) yield [word2, hit];
-    }
-  }
-  function distinct(matches2) {
-    const seen = /* @__PURE__ */ new Set();
-    return matches2.filter((match) => {
-      const { href } = match.hit();
-      return !seen.has(href) && seen.add(href);
-    });
-  }
-  var shortFirst = (matches2) => [...matches2].sort((left, right) => (left.size ?? 0) - (right.size ?? 0));
-  var lastFirst = (matches2) => [
-    ...matches2.filter((match) => !match.gone),
-    ...matches2.filter((match) => match.gone)
-  ];
-  function filesFirst(matches2, query, key, listed3) {
-    if (matches2.length < 2 || matches2[0].rank === 0) return matches2;
-    const isHere2 = ({ hit }) => key !== "" && hit().text.startsWith(`${key}.`);
-    const here = matches2.filter(isHere2);
-    const others = matches2.filter((match) => !isHere2(match));
-    const all = { text: query, note: `all ${matches2.length} files with it`, href: listed3(query) };
-    const list2 = { rank: matches2[0].rank, hit: () => all };
-    return here.length === 1 ? [...here, list2, ...others] : [list2, ...here, ...others];
-  }
-  var OF_MODEL = /* @__PURE__ */ new Set(["params", "param", "parameters", "weights", "model", "batch_stats", "p"]);
-  var OF_OPTIMIZER = new Set(
-    "opt opt_state optimizer optimizer_state mu nu m v mean variance average momentum moment exp_avg exp_avg_sq".split(
-      " "
-    )
-  );
-  var isOptimizers = (name) => OF_OPTIMIZER.has(holderOf(name));
-  var isModels = (name) => OF_MODEL.has(holderOf(name));
-  function holderOf(name) {
-    const words2 = name.includes("/") ? [] : name.split(/\W+/);
-    return words2.find((part2) => OF_MODEL.has(part2) || OF_OPTIMIZER.has(part2)) ?? "";
-  }
-  function partsBelow(name) {
-    const parts = name.includes("/") ? [] : name.split(/[^\w-]+/).slice(1);
-    return parts.filter((part2) => /\D/.test(part2)).reverse();
-  }
-  var modelFirst = (matches2) => [...matches2].sort((left, right) => place(left) - place(right));
-  var place = ({ models, optimizers }) => models ? 0 : optimizers ? 2 : 1;
-  var OF_BACKEND = /^xla_(cpu|gpu|tpu)_/;
-  var OF_TPU = /^xla_(?:jf|gf|vf|zf|sc|sparse_core|mosaic|msa)_/;
-  var backendOf = (flag) => OF_BACKEND.exec(flag)?.[1] ?? (OF_TPU.test(flag) ? "tpu" : void 0);
-  function* ofBackends(entries, backends, query) {
-    const asked2 = backendOf(query.trim().toLowerCase().replace(/^-*/, ""));
-    for (const entry of entries) {
-      const backend = backendOf(entry[0]);
-      if (!backend || !backends.length || backend === asked2 || backends.includes(backend)) yield entry;
-    }
-  }
-
-  // src/search/index.js
-  var RANKS = 4;
-  var LIKE = 2;
-  var NAMED3 = /* @__PURE__ */ new Set(["instruction", "computation"]);
-  function rank(value, query) {
-    let at = value.indexOf(query);
-    if (at < 0) return -1;
-    if (at === 0) return value.length === query.length ? 0 : 1;
-    for (; at > 0; at = value.indexOf(query, at + 1)) {
-      if (!/[a-z0-9]/.test(value[at - 1])) return 2;
-    }
-    return 3;
-  }
-  function ranker(query) {
-    const parts = query.split(/\s+/);
-    if (parts.length === 1) return (value) => rank(value, query);
-    return (value) => {
-      const whole2 = rank(value, query);
-      return whole2 < 0 && parts.every((part2) => value.includes(part2)) ? RANKS - 1 : whole2;
-    };
-  }
-  function unpacked({ values: values3, stems = [], counts = [], numbers = [] }) {
-    if (values3) return values3;
-    const names2 = [];
-    for (const [place2, stem] of stems.entries()) {
-      let number = -2;
-      for (let left = counts[place2]; left > 0; left -= 1) {
-        number += numbers[names2.length];
-        names2.push(number < 0 ? stem : `${stem}.${number}`);
-      }
-    }
-    return names2;
-  }
-  var ModuleIndex = class {
-    /**
-     * @param {Module} module
-     * @param {import("../../types/payloads").ModuleSearch} value the payload
-     * @param {boolean} several whether the report has other modules
-     */
-    constructor(module, value, several) {
-      this.module = module;
-      this.where = several ? `, in ${module.name}` : "";
-      this.value = value;
-      this.last = value.stages.length - 1;
-      this.kinds = /* @__PURE__ */ new Map();
-      for (const [kind, packed] of Object.entries(value.kinds)) {
-        const values3 = unpacked(packed);
-        this.kinds.set(kind, { values: values3, lower: values3.map((name) => name.toLowerCase()) });
-      }
-      this.knownPlain = void 0;
-      this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
-    }
-    /** @param {string} kind @param {number} place */
-    span(kind, place2) {
-      return this.value.spans[this.value.kinds[kind].spans[place2]];
-    }
-    /** @param {string} kind @param {number} place @returns {Hit} */
-    hit(kind, place2) {
-      const text = (
-        /** @type {{values: string[]}} */
-        this.kinds.get(kind).values[place2]
-      );
-      const [first, last] = this.span(kind, place2);
-      const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place2] ?? -1]}, ` : "";
-      const phase = kind === "op_name" ? phaseOf(text) : "";
-      const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
-      return {
-        text: NAMED3.has(kind) ? `%${text}` : text,
-        note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
-        href: this.address(kind, text, first, last)
-      };
-    }
-    /** @param {string} operation @returns {string[]} the opcodes of other names that are forms of it */
-    forms(operation) {
-      return Object.hasOwn(this.value.forms, operation) ? this.value.forms[operation] : [];
-    }
-    /** @param {number} first @param {number} last the numbers of snapshots */
-    lifetime(first, last) {
-      const label = (place2) => this.value.stages[place2][2];
-      if (first === 0 && last === this.last) return "from the first snapshot to the last";
-      if (last === this.last) return `since ${label(first)}`;
-      if (first === last) return `only in ${label(first)}`;
-      return first === 0 ? `last in ${label(last)}` : `${label(first)} to ${label(last)}`;
-    }
-    /** @param {string} kind @param {string} text @param {number} first @param {number} last the numbers of snapshots */
-    address(kind, text, first, last) {
-      const [stage, , , hasText] = this.value.stages[last];
-      const slug = this.module.slug;
-      const isFinal = last === this.last;
-      if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
-      if (kind === "instruction" && isFinal) return modulePage(slug, "", placeOf({ node: text }));
-      const isHistoric = this.module.changed && (first === 0 || isFinal);
-      if (kind === "op_name" && isHistoric) return modulePage(slug, "", placeOf({ op: text }));
-      if (isFinal && (kind === "opcode" || kind === "source")) {
-        const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
-        return listedInstructions(slug, shown);
-      }
-      if (!hasText) return modulePage(slug, "steps", placeOf({ step: stage }));
-      if (NAMED3.has(kind)) return modulePage(slug, "texts", placeOf({ text: stage, name: text }));
-      const wanted2 = kind === "opcode" && !this.forms(text).length ? `${text}(` : text;
-      return modulePage(slug, "texts", placeOf(kind === "source" ? { text: stage } : { text: stage, find: wanted2 }));
-    }
-    /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
-    *find(kind, ranked) {
-      const lower = this.kinds.get(kind)?.lower ?? [];
-      for (let place2 = 0; place2 < lower.length; place2 += 1) {
-        const plain = ranked(lower[place2]);
-        const score = plain < 0 && kind === "op_name" ? this.rankPlain(place2, ranked) : plain;
-        const merged = kind === "op_name" && score > 0 && isMerged(lower[place2]);
-        const gone = merged || NAMED3.has(kind) && this.span(kind, place2)?.[1] !== this.last;
-        const size = lower[place2].length;
-        const whose = kind === "op_name" && { models: isModels(lower[place2]), optimizers: isOptimizers(lower[place2]) };
-        const parts = kind === "op_name" ? partsBelow(lower[place2]) : [];
-        const at = parts.findIndex((name) => ranked(name) === 0);
-        if (score >= 0) {
-          const quality = at >= 0 ? Math.min(at, 1) : merged ? RANKS - 1 : score;
-          yield { rank: quality, gone, part: at >= 0, ...whose, size, hit: () => this.hit(kind, place2) };
-        }
-      }
-    }
-    /** @returns {string[][]} the forms of op_names without transformations, in lower case */
-    plain() {
-      this.knownPlain ??= (this.kinds.get("op_name")?.lower ?? []).map(plainPaths);
-      return this.knownPlain;
-    }
-    /**
-     * @param {number} place of an op_name
-     * @param {(value: string) => number} ranked
-     * @returns {number} the rank of what it is without transformations, never as the same; -1 for none
-     */
-    rankPlain(place2, ranked) {
-      const forms = this.plain()[place2];
-      const ranks2 = forms.map(ranked).filter((quality) => quality >= 0);
-      return ranks2.length ? Math.max(1, Math.min(...ranks2)) : -1;
-    }
-    /**
-     * @param {string} scope in lower case: `layer_3/mlp`
-     * @returns {number[]} the places of the op_names below it
-     */
-    below(scope) {
-      const lower = this.kinds.get("op_name")?.lower ?? [];
-      const inside = `/${scope.replace(/\/$/, "")}/`;
-      const isBelow = (name) => `/${name}`.includes(inside);
-      return [...lower.keys()].filter((place2) => [lower[place2], ...this.plain()[place2]].some(isBelow));
-    }
-    /** @param {string} scope in lower case @returns {number[]} the op_names below it that the last snapshot has */
-    finalBelow(scope) {
-      return this.below(scope).filter((place2) => this.span("op_name", place2)[1] === this.last);
-    }
-    /**
-     * @param {string} word in lower case
-     * @returns {string[]} the scopes of the last snapshot with the word in their names: `lm_loss` of `loss`, else
-     * `layernorm` of `norm`; those of most op_names first
-     */
-    scopesWith(word2) {
-      const counts = /* @__PURE__ */ new Map();
-      const whole2 = /* @__PURE__ */ new Set();
-      const lower = this.kinds.get("op_name")?.lower ?? [];
-      for (const [place2, name] of lower.entries()) {
-        if (!name.includes(word2) || this.span("op_name", place2)[1] !== this.last) continue;
-        const levels = (this.plain()[place2][0] ?? name).split("/").slice(0, -1);
-        for (const level of new Set(levels)) {
-          if (level.split(/[\W_]+/).includes(word2)) whole2.add(level);
-          if (level.includes(word2)) counts.set(level, (counts.get(level) ?? 0) + 1);
-        }
-      }
-      const all = [...counts].filter(([level]) => !whole2.size || whole2.has(level));
-      const most = all.sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
-      return most.slice(0, LIKE).map(([level]) => level);
-    }
-    /**
-     * @param {string} scope in lower case
-     * @returns {Generator<Found>} its time and its instructions, where the last snapshot has it; else those of scopes with
-     * the word in their names
-     */
-    *scope(scope) {
-      const final = this.finalBelow(scope);
-      if (final.length) yield* this.scopeHits(scope, final, 0);
-      else for (const level of this.scopesWith(scope)) yield* this.scopeHits(level, this.finalBelow(level), 1);
-    }
-    /**
-     * @param {string} scope in lower case
-     * @param {number[]} final the op_names below it
-     * @param {number} quality the rank
-     * @returns {Generator<Found>}
-     */
-    *scopeHits(scope, final, quality) {
-      const values3 = this.kinds.get("op_name")?.values ?? [];
-      const text = written(values3[final[0]], scope.replace(/\/$/, ""));
-      const words2 = text.split("/");
-      const isListed = final.some((place2) => words2.every((word2) => outerLevels(values3[place2]).includes(word2)));
-      const count = format.plural(final.length, "op_name");
-      const { slug } = this.module;
-      const time = { text, note: `${count}: time${this.where}`, href: listedScopes(slug, words2.join(" ")) };
-      const all = { text, note: `${count}: instructions${this.where}`, href: listedInstructions(slug, words2.join(" ")) };
-      for (const hit of isListed ? [time, all] : [all]) yield { rank: quality, hit: () => hit };
-    }
-    /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
-    *stages(ranked) {
-      for (const [place2, label] of this.labels.entries()) {
-        const quality = ranked(label);
-        if (quality >= 0) yield { rank: Math.max(1, quality), hit: () => this.stage(place2, "a snapshot") };
-      }
-    }
-    /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
-    stage(place2, note2) {
-      const [key, label] = this.value.stages[place2];
-      return {
-        text: label,
-        note: `${note2}${this.where}`,
-        href: modulePage(this.module.slug, "steps", placeOf({ step: key }))
-      };
-    }
-    /** @param {string} opcode or an operation @returns {Hit[]} the steps that touched it, in any form but its end */
-    touchedOpcode(opcode) {
-      const started = this.forms(opcode).filter((form) => form === `${opcode}-start`);
-      return this.value.steps.flatMap(([place2, touched]) => {
-        const [added, removed, changed] = sum(
-          [opcode, ...started].filter((form) => Object.hasOwn(touched, form)).map((form) => touched[form])
-        );
-        const changes = [
-          added && `${format.count(added)} added`,
-          removed && `${format.count(removed)} removed`,
-          changed && `${format.count(changed)} changed`
-        ];
-        return added || removed || changed ? [this.stage(place2, changes.filter(Boolean).join(", "))] : [];
-      });
-    }
-    /** @param {string} name of an instruction, in lower case @returns {Hit[]} the steps that touched it */
-    touchedName(name) {
-      const place2 = this.kinds.get("instruction")?.lower.indexOf(name) ?? -1;
-      if (place2 < 0) return [];
-      return this.value.steps.flatMap(([step, , ...lists]) => {
-        const changes = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place2));
-        return changes.length ? [this.stage(step, `%${name} ${changes.join(", ")}`)] : [];
-      });
-    }
-  };
-  function written(opName, scope) {
-    const form = [opName, ...plainPaths(opName)].find((name) => `/${name.toLowerCase()}/`.includes(`/${scope}/`)) ?? scope;
-    const at = `/${form.toLowerCase()}/`.indexOf(`/${scope}/`);
-    return form.slice(at, at + scope.length);
-  }
-  var sum = (counts) => [0, 1, 2].map((what) => counts.reduce((total, count) => total + count[what], 0));
-  function holds(distances, wanted2) {
-    let at = 0;
-    for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
-    return false;
-  }
-  var isHere = ({ slug }) => `${location.pathname}.`.includes(`/m/${encodeURIComponent(slug)}.`);
-  var loadModuleIndex = async (module, several) => new ModuleIndex(
-    module,
-    await /** @type {Promise<Payload<"m/x/search">>} */
-    load(`m/${module.slug}/search`),
-    several
-  );
-
   // src/search/pages.js
   var LONGEST5 = 120;
   var BEFORE = 30;
@@ -7061,6 +7086,7 @@ var xlareport = (() => {
   var EXACT = /* @__PURE__ */ new Set(["module", "instruction", "opcode", "op_name"]);
   var GONE = 2.5;
   var IN_SCOPE = 0.5;
+  var OF_ROOT = 0.4;
   var SHORTEST = 2;
   var LOOKED_AT = 50;
   var hasName = ({ kind, matches: matches2 }, query) => OWN.has(kind) && matches2.slice(0, LOOKED_AT).some((match) => {
@@ -7083,25 +7109,32 @@ var xlareport = (() => {
     const isExact = groups.some((group) => EXACT.has(group.kind) && group.best === 0);
     const isArgument = op_name?.matches.some(({ part: part2 }) => part2) ?? false;
     if (op_name && isArgument && !groups.some(isSame)) op_name.best = -1;
+    const isRoot = op_name?.matches.some(({ root: root2 }) => root2) ?? false;
+    if (op_name && isRoot) op_name.best = Math.min(op_name.best, OF_ROOT);
     if (scope?.best === 1 && query.length > SHORTEST) scope.best = IN_SCOPE;
     if (scope?.best === 0 && !isExact) scope.best = -1;
-    const isOwn = () => isArgument || scope?.best === IN_SCOPE || groups.some((group) => hasName(group, query));
+    const isOwn = () => isArgument || isRoot || scope?.best === IN_SCOPE || groups.some((group) => hasName(group, query));
     if (word2?.best === 0 && isOwn()) word2.best = 1;
   }
 
   // src/search/row.js
-  function row3({ text, note: note2, href }, exact) {
+  function row3({ text, note: note2, href }, exact, inner = false) {
     return element(
       "li",
       null,
       element(
         "a",
-        { href: insideReport(href), "data-exact": exact && "yes" },
+        { href: insideReport(href), "data-exact": exact && "yes", "data-inner": inner && "yes" },
         element("code", null, text),
         " ",
         element("span.xr-muted", null, note2)
       )
     );
+  }
+  function openBest(links) {
+    const best = links.find((link2) => link2.dataset.exact) ?? links[0];
+    if (best?.dataset.inner) best.focus();
+    else best?.click();
   }
 
   // src/search/search.js
@@ -7369,7 +7402,7 @@ var xlareport = (() => {
     drawn({ kind, title: title2, matches: matches2, count, best }) {
       const scope = kind === "op_name" && this.below > 1;
       const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN5);
-      const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0 && best < 1));
+      const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0 && best < 1, match.rank === RANKS - 1));
       const hidden = matches2.length - rows2.length;
       const more = hidden > 0 && element(
         "button.xr-button",
@@ -7399,13 +7432,6 @@ var xlareport = (() => {
       const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
       if (target2 === this.dialog || target2.closest("a") && !elsewhere) this.dialog.close();
     }
-    /**
-     * Opens the first result that is what was typed, else the first of all.
-     * @param {HTMLAnchorElement[]} links the best first
-     */
-    openBest(links) {
-      (links.find((link2) => link2.dataset.exact) ?? links[0])?.click();
-    }
     /** @param {KeyboardEvent} event */
     press(event) {
       const links = [...this.results.querySelectorAll("a")];
@@ -7415,7 +7441,7 @@ var xlareport = (() => {
       );
       if (event.key === "Enter" && event.target === this.input) {
         event.preventDefault();
-        this.openBest(links);
+        openBest(links);
       } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         const next = at + (event.key === "ArrowDown" ? 1 : -1);

@@ -1,5 +1,6 @@
 """The box to ask in and the panel of histories, in a real browser."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,21 @@ def final_values(hostile: str) -> Iterator[tuple[str, Any]]:
     )
 
 
+SEARCH = {
+    "complete": True,
+    "codes": ["negate"],
+    "forms": {},
+    "steps": [],
+    "stages": [["first", "first", "first", 1], ["0007", "0007 fusion", "0007 fusion", 1]],
+    "spans": [[1, 1]],
+    "kinds": {"instruction": {"values": ["only.1"], "spans": [0], "codes": [0]}},
+}
+"""An index of names with one that has no history."""
+
+
 def values(hostile: str) -> Iterator[tuple[str, Any]]:
     yield from final_values(hostile)
+    yield "m/x/search", SEARCH
     event = [1, "created", "main/%fusion.1", ["add.1", hostile], [], "m", hostile]
     yield (
         "m/x/history",
@@ -203,6 +217,12 @@ def test_an_unknown_name_in_the_address_is_told(visitor: Any, site: Path) -> Non
     page: Page = visitor.open(f"{site.as_uri()}/m/x.html#i=nobody")
     expect(page.locator(".xr-history .xr-empty")).to_contain_text("No instruction of this name")
     assert visitor.complaints == []
+
+
+def test_a_name_without_a_history_leads_to_its_text(page: Page) -> None:
+    page.goto(page.url.partition("#")[0] + "#i=only.1")
+    text = page.locator(".xr-history .xr-empty a")
+    expect(text).to_have_attribute("href", re.compile(r"\?texts#text=0007&name=only\.1$"))
 
 
 def test_what_came_and_went_on_the_way_has_a_history(page: Page) -> None:

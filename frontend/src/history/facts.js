@@ -30,6 +30,8 @@ const APPLIERS = /^(all-reduce|map|reduce|reduce-scatter|reduce-window|scatter|s
 
 /** Opcodes of which the cost is that of the computations they call. */
 const CALLERS = new Set(["while", "conditional", "call"]);
+/** Opcodes in a computation that run another one, whose instructions have the cost. */
+const RUNNERS = new Set([...CALLERS, "async-start"]);
 
 /** @typedef {import("../../types/payloads").Fact} Fact */
 /** @typedef {import("../../types/payloads").Facts} Stored */
@@ -141,12 +143,12 @@ export class InstructionFacts {
   /**
    * @param {number} place
    * @param {number} levels of calls that are followed
-   * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional or call with those of what it calls
+   * @returns {Omit<Figures, "scope">} its figures; of a loop, conditional, call or start with those of what it calls
    */
   counted(place, levels = DEEPEST) {
     const { graph } = this;
     const { flops = null, bytes = null, stored = null, share = null } = this.figures[place] ?? {};
-    const called = levels && CALLERS.has(graph.opcode(place)) ? graph.calls(place) : [];
+    const called = levels && RUNNERS.has(graph.opcode(place)) ? graph.calls(place) : [];
     const inner = called
       .flatMap(([, computation]) => graph.members(computation))
       .map((member) => this.counted(member, levels - 1));

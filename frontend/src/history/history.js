@@ -16,6 +16,7 @@ import { countFinal, successorsFirst, successorsOf, renderLeading, renderUnnamed
 import { matches, shares } from "./matches.js";
 import { endingWith, joinedPaths, properEnds } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
+import { textOnTheWay } from "./on_the_way.js";
 
 const FOUND = 30;
 
@@ -196,7 +197,9 @@ class Histories {
       const numbers = this.numbers(index, name, op);
       const part = name ? facts?.part(name.replace(/^%/, "")) : null;
       if (part) body.append(part);
-      body.append(...(op && !numbers.length ? await this.unlisted(index, op) : await this.answer(index, numbers)));
+      const others = name && !numbers.length && !part ? await textOnTheWay(this.key, name.replace(/^%/, "")) : null;
+      const unlisted = op && !numbers.length;
+      body.append(...(others ?? (unlisted ? await this.unlisted(index, op) : await this.answer(index, numbers))));
       if (op && numbers.length) body.append(...(await this.untraced(index, op, numbers[0])));
     } catch (error) {
       body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));

@@ -108,6 +108,9 @@ export function partsBelow(name) {
   return parts.filter((part) => /\D/.test(part)).reverse();
 }
 
+/** @param {string} name in lower case: of an argument, or an op_name @returns {string} the root of an argument of several parts; else nothing */
+export const rootOf = (name) => (name.includes("/") ? "" : (/^(\w+)[[.]/.exec(name)?.[1] ?? ""));
+
 /** @param {Found[]} matches @returns {Found[]} the same, a model's arguments first, the state of an optimizer at the end */
 export const modelFirst = (matches) => [...matches].sort((left, right) => place(left) - place(right));
 

@@ -6,7 +6,7 @@
 import { format } from "../core/format.js";
 import { listedInstructions, listedScopes, modulePage, placeOf } from "../core/pages.js";
 import { load } from "../core/payloads.js";
-import { isModels, isOptimizers, partsBelow } from "./few.js";
+import { isModels, isOptimizers, partsBelow, rootOf } from "./few.js";
 import { isMerged, outerLevels, phaseOf, plainPaths } from "../names/op_names.js";
 
 /** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
@@ -17,7 +17,7 @@ const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
-/** @typedef {{rank: number, gone?: boolean, part?: boolean, models?: boolean, optimizers?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; `part` if it is an argument of which a part is what was typed; `models` and `optimizers` if it is an argument of either; it has `size` letters */
+/** @typedef {{rank: number, gone?: boolean, part?: boolean, root?: boolean, models?: boolean, optimizers?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; `part` if it is an argument of which a part is what was typed, `root` if its root is; `models` and `optimizers` if it is an argument of either; it has `size` letters */
 
 /**
  * @param {string} value in lower case
@@ -135,6 +135,17 @@ export class ModuleIndex {
     return modulePage(slug, "texts", placeOf(kind === "source" ? { text: stage } : { text: stage, find: wanted }));
   }
 
+  /** @param {string} name of an instruction @returns {Hit | null} where the text of the last snapshot that has it is, if there is one */
+  textOf(name) {
+    const place = this.kinds.get("instruction")?.values.indexOf(name) ?? -1;
+    if (place < 0) return null;
+    const [first, last] = this.span("instruction", place);
+    const [stage, , , hasText] = this.value.stages[last];
+    if (!hasText) return null;
+    const href = modulePage(this.module.slug, "texts", placeOf({ text: stage, name }));
+    return { text: `%${name}`, note: this.lifetime(first, last), href };
+  }
+
   /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
   *find(kind, ranked) {
     const lower = this.kinds.get(kind)?.lower ?? [];
@@ -147,10 +158,11 @@ export class ModuleIndex {
       const whose = kind === "op_name" && { models: isModels(lower[place]), optimizers: isOptimizers(lower[place]) };
       const parts = kind === "op_name" ? partsBelow(lower[place]) : [];
       const at = parts.findIndex((name) => ranked(name) === 0);
+      const root = kind === "op_name" && ranked(rootOf(lower[place])) === 0;
       // several together are never what was meant by a part of them
       if (score >= 0) {
         const quality = at >= 0 ? Math.min(at, 1) : merged ? RANKS - 1 : score;
-        yield { rank: quality, gone, part: at >= 0, ...whose, size, hit: () => this.hit(kind, place) };
+        yield { rank: quality, gone, part: at >= 0, root, ...whose, size, hit: () => this.hit(kind, place) };
       }
     }
   }

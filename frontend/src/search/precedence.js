@@ -29,6 +29,8 @@ const EXACT = new Set(["module", "instruction", "opcode", "op_name"]);
 const GONE = 2.5;
 /** Before what begins with the query: a scope with it as a word. */
 const IN_SCOPE = 0.5;
+/** Before a scope with the query as a word: arguments whose root it is. */
+const OF_ROOT = 0.4;
 /** Letters of a query that may be a part of any scope. */
 const SHORTEST = 2;
 /** Results of a group in which the same name with a number is looked for. */
@@ -75,8 +77,10 @@ export function putFirst(groups, query) {
   const isExact = groups.some((group) => EXACT.has(group.kind) && group.best === 0);
   const isArgument = op_name?.matches.some(({ part }) => part) ?? false;
   if (op_name && isArgument && !groups.some(isSame)) op_name.best = -1;
+  const isRoot = op_name?.matches.some(({ root }) => root) ?? false;
+  if (op_name && isRoot) op_name.best = Math.min(op_name.best, OF_ROOT);
   if (scope?.best === 1 && query.length > SHORTEST) scope.best = IN_SCOPE;
   if (scope?.best === 0 && !isExact) scope.best = -1;
-  const isOwn = () => isArgument || scope?.best === IN_SCOPE || groups.some((group) => hasName(group, query));
+  const isOwn = () => isArgument || isRoot || scope?.best === IN_SCOPE || groups.some((group) => hasName(group, query));
   if (word?.best === 0 && isOwn()) word.best = 1;
 }

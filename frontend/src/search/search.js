@@ -25,7 +25,7 @@ import {
 import { RANKS, isHere, loadModuleIndex, ranker } from "./index.js";
 import { loadPages } from "./pages.js";
 import { GROUPS, putFirst } from "./precedence.js";
-import { row } from "./row.js";
+import { openBest, row } from "./row.js";
 
 const SHOWN = 5;
 const MORE = 50;
@@ -332,7 +332,9 @@ class Search {
   drawn({ kind, title, matches, count, best }) {
     const scope = kind === "op_name" && this.below > 1;
     const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN);
-    const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0 && best < 1));
+    const rows = matches
+      .slice(0, limit)
+      .map((match) => row(match.hit(), match.rank === 0 && best < 1, match.rank === RANKS - 1));
     const hidden = matches.length - rows.length;
     const more =
       hidden > 0 &&
@@ -364,21 +366,13 @@ class Search {
     if (target === this.dialog || (target.closest("a") && !elsewhere)) this.dialog.close();
   }
 
-  /**
-   * Opens the first result that is what was typed, else the first of all.
-   * @param {HTMLAnchorElement[]} links the best first
-   */
-  openBest(links) {
-    (links.find((link) => link.dataset.exact) ?? links[0])?.click();
-  }
-
   /** @param {KeyboardEvent} event */
   press(event) {
     const links = [...this.results.querySelectorAll("a")];
     const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
     if (event.key === "Enter" && event.target === this.input) {
       event.preventDefault();
-      this.openBest(links);
+      openBest(links);
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const next = at + (event.key === "ArrowDown" ? 1 : -1);

@@ -64,14 +64,16 @@ test("it is not said of an instruction in a fusion why it was not fused", () => 
   );
 });
 
-test("the cost of a loop is that of all that its body runs", () => {
-  const graph = sample();
-  const opcode = graph.opcode.bind(graph);
-  graph.opcode = (place) => (opcode(place) === "fusion" ? "while" : opcode(place));
-  const none = { flops: null, bytes: null, stored: null, share: null, scope: "" };
-  const figures = Array.from({ length: 8 }, () => none);
-  figures[graph.find("mul")] = { flops: 64, bytes: 96, stored: 1536, share: 0.5, scope: "" };
-  figures[graph.find("fusion")] = { flops: 0, bytes: null, stored: null, share: 0, scope: "" };
-  const facts = new InstructionFacts({ seconds: 2e-6, fusion: "", facts: {} }, graph, figures);
-  assert.deepEqual(facts.counted(graph.find("fusion")), { flops: 64, bytes: 96, stored: 1536, share: 0.5 });
-});
+for (const runner of ["while", "async-start"]) {
+  test(`the cost of a ${runner} in a body is that of all that it runs`, () => {
+    const graph = sample();
+    const opcode = graph.opcode.bind(graph);
+    graph.opcode = (place) => (opcode(place) === "fusion" ? runner : opcode(place));
+    const none = { flops: null, bytes: null, stored: null, share: null, scope: "" };
+    const figures = Array.from({ length: 8 }, () => none);
+    figures[graph.find("mul")] = { flops: 64, bytes: 96, stored: 1536, share: 0.5, scope: "" };
+    figures[graph.find("fusion")] = { flops: 0, bytes: null, stored: null, share: 0, scope: "" };
+    const facts = new InstructionFacts({ seconds: 2e-6, fusion: "", facts: {} }, graph, figures);
+    assert.deepEqual(facts.counted(graph.find("fusion")), { flops: 64, bytes: 96, stored: 1536, share: 0.5 });
+  });
+}

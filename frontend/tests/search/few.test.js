@@ -10,6 +10,7 @@ import {
   modelFirst,
   ofBackends,
   partsBelow,
+  rootOf,
   topics,
 } from "../../src/search/few.js";
 
@@ -107,3 +108,12 @@ test("a model's arguments come first, the state of an optimizer last", () => {
   const [optimizers, other, models] = [{ optimizers: true }, {}, { models: true }];
   assert.deepEqual(modelFirst([optimizers, other, models]), [models, other, optimizers]);
 });
+
+for (const [name, root] of [
+  ["cache['k']", "cache"],
+  ["state.params['w'][0]", "state"],
+  ["x", ""],
+  ["jit(f)/cache_update/add", ""],
+]) {
+  test(`the root of ${name} is "${root}"`, () => assert.equal(rootOf(name), root));
+}

@@ -51,6 +51,13 @@ test("a hit says how long it lived and leads to where it can be seen", () => {
   assert.ok(gone.href.startsWith("m/x.html#i="));
 });
 
+test("an instruction that was there on the way is in the text of the last snapshot with it", () => {
+  const hit = index().textOf("dot.2");
+  assert.deepEqual([hit?.note, hit?.href], ["only in fusion", "m/x.html?texts#text=0001&name=dot.2"]);
+  assert.equal(index().textOf("add.5"), null, "the last snapshot has no text");
+  assert.equal(index().textOf("gone"), null);
+});
+
 test("the steps that touched an opcode or an instruction are found", () => {
   assert.deepEqual(
     index()

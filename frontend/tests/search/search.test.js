@@ -116,6 +116,20 @@ test("enter opens what was typed, else the first result", async () => {
   assert.match(clicked[1], /^%fusion\.1 /);
 });
 
+test("enter leads to what has the query only inside of a word, and does not open it", async () => {
+  const dialog = await opened();
+  const clicked = [];
+  dialog.addEventListener("click", (event) => clicked.push(event.target.textContent));
+  ask(dialog, "usio");
+  press(dialog, "Enter");
+  assert.deepEqual(clicked, []);
+});
+
+test("arguments come first where their root was typed, also before scopes with it as a word", async () => {
+  const dialog = await opened();
+  assert.equal(Object.keys(ask(dialog, "state"))[0], "op_names 1");
+});
+
 test("a section comes before an instruction of that name which the last snapshot lacks", async () => {
   const dialog = await opened();
   assert.deepEqual(Object.keys(ask(dialog, "tanh.1")), ["In this report 1", "Instructions 1"]);

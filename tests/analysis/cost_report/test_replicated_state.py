@@ -21,19 +21,19 @@ last_tile_dim_replicate}, metadata={op_name="s[0].mu['w']"}
 }"""
 
 
-def groups_of(text: str) -> list[tuple[bool, tuple[str, ...], str, int, int]]:
+def groups_of(text: str) -> list[tuple[bool, tuple[str, ...], tuple[str, ...], int, int]]:
     module = parse_module(text)
     shardings = report_shardings([module])
     return [
-        (group.is_state, group.names, group.axis, group.count, group.saved)
+        (group.is_state, group.names, group.axes, group.count, group.saved)
         for group in find_replicated_arguments(module, module, shardings)
     ]
 
 
 def test_state_has_names_and_dimensions_of_parameters_and_no_reader_in_the_passes() -> None:
     assert groups_of(MODULE) == [
-        (True, ("s[0].mu",), "axis_0", 1, 512 * 3 // 4),
-        (False, ("p",), "axis_0", 1, 512 * 3 // 4),
+        (True, ("s[0].mu",), ("axis_0",), 1, 512 * 3 // 4),
+        (False, ("p",), ("axis_0",), 1, 512 * 3 // 4),
     ]
 
 
@@ -55,3 +55,17 @@ def test_other_arguments_are_none(before: str, after: str) -> None:
 def test_what_the_axis_does_not_divide_is_left_out() -> None:
     odd = MODULE.replace("16,8", "14,7")
     assert [group[2] for group in groups_of(odd)] == []
+
+
+def test_what_all_devices_hold_is_split_along_all_axes() -> None:
+    whole = MODULE.replace("metadata={op_name=\"s[0].mu['w']\"}", "OF_STATE")
+    whole = whole.replace(
+        "devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}, OF_STATE",
+        "replicated}, metadata={op_name=\"s[0].mu['w']\"}",
+    )
+    assert groups_of(whole)[0] == (True, ("s[0].mu",), ("axis_0", "axis_1"), 1, 512 * 7 // 8)
+
+
+def test_parameters_in_the_same_argument_have_the_beginning_of_their_names() -> None:
+    state = MODULE.replace("p['w']", "s['p']['w']").replace("s[0].mu['w']", "s['mu']['w']")
+    assert [group[1] for group in groups_of(state)] == [("s['mu']",), ("s['p']",)]

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tests.analyzed import analyze_named
 from tests.pages.records_of_modules import module
 
+from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.rows import CollectivesReport
 from xlareport.pages.collectives.page import collectives_page, collectives_words
 
@@ -104,3 +105,15 @@ def test_what_a_costlier_branch_replaces_is_not_said_to_send_nothing(
     left_out = replace(row, figures=replace(row.figures, counted=0, is_left_out=True))
     page = collectives_page(module("main"), replace(report, rows=(left_out,)))
     assert page.tables["collectives"].rows[0][1:4] == ["not counted: cheaper branch", None, None]
+
+
+def test_a_sharding_is_not_said_to_be_unknown_of_what_the_program_has(
+    unpacked: Callable[[str], Path],
+) -> None:
+    report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
+    row = replace(report.rows[0], sharding=None, sharding_reason="in the program")
+    for cause, before in ((CauseKind.USER, None), (CauseKind.RESHARDING, "(in the program)")):
+        own = replace(row, origin=replace(row.origin, cause=cause))
+        table = collectives_page(module("main"), replace(report, rows=(own,))).tables["origins"]
+        titles = [column.title for column in table.columns]
+        assert table.rows[0][titles.index("Sharding before")] == before

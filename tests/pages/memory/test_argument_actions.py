@@ -22,7 +22,10 @@ def test_an_argument_of_which_all_arrays_are_meant_is_named() -> None:
 
 def test_state_that_devices_hold_alike_is_to_be_sharded_over_their_axis() -> None:
     state = ReplicatedArguments(
-        is_state=True, names=("mu", "nu", "g"), count=9, size=8 << 20, axis="data", devices=4
+        *(True, ("mu", "nu", "g"), 9, 8 << 20),
+        axes=("data",),
+        devices=4,
+        saved=6 << 20,
     )
     group = replace(state, is_state=False, names=("p",))
     (size, words), (_, others) = replication_actions(
@@ -35,3 +38,6 @@ def test_state_that_devices_hold_alike_is_to_be_sharded_over_their_axis() -> Non
     )
     assert "Matched: names" in words
     assert "shard the parameters as well over mesh axis `data`" in others
+    both = replace(state, axes=("data", "expert"), devices=8)
+    ((_, words),) = replication_actions(replace(EMPTY, replicated_arguments=(both,)))
+    assert "over mesh axes `data` and `expert`, along at least one of which devices hold" in words

@@ -7,6 +7,7 @@ none of them does and a parameter has its dimensions and the end of its name:
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
 
 from msgspec import Struct
 
@@ -27,7 +28,7 @@ _MOVES = ALIASES | {"convert", "copy", "reshape", "transpose", "tuple"}
 
 
 class ReplicatedArguments(Struct, frozen=True):
-    """Arguments of one kind that are replicated along an axis of the mesh."""
+    """Arguments of one kind that are replicated along axes of the mesh."""
 
     is_state: bool
     """Whether they are optimizer state, else parameters."""
@@ -36,14 +37,12 @@ class ReplicatedArguments(Struct, frozen=True):
     count: int
     size: int
     """Bytes on each device."""
-    axis: str
+    axes: tuple[str, ...]
+    """Those along which arguments can be split further, the one that saves the most first."""
     devices: int
-    """The size of the axis."""
-
-    @property
-    def saved(self) -> int:
-        """Bytes on each device that sharding along the axis saves."""
-        return self.size - self.size // self.devices
+    """How many hold the same: the product of the sizes of the axes."""
+    saved: int
+    """Bytes on each device that sharding along all axes saves."""
 
 
 class _Leaf(Struct, frozen=True):
@@ -67,7 +66,7 @@ def find_replicated_arguments(
     """Return what could be split further: optimizer state, and the parameters that it belongs to.
 
     `before` is the module before optimization, whose op_names show what reads an argument. Each is
-    given for the axis of the mesh that saves the most.
+    split along all axes of the mesh that divide it.
     """
     mesh = shardings.mesh.mesh if shardings and shardings.mesh else None
     if before is None or before.entry is None or shardings is None or mesh is None:
@@ -78,10 +77,10 @@ def find_replicated_arguments(
         if leaf.is_read:
             read[_ending(leaf)].append(leaf)
     state = [leaf for leaf in leaves if not leaf.is_read and _ending(leaf) in read]
-    owners = {twin: None for leaf in state for twin in [_twin(leaf, read[_ending(leaf)])]}
-    named = [(leaf, _beginning(leaf, _twin(leaf, read[_ending(leaf)]))) for leaf in state]
-    roots = [(leaf, leaf.name[0]) for leaf in owners]
-    kinds = [_along_best(named, mesh, is_state=True), _along_best(roots, mesh, is_state=False)]
+    twins = [(leaf, _twin(leaf, read[_ending(leaf)])) for leaf in state]
+    named = [(leaf, _beginning(leaf, twin)) for leaf, twin in twins]
+    owners = {twin: _beginning(twin, leaf) for leaf, twin in twins}
+    kinds = [_split(named, mesh, is_state=True), _split([*owners.items()], mesh, is_state=False)]
     return tuple(kind for kind in kinds if kind is not None)
 
 
@@ -103,32 +102,47 @@ def _common(leaf: _Leaf, other: _Leaf) -> int:
 
 
 def _beginning(leaf: _Leaf, twin: _Leaf) -> str:
-    """Return the part of a name that stands for the parameters: `s.mu`."""
+    """Return the part of a name in which it differs from its twin: `s.mu`."""
     return "".join(leaf.name[: len(leaf.name) - _common(leaf, twin)])
 
 
-def _along_best(
+def _split(
     named: Sequence[tuple[_Leaf, str]], mesh: Mesh, *, is_state: bool
 ) -> ReplicatedArguments | None:
-    """Return the arguments that an axis of the mesh can split, for the axis that saves the most."""
-    kinds = [
-        ReplicatedArguments(
-            is_state=is_state,
-            names=tuple(_by_size(fitting)),
-            count=len(fitting),
-            size=sum(leaf.size for leaf, _ in fitting),
-            axis=axis,
-            devices=devices,
-        )
-        for axis, devices in mesh.axes
-        if devices > 1
-        and (fitting := [item for item in named if _can_be_split(item[0], axis, devices)])
-    ]
-    return max(kinds, key=lambda kind: kind.saved, default=None)
+    """Return the arguments that axes of the mesh can split, None if there are none."""
+    further = [(leaf, name, _further_axes(leaf, mesh)) for leaf, name in named]
+    fitting = [(leaf, name, axes) for leaf, name, axes in further if axes]
+    if not fitting:
+        return None
+    sizes = dict(mesh.axes)
+    saved = dict.fromkeys(sizes, 0)
+    for leaf, _, axes in fitting:
+        for axis in axes:
+            saved[axis] += leaf.size - leaf.size // sizes[axis]
+    used = sorted((axis for axis in sizes if saved[axis]), key=lambda axis: -saved[axis])
+    return ReplicatedArguments(
+        is_state=is_state,
+        names=tuple(_by_size((leaf, name) for leaf, name, _ in fitting)),
+        count=len(fitting),
+        size=sum(leaf.size for leaf, _, _ in fitting),
+        axes=tuple(used),
+        devices=prod(sizes[axis] for axis in used),
+        saved=sum(
+            leaf.size - leaf.size // prod(sizes[axis] for axis in axes) for leaf, _, axes in fitting
+        ),
+    )
 
 
-def _can_be_split(leaf: _Leaf, axis: str, devices: int) -> bool:
-    return axis not in leaf.axes and any(size and size % devices == 0 for size in leaf.part)
+def _further_axes(leaf: _Leaf, mesh: Mesh) -> tuple[str, ...]:
+    """Return the axes of the mesh that split no dimension yet and can, the largest first."""
+    sizes = list(leaf.part)
+    axes: list[str] = []
+    for axis, devices in sorted(mesh.axes, key=lambda item: -item[1]):
+        at = next((at for at, size in enumerate(sizes) if size and size % devices == 0), None)
+        if devices > 1 and axis not in leaf.axes and at is not None:
+            sizes[at] = (sizes[at] or 0) // devices
+            axes.append(axis)
+    return tuple(axes)
 
 
 def _by_size(named: Iterable[tuple[_Leaf, str]]) -> list[str]:

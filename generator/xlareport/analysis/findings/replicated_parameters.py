@@ -1,54 +1,105 @@
 """Large replicated parameters.
 
-In a program of several partitions, parameters of 1 MiB or more have `sharding={replicated}` and
-total 16 MiB or more, so each device holds all of them. Data parallelism is the usual reason.
-Sharding them saves memory and costs an all-gather.
+In a program of several partitions, parameters of 1 MiB or more have `sharding={replicated}`, so
+each device holds all of them, or are donated and split over only some of the devices, so several
+hold the same part. In total they use 16 MiB or more on each device. Data parallelism is the usual
+reason. Sharding them saves memory and costs an all-gather.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
-from xlareport.hlo.model import Instruction
-from xlareport.runtime import units
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.shardings.sharding import ShardingKind
+from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.runtime import english, units
 
 LEAST_BYTES = 16 * MEBIBYTE
 """All of them together."""
 
 
+class _Held(Struct, frozen=True):
+    """A parameter of which several devices hold the same part."""
+
+    parameter: Instruction
+    cuts: int
+    """Into how many parts it is split; 1 if each device holds all of it."""
+    size: int
+    """Bytes on each device."""
+    saved: int
+    """Bytes on each device that a different part on each would save."""
+
+
 def replicated_parameters(case: Case) -> Iterator[Finding]:
-    """Report parameters of a partitioned program that its shardings replicate."""
+    """Report parameters of a partitioned program of which several devices hold the same part."""
     module = case.before
     if module is None or module.entry is None or case.cost.num_partitions < 2:
         return
-    replicated = [
-        (parameter.shape.byte_size or 0, parameter)
-        for parameter in module.entry.parameters
-        if _is_replicated(parameter) and (parameter.shape.byte_size or 0) >= MEBIBYTE
-    ]
-    size = sum(parameter_bytes for parameter_bytes, _ in replicated)
-    if size < LEAST_BYTES:
+    held = sorted(_list_held(case, module.entry), key=_order)
+    if sum(row.size for row in held) < LEAST_BYTES:
         return
-    replicated.sort(key=lambda item: (-item[0], item[1].name))
-    saved = size - size // case.cost.num_partitions
     entry = module.entry.name
     yield Finding(
         rule="replicated-parameters",
         title="Large replicated parameters",
-        places=tuple((entry, parameter.name) for _, parameter in replicated),
-        evidence=(
-            f"{units.plural(len(replicated), 'parameter')} with `sharding={{replicated}}`, "
-            f"{units.byte_size(size)} on each of {case.cost.num_partitions} devices: "
-            f"{join_names(parameter.name for _, parameter in replicated)}."
-        ),
+        places=tuple((entry, row.parameter.name) for row in held),
+        evidence=_words(case, held),
         suggestion=(
             "Shard weights and optimizer state over the devices (FSDP, ZeRO): less memory, for an "
             "all-gather of the weights before their use."
         ),
         grade="exact",
         weight=0.0,
-        bytes=saved,
+        bytes=sum(row.saved for row in held),
     )
 
 
-def _is_replicated(parameter: Instruction) -> bool:
-    return parameter.attributes.get("sharding") == "{replicated}"
+def _order(row: _Held) -> tuple[int, str]:
+    return -row.size, row.parameter.name
+
+
+def _words(case: Case, held: Sequence[_Held]) -> str:
+    whole = [row for row in held if row.cuts == 1]
+    parts = [row for row in held if row.cuts > 1]
+    size = units.byte_size(sum(row.size for row in held))
+    devices = case.cost.num_partitions
+    names = join_names(row.parameter.name for row in held)
+    if not parts:
+        count = units.plural(len(whole), "parameter")
+        return (
+            f"{count} with `sharding={{replicated}}`, {size} on each of {devices} devices: {names}."
+        )
+    cuts = " or ".join(str(cuts) for cuts in sorted({row.cuts for row in parts}))
+    kinds = [f"{len(whole)} with `sharding={{replicated}}`"] if whole else []
+    kinds.append(f"{len(parts)} donated and split into only {cuts} parts")
+    return (
+        f"{units.plural(len(held), 'parameter')}, {size} on each of {devices} devices: "
+        f"{english.listing(kinds)}. The largest: {names}."
+    )
+
+
+def _list_held(case: Case, entry: Computation) -> Iterator[_Held]:
+    devices = case.cost.num_partitions
+    donated = {alias.parameter for alias in find_donations(case.module).aliases}
+    for number, parameter in enumerate(entry.parameters):
+        cuts = _count_parts(parameter)
+        whole = parameter.shape.byte_size or 0
+        if cuts is None or cuts >= devices or whole // cuts < MEBIBYTE:
+            continue
+        if cuts == 1 or number in donated:
+            yield _Held(parameter, cuts, whole // cuts, whole // cuts - whole // devices)
+
+
+def _count_parts(parameter: Instruction) -> int | None:
+    """Return into how many parts a parameter is split; None where devices do not hold it alike."""
+    text = parameter.attributes.get("sharding", "")
+    sharding = parse_sharding(text) if text else None
+    if sharding is None:
+        return None
+    if sharding.kind is ShardingKind.TILED:
+        alike = all(kind is ShardingKind.REPLICATED for kind, _ in sharding.subgroups)
+        return sharding.cuts if alike else None
+    return 1 if sharding.kind is ShardingKind.REPLICATED else None

@@ -15,6 +15,7 @@ from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.dense_gradients import dense_gradients
 from xlareport.analysis.findings.double_upcasts import double_upcasts
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
+from xlareport.analysis.findings.filled_stacks import filled_stacks
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, join_names
 from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
@@ -72,6 +73,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     copied_updates,
     copied_state,
     carried_constants,
+    filled_stacks,
     loop_invariant_work,
     sliced_operands,
     dense_gradients,

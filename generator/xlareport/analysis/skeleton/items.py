@@ -43,16 +43,21 @@ class SkeletonItem(Struct, frozen=True):
     shape: str = ""
     """Of the result, without layouts."""
     seconds: float | None = None
-    """Roofline seconds of one execution, including all iterations of a loop; None if unknown."""
+    """Estimated seconds of one execution, including all iterations of a loop; None if unknown.
+
+    Of a `done` the time that its item takes longer than what runs meanwhile."""
     children: tuple["SkeletonItem", ...] = ()
     trip_count: int | None = None
     """Of a loop; None where it is not known, and of what is no loop."""
     done: str = ""
     """The `done` of an asynchronous item; for a `done`, its start."""
-    beside: int = 0
-    """Kernels that are scheduled between the start and the end of an asynchronous one."""
+    beside: dict[ItemKind, int] = {}
+    """How many of each kind are in progress between the start and the end of an asynchronous one.
+
+    Other asynchronous copies and calls do not count.
+    """
     beside_seconds: float = 0.0
-    """The estimated time of these."""
+    """The estimated time from the start to the end, without the wait for it."""
     thread: str = ""
     """The execution thread of an asynchronous one that has its own, such as `sparsecore`."""
     note: str = ""
@@ -91,7 +96,7 @@ class Skeleton(Struct, frozen=True):
 
     @property
     def seconds(self) -> float:
-        """The estimated time of all items one after the other, asynchronous ones left out."""
+        """The estimated time of all items one after the other; of asynchronous ones the waits."""
         return total_seconds(self.items)
 
     @property
@@ -101,7 +106,10 @@ class Skeleton(Struct, frozen=True):
 
 
 def total_seconds(items: tuple[SkeletonItem, ...]) -> float:
-    """Return the estimated time of items run one after the other; unknown ones count nothing."""
+    """Return the estimated time of items run one after the other; unknown ones count nothing.
+
+    Of an asynchronous one only the wait for its end counts.
+    """
     return sum(item.seconds or 0.0 for item in items if not item.is_async)
 
 

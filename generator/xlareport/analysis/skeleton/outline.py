@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.breakdown import OpKey
@@ -22,6 +21,7 @@ from xlareport.analysis.skeleton.items import (
     every_item,
     total_seconds,
 )
+from xlareport.analysis.skeleton.waits import find_starts, with_ends
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of, without_control_flow
 from xlareport.hlo.graph import callees_first
@@ -156,12 +156,12 @@ class _Outline(Struct):
                 )
                 break
             items.append(item)
-        ends = _starts(items, computation)
+        ends = find_starts(items, computation)
         shown = [
             item for place, item in enumerate(items) if not self._ends_sync(items, ends, place)
         ]
         self.left_out += len(items) - len(shown)
-        self._items_of[computation.name] = tuple(_with_ends(shown, computation))
+        self._items_of[computation.name] = tuple(with_ends(shown, computation))
         self._sizes[computation.name] = size
 
     def _ends_sync(
@@ -300,47 +300,6 @@ def _run(module: HloModule) -> frozenset[str]:
                 yield from (computation.name for computation in module.callees(instruction))
 
     return frozenset(reachable([module.entry.name] if module.entry else [], run_by))
-
-
-def _with_ends(items: Sequence[SkeletonItem], computation: Computation) -> Iterator[SkeletonItem]:
-    """Yield the items; each start and its end name one another, with what runs in between."""
-    starts = _starts(items, computation)
-    ends = {start: place for place, start in starts.items()}
-    for place, item in enumerate(items):
-        if place in starts:
-            start = items[starts[place]]
-            yield replace(item, done=start.name, lane=start.lane)
-        elif place in ends:
-            between = [
-                item
-                for item in items[place + 1 : ends[place]]
-                if item.kind != "done" and item.lane == "compute"
-            ]
-            yield replace(
-                item,
-                done=items[ends[place]].name,
-                beside=len(between),
-                beside_seconds=total_seconds(tuple(between)),
-            )
-        else:
-            yield item
-
-
-def _starts(items: Sequence[SkeletonItem], computation: Computation) -> Mapping[int, int]:
-    """Return the position of the start for each position of an end."""
-    places = {item.name: place for place, item in enumerate(items)}
-    starts: dict[int, int] = {}
-    began: dict[str, str] = {}
-    for place, item in enumerate(items):
-        if item.kind != "done":
-            continue
-        operands = computation.by_name[item.name].operand_names
-        first = operands[0] if operands else ""
-        origin = began.get(first, first)
-        began[item.name] = origin
-        if item.opcode.endswith("-done") and origin in places:
-            starts[place] = places[origin]
-    return starts
 
 
 def _thread(instruction: Instruction) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.skeleton.folding import SkeletonLine
 from xlareport.analysis.skeleton.items import ItemKind, Skeleton, SkeletonItem, every_item
 from xlareport.runtime import units
+from xlareport.runtime.english import listing
 
 _KINDS: dict[ItemKind, tuple[str, str]] = {
     "kernel": ("kernel", "kernels"),
@@ -35,7 +36,7 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
     grade = "" if skeleton.device_grade == "exact" else f", device {skeleton.device_grade}"
     yield (
         f"Times are estimates ({skeleton.time_name} on {skeleton.device}{grade}), not measured: "
-        f"{units.seconds(skeleton.seconds)} in sequence, without asynchronous operations."
+        f"{units.seconds(skeleton.seconds)} in sequence, with waits for asynchronous operations."
         f"{_whole(skeleton)}"
     )
     if skeleton.unknown:
@@ -66,7 +67,7 @@ def time_words(line: SkeletonLine) -> str:
 
     Items that overlap with others do not count beside others that do not.
     """
-    timed = [item for item in line.items if item.kind != "done"]
+    timed = [item for item in line.items if item.kind != "done" or item.seconds]
     if line.items and not timed:
         return ""
     if timed and all(item.seconds is None for item in timed):
@@ -122,13 +123,18 @@ def _one_item(item: SkeletonItem) -> tuple[str, str, str]:
 
 
 def _until(item: SkeletonItem) -> str:
-    """Return the kernels that an asynchronous item overlaps with."""
+    """Return what an asynchronous item overlaps with."""
     if not item.is_async:
         return ""
-    kernels = units.plural(item.beside, "kernel")
-    time = f", {units.seconds(item.beside_seconds)}" if item.beside else ""
+    time = f", {units.seconds(item.beside_seconds)}" if item.beside_seconds else ""
     where = f" on {item.thread}" if item.thread else ""
-    return f"{where} until {item.done}, overlaps {kernels}{time}"
+    return f"{where} until {item.done}, overlaps {_beside(item)}{time}"
+
+
+def _beside(item: SkeletonItem) -> str:
+    if not item.beside:
+        return "waits for others" if item.beside_seconds else "nothing"
+    return listing([units.plural(count, *_KINDS[kind]) for kind, count in item.beside.items()])
 
 
 def _note(item: SkeletonItem) -> str:
@@ -140,9 +146,9 @@ def _several(line: SkeletonLine) -> tuple[str, str, str]:
     counts = Counter(item.kind for item in line.items)
     many, opcode = f"{len(line.items):,} \N{MULTIPLICATION SIGN}", line.items[0].opcode
     if counts.keys() <= {"collective"}:
-        beside = sum(item.beside for item in line.items)
+        beside = [item.beside.get("kernel", 0) for item in line.items]
         parts = f"{many} {opcode}"
-        parts += f", overlaps {units.plural(beside, 'kernel')}" if beside else ""
+        parts += f", overlapping up to {units.plural(max(beside), 'kernel')}" if any(beside) else ""
     elif counts.keys() <= {"done"}:
         parts = f"{many} wait: {opcode}"
     else:

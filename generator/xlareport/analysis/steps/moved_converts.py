@@ -11,6 +11,7 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.arithmetic import narrows
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.rounded_choices import is_choice_of
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.runtime.graphs import reachable
 
@@ -68,8 +69,8 @@ def _rounding_at(module: HloModule, place: Place) -> Types | None:
 def list_roundings(changes: Iterable[Change], matching: Matching) -> dict[ConvertKey, Types]:
     """Return the added and removed converts that round anew, with their types.
 
-    Left out are those that a counterpart does on the other side of data movement, and where as many
-    of the same types were added as removed.
+    Left out are those that a counterpart does on the other side of data movement, those of a choice
+    whose counterpart is rounded itself, and where as many of the same types were added as removed.
     """
     known = {
         key_of(change): types
@@ -88,14 +89,17 @@ def list_roundings(changes: Iterable[Change], matching: Matching) -> dict[Conver
 
 
 def _is_moved(place: Place, types: Types, matching: Matching, *, is_new: bool) -> bool:
-    """Return whether what a convert reads, or gives on, is converted on the other side."""
+    """Return whether what a convert reads, or gives on, is rounded on the other side."""
     here = (matching.after if is_new else matching.before).by_name.get(place.computation)
     if here is None:
         return False
     partner = matching.partner_before if is_new else matching.partner_after
     there = matching.before if is_new else matching.after
     sources = [source for source in _behind(here, place.instruction) if source != place.instruction]
-    partners = [partner(Place(here.name, source)) for source in sources]
+    places = [Place(here.name, source) for source in sources]
+    if places and all(is_choice_of(at, types[1], matching, is_new=is_new) for at in places):
+        return True
+    partners = [partner(at) for at in places]
     return bool(partners) and all(
         other is not None and _is_converted(there, other, types) for other in partners
     )

@@ -23,6 +23,7 @@ from xlareport.analysis.steps.moved_converts import (
     key_of,
     list_roundings,
 )
+from xlareport.analysis.steps.rounded_choices import is_alike_in_types
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.summation_order import (
@@ -172,7 +173,7 @@ def _effects(
     if old is not None and new is not None:
         order = find_order_change(change, old, new, matching)
         if _result_type(old) != _result_type(new):
-            known = _type(old, new) or _taken_in(change, old, new, matching)
+            known = _type(change, old, new, matching) or _taken_in(change, old, new, matching)
             yield from filter(None, (known, (ORDER, order) if order else None))
             return
         known = _precision(old, new) or ((ORDER, order) if order else None)
@@ -195,18 +196,27 @@ def _taken_in(
     """Return what a library's call computes that instructions of their own did, and rounded."""
     if change.before is None or change.after is None:
         return None
-    homes = (
-        matching.before.by_name.get(change.before.computation),
-        matching.after.by_name.get(change.after.computation),
-    )
-    taken = takes_in(old, new, homes)
+    taken = takes_in(old, new, _homes(change, matching))
     return (ARITHMETIC, taken) if taken else None
 
 
-def _type(old: Instruction, new: Instruction) -> tuple[str, str] | None:
+def _homes(change: Change, matching: Matching) -> tuple[Computation | None, Computation | None]:
+    """Return the computations of what was and of what is."""
+    was, now = change.before, change.after
+    return (
+        matching.before.by_name.get(was.computation) if was else None,
+        matching.after.by_name.get(now.computation) if now else None,
+    )
+
+
+def _type(
+    change: Change, old: Instruction, new: Instruction, matching: Matching
+) -> tuple[str, str] | None:
     """Return how the element type changed of what computes: wider and narrower both differ."""
     both = all(_is_float(line) for line in (old, new))
-    return (TYPE, f"{_result_type(old)} → {_result_type(new)}") if both else None
+    if not both or is_alike_in_types(old, new, _homes(change, matching)):
+        return None
+    return TYPE, f"{_result_type(old)} → {_result_type(new)}"
 
 
 def _arithmetic(

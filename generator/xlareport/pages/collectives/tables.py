@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.pages.collectives.groups import find_axes, label_groups
@@ -118,7 +119,7 @@ def _origins(
             ),
             Column(
                 "Sharding before", "code", "of partial results those of the operands"
-            ): lambda row: row.sharding.from_ if row.sharding else f"({row.sharding_reason})",
+            ): _sharding_before,
             Column("Sharding after", "code"): lambda row: (
                 (row.sharding.to or f"({row.sharding.to_reason})") if row.sharding else None
             ),
@@ -129,6 +130,14 @@ def _origins(
             ),
         },
     )
+
+
+def _sharding_before(row: CollectiveRow) -> str | None:
+    """Return the sharding before, or why none is known; the cause says it of the program's own."""
+    if row.sharding:
+        return row.sharding.from_
+    is_own = row.origin.cause is CauseKind.USER
+    return None if is_own else f"({row.sharding_reason})"
 
 
 def _events(rows: Sequence[CollectiveRow]) -> Table:
@@ -162,7 +171,7 @@ def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
         Column("Shape", "code", of="shape"),
         Column("Bytes", "bytes"),
         Column("Cause"),
-        Column("Why"),
+        Column("Why", "sentence"),
         Column("op_name"),
         Column("Source"),
     )

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.cost_report.replicated_state import ReplicatedArguments
 from xlareport.analysis.source.argument_names import name_parameters
 from xlareport.runtime import units
-from xlareport.runtime.english import first_few
+from xlareport.runtime.english import first_few, listing
 
 _NAMED = 2
 
@@ -42,12 +43,20 @@ def replication_actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         yield (
             group.saved,
             (
-                f"{units.byte_size(group.saved)} at most: shard {_KINDS[group.is_state]} over mesh "
-                f"axis `{group.axis}`, whose {group.devices} devices hold the same "
-                f"{units.byte_size(group.size)} of {names} ({units.plural(group.count, 'array')}). "
+                f"{units.byte_size(group.saved)} at most: shard {_KINDS[group.is_state]} over "
+                f"{_over(group)} of {names} ({units.plural(group.count, 'array')}). "
                 f"{_PRICES[group.is_state]}"
             ),
         )
+
+
+def _over(group: ReplicatedArguments) -> str:
+    """Return words on the axes, and on what devices along them hold alike."""
+    axes = listing([f"`{axis}`" for axis in group.axes])
+    size = units.byte_size(group.size)
+    if len(group.axes) == 1:
+        return f"mesh axis {axes}, whose {group.devices} devices hold the same {size}"
+    return f"mesh axes {axes}, along at least one of which devices hold the same {size}"
 
 
 _KINDS = {True: "the optimizer state", False: "the parameters as well"}

@@ -36,7 +36,7 @@ def sharding_tables(
 def _shardy(steps: Sequence[ShardyStep]) -> Table:
     columns = (
         Column("Value", "code"),
-        Column("Sharding", "text", "in words"),
+        Column("Sharding", "sentence", "in words"),
         Column("Operation", "code"),
         Column("Type", "code"),
         Column("Text", "code", "the file of the dump"),
@@ -64,7 +64,7 @@ def _values(title: str, values: Sequence[ShardedEntryValue]) -> Table:
         values,
         {
             Column(title, "code"): lambda row: row.label,
-            Column("Sharding", "text", "in words"): lambda row: row.words,
+            Column("Sharding", "sentence", "in words"): lambda row: row.words,
             Column("Bytes per device", "bytes"): lambda row: row.part_bytes,
             Column("Shape", "code", "of the whole array", of="shape"): lambda row: row.shape,
             Column("Bytes", "bytes", "of the whole array"): lambda row: row.bytes,
@@ -79,8 +79,8 @@ def _changes(changes: Sequence[ShardingChange]) -> Table:
         changes,
         {
             Column("Instruction", "code", "before SPMD partitioning"): lambda row: row.instruction,
-            Column("From"): lambda row: row.from_words,
-            Column("To"): lambda row: row.to_words,
+            Column("From", "sentence"): lambda row: row.from_words,
+            Column("To", "sentence"): lambda row: row.to_words,
             Column(
                 "Received per device",
                 "bytes",
@@ -108,8 +108,10 @@ def _changes(changes: Sequence[ShardingChange]) -> Table:
 def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | None) -> Table:
     columns = (
         Column("Collective", "code", "of the final module", of="instruction"),
-        Column("From", "text", "sharding before SPMD partitioning; of partial results, operands"),
-        Column("To"),
+        Column(
+            "From", "sentence", "sharding before SPMD partitioning; of partial results, operands"
+        ),
+        Column("To", "sentence"),
         Column("Sent per execution", "bytes", "per device; see Algorithm on Collectives"),
         Column("Modeled µs per execution", "float", "by link bandwidth; not measured"),
         Column("op_name", "code"),
@@ -157,8 +159,8 @@ def _rematerializations(values: Sequence[Rematerialization]) -> Table:
         values,
         {
             Column("Value", "code"): lambda row: row.value,
-            Column("From"): lambda row: row.from_words,
-            Column("To"): lambda row: row.to_words,
+            Column("From", "sentence"): lambda row: row.from_words,
+            Column("To", "sentence"): lambda row: row.to_words,
             Column("Gathered per device", "bytes", "the whole, on each device"): lambda row: (
                 row.bytes
             ),
@@ -179,8 +181,8 @@ def _warnings(warnings: Sequence[PartitionerWarning]) -> Table:
         warnings,
         {
             Column("Instruction", "code", "as the log names it"): lambda row: row.instruction,
-            Column("From"): lambda row: row.from_words,
-            Column("To"): lambda row: row.to_words,
+            Column("From", "sentence"): lambda row: row.from_words,
+            Column("To", "sentence"): lambda row: row.to_words,
             Column("Count", "int", "in the log"): lambda row: row.count,
             Column("op_name", "code"): lambda row: row.op_name,
             Column("Shape", "code", "of one device's part", of="shape"): lambda row: row.shape,
