@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
 from xlareport.analysis.compare.facts import Facts
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
+from xlareport.analysis.compare.shared_phases import share_phases
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 from xlareport.analysis.modules.tpu_flags import TpuFlags
@@ -163,9 +165,11 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
             *(pair, base, head, Divergence(Where.NOWHERE, None, None)),
             quantities=tuple(_quantities(base, head)),
         )
+    ours, theirs = share_phases(base.facts, head.facts)
+    base, head = replace(base, facts=ours), replace(head, facts=theirs)
     bare = base.bare or head.bare
     is_same = not bare and _end_alike(base, head)
-    ours, theirs = ({}, {}) if bare else (_passes(base.snapshots), _passes(head.snapshots))
+    passes, others = ({}, {}) if bare else (_passes(base.snapshots), _passes(head.snapshots))
     return Comparison(
         pair=pair,
         base=base,
@@ -181,8 +185,8 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         opcodes=() if bare or is_same else _opcodes(base.summary, head.summary),
         options=(*_device(base, head), *_options(base.summary, head.summary)),
         ports=() if bare else tuple(_ports(base.summary.signature, head.summary.signature)),
-        only_base=tuple(text for text in ours if text not in theirs),
-        only_head=tuple(text for text in theirs if text not in ours),
+        only_base=tuple(text for text in passes if text not in others),
+        only_head=tuple(text for text in others if text not in passes),
     )
 
 

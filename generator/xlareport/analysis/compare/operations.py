@@ -254,6 +254,22 @@ def _operation(key: OperationKey, added: _Sum) -> Operation:
     )
 
 
+def add_up(operations: Sequence[Operation]) -> Operation:
+    """Return the sum of operations, at least one, under the key of the first."""
+    opcodes = Counter[str]()
+    for operation in operations:
+        opcodes.update(dict(operation.opcodes))
+    return replace(
+        operations[0],
+        seconds=sum(operation.seconds for operation in operations),
+        bytes=sum(operation.bytes for operation in operations),
+        flops=sum(operation.flops for operation in operations),
+        kernels=sum(operation.kernels for operation in operations),
+        opcodes=tuple(sorted(opcodes.items())),
+        types=tuple(sorted({kind for operation in operations for kind in operation.types})),
+    )
+
+
 def count_kernels(module: HloModule, cost: ModuleCost) -> int:
     """Count the instructions outside of fusions that run, each once."""
     return sum(

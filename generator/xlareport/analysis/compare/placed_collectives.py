@@ -116,10 +116,15 @@ def _sent(cost: ModuleCost, collective: Collective) -> int:
     return 0
 
 
+def path_of(key: OperationKey) -> str:
+    """Return the scopes and op of an operation as its collectives have them."""
+    return plain_path(f"{key.scope}/{key.op}" if key.scope else key.op)
+
+
 def is_of(change: CollectiveChange, key: OperationKey) -> bool:
     """Return whether a collective that only one side has is of an operation."""
     collective = change.collective
-    path = plain_path(f"{key.scope}/{key.op}" if key.scope else key.op)
+    path = path_of(key)
     is_elsewhere = bool(collective.line and key.line) and collective.line != key.line
     is_alike = (collective.phase, collective.path) == (key.phase, path)
     return bool(key.op) and is_alike and not is_elsewhere
