@@ -1,5 +1,6 @@
 """The differences between two compilations of a module: figures, options, passes, results."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
@@ -154,8 +155,15 @@ class Comparison(Struct, frozen=True):
 
     @property
     def collectives(self) -> tuple[tuple[str, int, int], ...]:
-        """The opcodes that communicate with other devices."""
-        return tuple(opcode for opcode in self.opcodes if is_collective(opcode[0]))
+        """The kinds of collectives whose counts differ; the parts of one of them count once."""
+        if self.base is None or self.head is None:
+            return ()
+        ours, theirs = (
+            Counter(collective.kind for collective in side.facts.collectives) for side in self.sides
+        )
+        if not ours and not theirs:
+            return tuple(opcode for opcode in self.opcodes if is_collective(opcode[0]))
+        return _differing(ours, theirs)
 
 
 def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | None) -> Comparison:
@@ -208,9 +216,16 @@ def known_figures(side: Sketched) -> Mapping[str, int]:
 
 
 def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, int], ...]:
-    old, new = dict(base.opcodes), dict(head.opcodes)
-    counts = [(name, old.get(name, 0), new.get(name, 0)) for name in {**old, **new}]
-    changed = [count for count in counts if count[1] != count[2] and count[0] not in _BOOKKEEPING]
+    changed = _differing(dict(base.opcodes), dict(head.opcodes))
+    return tuple(count for count in changed if count[0] not in _BOOKKEEPING)
+
+
+def _differing(
+    base: Mapping[str, int], head: Mapping[str, int]
+) -> tuple[tuple[str, int, int], ...]:
+    """Return the counts that differ, those that differ most first."""
+    counts = [(name, base.get(name, 0), head.get(name, 0)) for name in {**base, **head}]
+    changed = [count for count in counts if count[1] != count[2]]
     return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 
