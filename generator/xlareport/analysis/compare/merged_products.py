@@ -11,14 +11,15 @@ from msgspec.structs import replace
 
 from xlareport.analysis.compare.operations import Operation, OperationChange, add_up
 
-_PRODUCTS = ("convolution", "custom-call", "dot")
+PRODUCTS = ("convolution", "custom-call", "dot")
+"""Opcodes of matmuls, and of calls that may be some."""
 _NEARLY = 1e-4
 """Share of FLOPs that element-wise work in the same operations may add."""
 
 
 def count_products(operation: Operation) -> int:
     """Count the matmuls of an operation, with the custom calls that may be some."""
-    return sum(count for opcode, count in operation.opcodes if opcode in _PRODUCTS)
+    return sum(count for opcode, count in operation.opcodes if opcode in PRODUCTS)
 
 
 def join_merged(changes: Sequence[OperationChange]) -> tuple[OperationChange, ...]:

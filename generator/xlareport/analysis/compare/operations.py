@@ -118,6 +118,8 @@ def key_of(op_name: str, line: str) -> OperationKey:
     if numbered_opcode(first):
         first = ""
     op = split_path(first)[-1] if first else ""
+    # A pass that copies an instruction appends its name, as in `jit(f)/shard_map/broadcast.37`.
+    op = numbered_opcode(op) or op
     return OperationKey(phase_of(first), mask_numbers(scope_of(first)), op, line)
 
 
