@@ -28,7 +28,13 @@ SHARDED = """HloModule jit_f
 
 %fused (p: f32[8]) -> f32[8] {
   %p = f32[8] parameter(0)
-  ROOT %tanh = f32[8] tanh(%p), metadata={op_name="jit(f)/tanh"}
+  %tanh = f32[8] tanh(%p), metadata={op_name="jit(f)/tanh"}
+  ROOT %neg = f32[8] negate(%tanh), metadata={op_name="jit(f)/neg"}
+}
+
+%wrapped (q: f32[8]) -> f32[8] {
+  %q = f32[8] parameter(0)
+  ROOT %sin = f32[8] sine(%q), metadata={op_name="jit(f)/sin"}
 }
 
 ENTRY %main (x: f32[8]) -> f32[8] {
@@ -36,7 +42,8 @@ ENTRY %main (x: f32[8]) -> f32[8] {
   %start = f32[8] all-reduce-start(%x), replica_groups={{0,1}}, to_apply=%add
   %done = f32[8] all-reduce-done(%start)
   %exp = f32[8] exponential(%done), metadata={op_name="jit(f)/exp"}
-  ROOT %fusion = f32[8] fusion(%exp), kind=kLoop, calls=%fused, metadata={op_name="jit(f)/tanh"}
+  %sole = f32[8] fusion(%exp), kind=kLoop, calls=%wrapped, metadata={op_name="jit(f)/sin"}
+  ROOT %fusion = f32[8] fusion(%sole), kind=kLoop, calls=%fused, metadata={op_name="jit(f)/tanh"}
 }
 """
 
@@ -60,6 +67,8 @@ def test_what_is_fused_and_what_is_not() -> None:
     assert_fused(sharded, "tanh")
     with pytest.raises(pytest.fail.Exception, match="Not fused: %exp"):
         assert_fused(sharded, "/exp")
+    with pytest.raises(pytest.fail.Exception, match="Not fused: %sin"):
+        assert_fused(sharded, "/sin")  # a fusion of one instruction
     with pytest.raises(pytest.fail.Exception, match="has no op"):
         assert_fused(sharded, "softmax")
 
@@ -84,6 +93,14 @@ def test_a_dump_that_cannot_tell_is_never_green(tmp_path: Path) -> None:
         final_snapshot(cut)
     with pytest.raises(pytest.fail.Exception, match="states no peak"):
         assert_peak_bytes(cut, "<1GiB")
+
+
+def test_a_file_that_was_cut_is_named(tmp_path: Path) -> None:
+    (tmp_path / "module_0001.jit_f.before_optimizations.txt").write_text(SHARDED)
+    cut = "module_0001.jit_f.cpu_after_optimizations.txt"
+    (tmp_path / cut).write_text(SHARDED[: SHARDED.index("%exp")])
+    with pytest.raises(pytest.fail.Exception, match=cut):
+        final_snapshot(xlareport.read(tmp_path))
 
 
 def test_recompilations_are_named(report: xlareport.Report, unpacked: Unpack) -> None:

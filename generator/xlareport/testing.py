@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.findings.wrapped import unwrap_operation
 from xlareport.analysis.operations import count_operations
 from xlareport.api import Module, Report, Snapshot, read
 from xlareport.captures.run import capture_uncached
@@ -72,13 +73,16 @@ def assert_peak_bytes(
 
 
 def assert_fused(program: Program, op_name: str) -> None:
-    """Fail where an instruction of a framework op runs outside of fusions.
+    """Fail where an instruction of a framework op runs outside of fusions, or in one of its own.
 
     `op_name` is a regular expression that is searched for in the op's path; it has to be there.
     """
     snapshot = final_snapshot(program)
     fused = {
-        name for instruction in snapshot.instructions("fusion") for _, name in instruction.called
+        name
+        for instruction in snapshot.instructions("fusion")
+        if unwrap_operation(snapshot.hlo, instruction) is instruction
+        for _, name in instruction.called
     }
     wanted = re.compile(op_name)
     places = [
@@ -107,11 +111,19 @@ def final_snapshot(program: Program) -> Snapshot:
     snapshot = module.final
     if snapshot.key != "after_optimizations":
         pytest.fail(
-            f"The dump of {module.key} ends with {snapshot.label}: it has no optimized module. A "
-            "compilation cache may have answered.",
+            f"The dump of {module.key} ends with {snapshot.label}: it has no optimized module. "
+            f"{_why_cut(module)}",
             pytrace=False,
         )
     return snapshot
+
+
+def _why_cut(module: Module) -> str:
+    problems = module.problems
+    if not problems:
+        return "A compilation cache may have answered."
+    more = f", the first of {len(problems):,}" if len(problems) > 1 else ""
+    return f"A problem{more}: {problems[0]}"
 
 
 def capture_report(command: Sequence[str], folder: Path) -> Report:

@@ -59,10 +59,10 @@ def operation(op: str, line: str = "m.py:4", *, scope: str = "", seconds: float 
         ("broadcast.53", ""),
         ("jit(f)/add", "add"),
         ("w.1", "w.1"),
-        ("jit(f)/dot.2", "dot.2"),
+        ("jit(f)/dot.2", "dot"),
     ],
 )
-def test_numbered_names_that_xla_gives_are_no_ops(op_name: str, op: str) -> None:
+def test_the_numbers_in_names_that_xla_gives_are_of_no_op(op_name: str, op: str) -> None:
     assert key_of(op_name, "").op == op
 
 
@@ -125,11 +125,32 @@ def test_what_has_no_line_is_counted_in_the_row_of_its_op() -> None:
     assert dict(dots.opcodes) == {"dot": 1, "convert": 1, "copy": 1}
 
 
-def test_one_instruction_more_or_less_is_one() -> None:
+def test_the_opcodes_with_more_or_fewer_instructions_are_named() -> None:
     base, head = operation("tanh"), replace(operation("tanh"), opcodes=(("add", 2),))
-    assert list(what_changed(OperationChange(base.key, base, head))) == ["+1 instruction"]
+    assert list(what_changed(OperationChange(base.key, base, head))) == ["+1 add"]
     less = list(what_changed(OperationChange(base.key, head, base)))
-    assert less == ["\N{MINUS SIGN}1 instruction"]
+    assert less == ["\N{MINUS SIGN}1 add"]
+    many = tuple((name, 2) for name in ("add", "copy", "dot", "log", "tanh"))
+    changes = list(what_changed(OperationChange(base.key, base, replace(head, opcodes=many))))
+    assert changes == ["+2 copy", "+2 dot", "+2 log", "2 other opcodes"]
+
+
+def test_fusion_is_another_reason_than_fewer_instructions() -> None:
+    """Without fusion nothing is cloned: fewer instructions, more of them outside."""
+    base = replace(operation("mul"), kernels=0, opcodes=(("broadcast", 2), ("multiply", 4)))
+    head = replace(operation("mul"), kernels=2, opcodes=(("broadcast", 2), ("multiply", 2)))
+    changes = list(what_changed(OperationChange(base.key, base, head)))
+    outside = "fused differently: 2 instructions outside fusions, not 0"
+    assert changes == [outside, "\N{MINUS SIGN}2 multiply"]
+    more = replace(base, kernels=1, opcodes=(*base.opcodes, ("copy", 1)))
+    assert list(what_changed(OperationChange(base.key, base, more))) == ["+1 copy"]
+
+
+def test_the_partial_sums_of_a_split_matmul_are_no_other_precision() -> None:
+    split = replace(operation("dot"), opcodes=(("dot", 1), ("reduce", 1)), types=(("dot", "f32"),))
+    whole = replace(operation("dot"), opcodes=(("dot", 1),), types=(("dot", "bf16"),))
+    changes = list(what_changed(OperationChange(split.key, split, whole)))
+    assert changes == ["\N{MINUS SIGN}1 reduce"]
 
 
 def test_one_instruction_outside_fusions_is_one() -> None:
@@ -149,8 +170,13 @@ def test_a_type_is_another_where_like_instructions_agree() -> None:
 
     narrow, wide = ("multiply", "bf16"), ("multiply", "f32")
     both = typed(narrow, wide)
-    assert changes(both, replace(both, opcodes=(("add", 2),))) == ["+1 instruction"]
+    assert changes(both, replace(both, opcodes=(("add", 2),))) == ["+1 add"]
     assert changes(typed(narrow), typed(wide)) == ["upcast to f32 instead of bf16"]
+    counted = replace(both, opcodes=(("multiply", 2),))
+    partly = "all in bf16, before partly f32"
+    assert changes(counted, replace(counted, types=(narrow,))) == [partly]
+    gone = replace(counted, types=(narrow,), opcodes=(("multiply", 1),))
+    assert changes(counted, gone) == ["\N{MINUS SIGN}1 multiply"]
     assert changes(typed(wide, ("convert", "f32")), typed(narrow)) == ["in bf16 instead of f32"]
     assert changes(typed(narrow, ("add", "f32")), typed(wide, ("add", "bf16"))) == []
 

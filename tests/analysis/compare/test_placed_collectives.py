@@ -126,3 +126,18 @@ def test_a_collective_of_another_shape_is_not_a_new_collective() -> None:
     (change,) = compare_collectives([reshaped], [GATHER, new])
     assert change.in_head
     assert compare_collectives([GATHER], [replace(GATHER, path="mlp/dot")]) == ()
+
+
+def test_a_collective_without_op_name_is_of_the_op_and_line_that_it_works_for() -> None:
+    text = MODULE.replace(
+        "  %s =",
+        '  %n = bf16[8]{0} negate(%a), metadata={op_name="jit(f)/jvp()/dot_general" '
+        'source_file="m.py" source_line=40}\n  %s =',
+    )
+    bare = "all-gather-start(%n), replica_groups={{0,1}}, dimensions={0}\n  ROOT %d"
+    text = text.partition("all-gather-start(")[0] + bare + text.partition("ROOT %d")[2]
+    module = parse_module(text)
+    (collective,) = list_collectives(module, count_cost(module), {})
+    (change,) = compare_collectives((), (collective,))
+    for each in (collective, change.collective):
+        assert (each.phase, each.path, each.line) == (Phase.FORWARD, "dot_general", "m.py:40")

@@ -1,13 +1,16 @@
 """The differences between two compilations of a module: figures, options, passes, results."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
 from xlareport.analysis.compare.facts import Facts
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
+from xlareport.analysis.compare.shared_phases import share_phases
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 from xlareport.analysis.modules.tpu_flags import TpuFlags
@@ -152,8 +155,15 @@ class Comparison(Struct, frozen=True):
 
     @property
     def collectives(self) -> tuple[tuple[str, int, int], ...]:
-        """The opcodes that communicate with other devices."""
-        return tuple(opcode for opcode in self.opcodes if is_collective(opcode[0]))
+        """The kinds of collectives whose counts differ; the parts of one of them count once."""
+        if self.base is None or self.head is None:
+            return ()
+        ours, theirs = (
+            Counter(collective.kind for collective in side.facts.collectives) for side in self.sides
+        )
+        if not ours and not theirs:
+            return tuple(opcode for opcode in self.opcodes if is_collective(opcode[0]))
+        return _differing(ours, theirs)
 
 
 def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | None) -> Comparison:
@@ -163,9 +173,11 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
             *(pair, base, head, Divergence(Where.NOWHERE, None, None)),
             quantities=tuple(_quantities(base, head)),
         )
+    ours, theirs = share_phases(base.facts, head.facts)
+    base, head = replace(base, facts=ours), replace(head, facts=theirs)
     bare = base.bare or head.bare
     is_same = not bare and _end_alike(base, head)
-    ours, theirs = ({}, {}) if bare else (_passes(base.snapshots), _passes(head.snapshots))
+    passes, others = ({}, {}) if bare else (_passes(base.snapshots), _passes(head.snapshots))
     return Comparison(
         pair=pair,
         base=base,
@@ -181,8 +193,8 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         opcodes=() if bare or is_same else _opcodes(base.summary, head.summary),
         options=(*_device(base, head), *_options(base.summary, head.summary)),
         ports=() if bare else tuple(_ports(base.summary.signature, head.summary.signature)),
-        only_base=tuple(text for text in ours if text not in theirs),
-        only_head=tuple(text for text in theirs if text not in ours),
+        only_base=tuple(text for text in passes if text not in others),
+        only_head=tuple(text for text in others if text not in passes),
     )
 
 
@@ -204,9 +216,16 @@ def known_figures(side: Sketched) -> Mapping[str, int]:
 
 
 def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, int], ...]:
-    old, new = dict(base.opcodes), dict(head.opcodes)
-    counts = [(name, old.get(name, 0), new.get(name, 0)) for name in {**old, **new}]
-    changed = [count for count in counts if count[1] != count[2] and count[0] not in _BOOKKEEPING]
+    changed = _differing(dict(base.opcodes), dict(head.opcodes))
+    return tuple(count for count in changed if count[0] not in _BOOKKEEPING)
+
+
+def _differing(
+    base: Mapping[str, int], head: Mapping[str, int]
+) -> tuple[tuple[str, int, int], ...]:
+    """Return the counts that differ, those that differ most first."""
+    counts = [(name, base.get(name, 0), head.get(name, 0)) for name in {**base, **head}]
+    changed = [count for count in counts if count[1] != count[2]]
     return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 

@@ -30,6 +30,7 @@ from xlareport.analysis.cost_report.precision_report import (
     list_products,
     sum_by_precision,
 )
+from xlareport.analysis.findings.wrapped import unwrap_operation
 from xlareport.analysis.tpu.changes import tpu_figures
 from xlareport.analysis.tpu.module import read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram
@@ -42,6 +43,8 @@ _NANOSECONDS = 1e9
 ESTIMATE = "least_nanoseconds"
 """The roofline time of a run by estimate; the name of the figure."""
 COMPILE_TIME = "compile_microseconds"
+WRAPPED = "fusions_of_one_instruction"
+"""Fusions that a compiler wrapped around one instruction, so that nothing is fused."""
 
 
 class ComparedOpcode(Struct, frozen=True):
@@ -168,6 +171,9 @@ def _figures(costed: CostedModule) -> Mapping[str, int]:
     opcodes = Counter(instruction.opcode for instruction in hlo.instructions)
     figures["kernels"] = count_kernels(hlo, cost)
     figures["fusions"] = opcodes["fusion"]
+    figures[WRAPPED] = sum(
+        unwrap_operation(hlo, instruction) is not instruction for instruction in hlo.instructions
+    )
     figures["collectives"] = len(find_collectives(hlo))
     figures["wire_bytes"] = count_sent(
         (traffic, instruction.counted)

@@ -4,22 +4,22 @@ The merged matmul has the op_name of one of them: the same work would be a savin
 a slowdown of that one.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import isclose
 
 from msgspec.structs import replace
 
-from xlareport.analysis.compare.operations import Operation, OperationChange
+from xlareport.analysis.compare.operations import Operation, OperationChange, add_up
 
-_PRODUCTS = ("convolution", "custom-call", "dot")
+PRODUCTS = ("convolution", "custom-call", "dot")
+"""Opcodes of matmuls, and of calls that may be some."""
 _NEARLY = 1e-4
 """Share of FLOPs that element-wise work in the same operations may add."""
 
 
 def count_products(operation: Operation) -> int:
     """Count the matmuls of an operation, with the custom calls that may be some."""
-    return sum(count for opcode, count in operation.opcodes if opcode in _PRODUCTS)
+    return sum(count for opcode, count in operation.opcodes if opcode in PRODUCTS)
 
 
 def join_merged(changes: Sequence[OperationChange]) -> tuple[OperationChange, ...]:
@@ -83,23 +83,11 @@ def _join(changes: Sequence[OperationChange]) -> OperationChange:
     first, *others = changes
     return replace(
         first,
-        base=_sum(change.base for change in changes),
-        head=_sum(change.head for change in changes),
+        base=add_up(_present(change.base for change in changes)),
+        head=add_up(_present(change.head for change in changes)),
         merged=tuple(change.key for change in others),
     )
 
 
-def _sum(operations: Iterable[Operation | None]) -> Operation | None:
-    present = [operation for operation in operations if operation is not None]
-    opcodes = Counter[str]()
-    for operation in present:
-        opcodes.update(dict(operation.opcodes))
-    return replace(
-        present[0],
-        seconds=sum(operation.seconds for operation in present),
-        bytes=sum(operation.bytes for operation in present),
-        flops=sum(operation.flops for operation in present),
-        kernels=sum(operation.kernels for operation in present),
-        opcodes=tuple(sorted(opcodes.items())),
-        types=tuple(sorted({kind for operation in present for kind in operation.types})),
-    )
+def _present(operations: Iterable[Operation | None]) -> list[Operation]:
+    return [operation for operation in operations if operation is not None]

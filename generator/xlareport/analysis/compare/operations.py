@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.source.locations import SourcePlace, places_of
 from xlareport.analysis.source.scopes import (
     Phase,
     mask_numbers,
@@ -25,6 +24,7 @@ from xlareport.analysis.source.scopes import (
     scope_of,
     split_path,
 )
+from xlareport.analysis.source.served_lines import ServedLines
 from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import NO_CODE
@@ -118,6 +118,8 @@ def key_of(op_name: str, line: str) -> OperationKey:
     if numbered_opcode(first):
         first = ""
     op = split_path(first)[-1] if first else ""
+    # A pass that copies an instruction appends its name, as in `jit(f)/shard_map/broadcast.37`.
+    op = numbered_opcode(op) or op
     return OperationKey(phase_of(first), mask_numbers(scope_of(first)), op, line)
 
 
@@ -142,7 +144,7 @@ class _Sum:
 def list_operations(module: HloModule, cost: ModuleCost, shares: Shares) -> ListedOperations:
     """Return the operations of a module, with what is counted with them without an op_name."""
     sums: dict[OperationKey, _Sum] = {}
-    place = places_of(module)
+    lines = ServedLines(module)
     served = serve_ops(module)
     keys = _Keys(module, is_named=any(served.values()))
     unnamed: list[UnnamedWork] = []
@@ -150,18 +152,17 @@ def list_operations(module: HloModule, cost: ModuleCost, shares: Shares) -> List
         key = computation.name, instruction.name
         if instruction.opcode in NO_CODE:
             continue
-        line = _line(place(instruction))
         ops = served.get(key) or ((_copied_argument(computation, instruction), 1.0),)
         sizes = share_out(shares.bytes.get(key, 0), ops)
+        line_of = {op_name: lines.of(computation, instruction, op_name, ops) for op_name, _ in ops}
         parts = []
         for (op_name, share), size in zip(ops, sizes, strict=True):
-            # The line of what was combined is that of one of its members.
-            key_of_op = keys.of(instruction, op_name, line if len(ops) == 1 else "")
+            key_of_op = keys.of(instruction, op_name, line_of[op_name])
             added = sums.setdefault(key_of_op, _Sum())
             parts.append((key_of_op, share * shares.seconds.get(key, 0.0), size))
             added.seconds += parts[-1][1]
             added.bytes += size
-        main = keys.of(instruction, main_op(ops), line if len(ops) == 1 else "")
+        main = keys.of(instruction, main_op(ops), line_of.get(main_op(ops), ""))
         if not key_of(instruction.metadata.op_name, "").op and shares.seconds.get(key):
             shape = without_layout(instruction.shape.text)
             work = instruction.opcode, shape, tuple(parts), main, not count.fused
@@ -243,10 +244,6 @@ def _with_lines(
     return with_lines
 
 
-def _line(place: SourcePlace | None) -> str:
-    return place.short if place else ""
-
-
 def _operation(key: OperationKey, added: _Sum) -> Operation:
     return Operation(
         key=key,
@@ -256,6 +253,22 @@ def _operation(key: OperationKey, added: _Sum) -> Operation:
         kernels=added.kernels,
         opcodes=tuple(sorted(added.opcodes.items())),
         types=tuple(sorted(added.types)),
+    )
+
+
+def add_up(operations: Sequence[Operation]) -> Operation:
+    """Return the sum of operations, at least one, under the key of the first."""
+    opcodes = Counter[str]()
+    for operation in operations:
+        opcodes.update(dict(operation.opcodes))
+    return replace(
+        operations[0],
+        seconds=sum(operation.seconds for operation in operations),
+        bytes=sum(operation.bytes for operation in operations),
+        flops=sum(operation.flops for operation in operations),
+        kernels=sum(operation.kernels for operation in operations),
+        opcodes=tuple(sorted(opcodes.items())),
+        types=tuple(sorted({kind for operation in operations for kind in operation.types})),
     )
 
 

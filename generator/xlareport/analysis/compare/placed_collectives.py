@@ -10,7 +10,6 @@ from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.compare.collective_members import CombinedMember, list_members
 from xlareport.analysis.compare.operations import OperationKey
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.source.locations import SourcePlace, places_of
 from xlareport.analysis.source.scopes import (
     Phase,
     mask_numbers,
@@ -18,7 +17,9 @@ from xlareport.analysis.source.scopes import (
     phase_of,
     plain_path,
 )
-from xlareport.hlo.model import HloModule, Instruction, InstructionKey
+from xlareport.analysis.source.served_lines import ServedLines
+from xlareport.analysis.source.served_ops import serve_ops
+from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.hlo.shape import without_layout
 from xlareport.runtime.grouping import group_by_key
 
@@ -29,7 +30,7 @@ class PlacedCollective(Struct, frozen=True):
     kind: str
     """The opcode without `-start`."""
     phase: Phase
-    """Of its op_name: `forward`, `backward`, `recomputed`; empty if unknown."""
+    """Of its op_name, else of the op that it works for; empty if unknown."""
     path: str
     """Named scopes and op with numbers replaced, so that layers are equal: `layer_*/mlp/add`."""
     shape: str
@@ -63,9 +64,9 @@ def list_collectives(
     module: HloModule, cost: ModuleCost, seconds: Mapping[InstructionKey, float]
 ) -> tuple[PlacedCollective, ...]:
     """Return the collectives of a module; `seconds` are those of instructions, fusions divided."""
-    place = places_of(module)
+    lines = ServedLines(module)
     return tuple(
-        _placed(module, cost, seconds, collective, place) for collective in find_collectives(module)
+        _placed(module, cost, seconds, collective, lines) for collective in find_collectives(module)
     )
 
 
@@ -74,29 +75,35 @@ def _placed(
     cost: ModuleCost,
     seconds: Mapping[InstructionKey, float],
     collective: Collective,
-    place: Callable[[Instruction], SourcePlace | None],
+    lines: ServedLines,
 ) -> PlacedCollective:
-    body = module.by_name[collective.body[0]].by_name[collective.body[1]]
-    outside = module.by_name[collective.computation].by_name
+    inside, computation = (
+        module.by_name[name] for name in (collective.body[0], collective.computation)
+    )
+    body, outside = inside.by_name[collective.body[1]], computation.by_name
     op_name = body.metadata.op_name or outside[collective.instruction].metadata.op_name
     first = "" if numbered_opcode(op_name) else op_name
+    members = list_members(module, collective.body, first)
+    ops = serve_ops(module).get(collective.body, ())
+    served = first or (ops[0][0] if len(ops) == 1 else "")
+    where = ((inside, body), (computation, outside[collective.instruction]))
+    places = (lines.of(*place, served, ((served, 1.0),)) for place in where)
     shape = (
         outside[collective.done].shape if collective.done and not collective.inner else body.shape
     )
     keys = {collective.body, *((collective.computation, part) for part in collective.parts)}
     own = cost.instructions.get(collective.key)
-    where = place(body) or place(outside[collective.instruction])
     return PlacedCollective(
         kind=collective.kind,
-        phase=phase_of(first),
-        path=mask_numbers(plain_path(first)),
+        phase=phase_of(served),
+        path=mask_numbers(plain_path(served)),
         shape=without_layout(shape.text),
         instruction=collective.instruction,
         seconds=sum(seconds.get(key, 0.0) for key in keys),
         sent_bytes=_sent(cost, collective),
         executions=own.executions if own else None,
-        members=list_members(module, collective.body, first),
-        line=where.short if where else "",
+        members=members,
+        line=next(filter(None, places), ""),
     )
 
 
@@ -109,10 +116,15 @@ def _sent(cost: ModuleCost, collective: Collective) -> int:
     return 0
 
 
+def path_of(key: OperationKey) -> str:
+    """Return the scopes and op of an operation as its collectives have them."""
+    return plain_path(f"{key.scope}/{key.op}" if key.scope else key.op)
+
+
 def is_of(change: CollectiveChange, key: OperationKey) -> bool:
     """Return whether a collective that only one side has is of an operation."""
     collective = change.collective
-    path = plain_path(f"{key.scope}/{key.op}" if key.scope else key.op)
+    path = path_of(key)
     is_elsewhere = bool(collective.line and key.line) and collective.line != key.line
     is_alike = (collective.phase, collective.path) == (key.phase, path)
     return bool(key.op) and is_alike and not is_elsewhere
@@ -218,7 +230,8 @@ def _changes(parts: Iterable[_Part], *, in_head: bool) -> Iterator[CollectiveCha
         whole = sum(member.bytes for member in _members(collective))
         share = sum(member.bytes for member in members) / whole if whole else 1.0
         scopes = {(member.phase, member.path) for member in members}
-        phase, path = scopes.pop() if len(scopes) == 1 else (collective.phase, collective.path)
+        is_single = len(scopes) == 1 and all(member.path for member in members)
+        phase, path = scopes.pop() if is_single else (collective.phase, collective.path)
         of_parts = replace(
             collective,
             phase=phase,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Quantity, compare_figure
-from xlareport.analysis.compare.facts import COMPILE_TIME, ESTIMATE
+from xlareport.analysis.compare.facts import COMPILE_TIME, ESTIMATE, WRAPPED
 from xlareport.analysis.compare.memory_spaces import SpaceChange
 from xlareport.analysis.tpu.changes import CYCLES, SPILLS, STATIC_CYCLES
 from xlareport.records.compare import RUN, ComparedRecord
@@ -23,6 +23,7 @@ _NAMES = {
     "temp_bytes": "Temp memory",
     "kernels": "Instructions outside fusions",
     "fusions": "Fusions",
+    WRAPPED: "Fusions of one instruction",
     "collectives": "Collectives",
     "wire_bytes": "Bytes sent to other devices",
     CYCLES: "Dynamic cycles on a TPU core",
@@ -35,7 +36,7 @@ _NAMES = {
 }
 """The figures on a page, in this order; the others are in compare.json."""
 _OF_DEVICE_MEMORY = ("allocated_bytes", "occupied_peak_bytes", "temp_bytes")
-_NEUTRAL = frozenset({"fusions", "instructions", "computations"})
+_NEUTRAL = frozenset({"fusions", WRAPPED, "instructions", "computations"})
 """More of these is neither better nor worse."""
 
 

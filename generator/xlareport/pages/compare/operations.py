@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.compare.merged_products import count_products
+from xlareport.analysis.compare.merged_products import PRODUCTS, count_products
 from xlareport.analysis.compare.operations import Operation, OperationChange
 from xlareport.analysis.compare.placed_collectives import CollectiveChange, is_of
 from xlareport.analysis.source.scopes import Phase
@@ -14,6 +14,8 @@ _OPERATION = (
     "Named scopes and the framework's op; numbers of layers as *. What passes inserted without "
     "an op_name, by kind"
 )
+_MOST_OPCODES = 3
+"""Opcodes of a row that are named."""
 _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
@@ -98,15 +100,18 @@ def _collective(change: CollectiveChange) -> str:
 
 
 def _instructions(base: Operation, head: Operation) -> Iterator[str]:
-    more = sum(count for _, count in head.opcodes) - sum(count for _, count in base.opcodes)
-    if more:
-        sign = "+" if more > 0 else "\N{MINUS SIGN}"
-        yield f"{sign}{units.plural(abs(more), 'instruction')}"
-    elif base.kernels != head.kernels:
+    """Yield how the op is fused otherwise, then the opcodes with more or fewer instructions."""
+    ours, theirs = dict(base.opcodes), dict(head.opcodes)
+    more = {name: theirs.get(name, 0) - ours.get(name, 0) for name in {**ours, **theirs}}
+    if head.kernels - base.kernels not in (0, sum(more.values())):
         outside = f"{units.plural(head.kernels, 'instruction')} outside fusions"
         yield f"fused differently: {outside}, not {base.kernels}"
-    elif base.opcodes != head.opcodes:
-        yield "other opcodes"
+    named = sorted((name for name in more if more[name]), key=lambda name: (-abs(more[name]), name))
+    for name in named[:_MOST_OPCODES]:
+        sign = "+" if more[name] > 0 else units.MINUS
+        yield f"{sign}{abs(more[name]):,} {name}"
+    if len(named) > _MOST_OPCODES:
+        yield f"{units.plural(len(named) - _MOST_OPCODES, 'other opcode')}"
 
 
 def _accessed(change: OperationChange) -> Iterator[str]:
@@ -125,6 +130,8 @@ def _types(base: Operation, head: Operation) -> Iterator[str]:
     """
     ours, theirs = _floats_by_opcode(base), _floats_by_opcode(head)
     both = ours.keys() & theirs.keys()
+    if ("reduce" in dict(base.opcodes)) != ("reduce" in dict(head.opcodes)):
+        both -= {*PRODUCTS}  # of a matmul by split-K, the partial sums have another type
     pairs = {
         (*ours[opcode], *theirs[opcode])
         for opcode in both
@@ -135,7 +142,10 @@ def _types(base: Operation, head: Operation) -> Iterator[str]:
             old, new = pair
             wider = _FLOATS.index(new) < _FLOATS.index(old)
             yield f"{'upcast to' if wider else 'in'} {new} instead of {old}"
-    gone = {kind for opcode in both for kind in ours[opcode] - theirs[opcode]}
+    counts = dict(base.opcodes), dict(head.opcodes)
+    # Of fewer instructions, those of the other type may be the ones that are gone.
+    as_many = {name for name in both if counts[0].get(name) == counts[1].get(name)}
+    gone = {kind for name in as_many for kind in ours[name] - theirs[name]}
     left = {kind for opcode in both for kind in theirs[opcode]}
     if not pairs and gone and len(left) == 1:
         yield f"all in {left.pop()}, before partly {' and '.join(sorted(gone - left))}"
