@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.code.module import CodeRecord
@@ -144,7 +144,7 @@ class ModuleRecord(Struct, frozen=True):
     """All processes that compiled it, with the same contents, as ranges: `1-16,18`."""
     shardings: ShardingsRecord | None = None
     """Shardings of its values; None for a module of one partition."""
-    expense: CostRecord | None = None
+    cost: CostRecord | None = field(default=None, name="expense")
     """The cost of one run; None if no snapshot could be counted."""
     measured: ProfileRecord | None = None
     """The profile; None if no profile contains the module."""

@@ -77,7 +77,7 @@ def module_findings(
         shown=tuple(_view(finding, module, record, page) for finding in findings[:most]),
         more=max(0, len(findings) - most),
         all_address=f"{address}#findings",
-        note="" if findings else _why_none(record.expense),
+        note="" if findings else _why_none(record.cost),
         candidates=tuple(
             _view(finding, module, record, page) for finding in record.candidates[:_CANDIDATES]
         ),
@@ -137,7 +137,7 @@ def _compiled_again(report: ReportRecord, most: int) -> list[FindingView]:
 def _view(finding: Finding, module: ModuleAnalysis, record: ModuleRecord, page: str) -> FindingView:
     names = dict.fromkeys(instruction for _, instruction in finding.places if instruction)
     places = (_instruction(name, module, record, page) for name in names)
-    return _finding(finding, places, page, record.expense)
+    return _finding(finding, places, page, record.cost)
 
 
 def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: str) -> PlaceView:

@@ -99,7 +99,7 @@ def tonight(report: ReportRecord, when: str, address: str) -> Night:
 
 def _figures(module: ModuleRecord) -> dict[str, int | None]:
     final = {key: value for key, value in to_builtins(module.final).items() if _is_count(value)}
-    seconds = module.expense.seconds if module.expense else None
+    seconds = module.cost.seconds if module.cost else None
     return final | {ESTIMATE: None if seconds is None else round(seconds * 1e9)}
 
 
