@@ -14,10 +14,11 @@ from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.halves import START
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 _ALL_REDUCE = "all-reduce"
-_MOVES = frozenset({"bitcast", "convert", "copy", "pad", "reshape", "transpose"})
+_MOVES = REARRANGEMENTS | {"convert", "pad"}
 """Opcodes that a sum can be moved through; the padding is equal on every device."""
 _JOINED = {"add": "sum", "maximum": "maximum", "minimum": "minimum", "multiply": "product"}
 """What the opcodes make of the values that all-reduces of the same opcode send."""
