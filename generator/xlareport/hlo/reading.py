@@ -94,7 +94,7 @@ def problem_at(line: int, text: str, place: int, message: str) -> Problem:
     return Problem("", number, message, column + 1, draw(shown, column))
 
 
-def _unreadable_line(line: str, error: LineError) -> Problem:
+def unreadable_line(line: str, error: LineError) -> Problem:
     """Return the problem of an instruction that was put into a line, which no file has."""
     return replace(problem_at(1, line, error.place, error.message), line=None, column=None)
 
@@ -179,7 +179,7 @@ class PrintedReader(SnapshotReader):
             try:
                 instructions.append(self._lines[line])
             except LineError as error:
-                problems.append(_unreadable_line(line, error))
+                problems.append(unreadable_line(line, error))
         return self._computations.get(header, tuple(instructions), thread)
 
 
