@@ -228,7 +228,7 @@ def _member(member: CollectiveMember) -> CollectiveMemberRecord:
         CollectiveMemberRecord,
         member,
         bytes=member.data_bytes,
-        cause=member.origin.cause.value if member.origin.cause else None,
+        cause=member.origin.cause_name,
         detail=member.origin.detail,
         sharding_reason=None if member.sharding else member.sharding_reason,
     )

@@ -229,6 +229,11 @@ class ReportRecord(Struct, frozen=True):
         return None if place is None else self.modules[place]
 
     @property
+    def main_key(self) -> str | None:
+        """The key of the main program; None where there is none."""
+        return self.main.module if self.main else None
+
+    @property
     def main_place(self) -> int | None:
         """The place of the main program among the modules; None where there is none."""
         return None if self.main is None else self.places.get(self.main.module)

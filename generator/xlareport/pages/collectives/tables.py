@@ -49,7 +49,7 @@ def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
             Column(
                 "Exposed µs", "float", "of all executions, less the time of what runs meanwhile"
             ): lambda row: _of_all(row, row.figures.overlap.exposed_seconds),
-            Column("Cause"): lambda row: row.origin.cause.value if row.origin.cause else None,
+            Column("Cause"): lambda row: row.origin.cause_name,
             Column("Groups", "text", "drawn below"): lambda row: labels[row.collective.key],
             Column(
                 "Executions", "int", "per module execution; empty where it is not known"
@@ -111,7 +111,7 @@ def _origins(
             Column(
                 "Why", "sentence", "scope and phase of the framework's op, axes, and the cause"
             ): lambda row: reason_words(row, find_axes(row, mesh), mesh),
-            Column("Cause"): lambda row: row.origin.cause.value if row.origin.cause else None,
+            Column("Cause"): lambda row: row.origin.cause_name,
             Column("Grade", "text", "exact if the snapshots show it"): lambda row: row.origin.grade,
             Column("Value", "code", "before partitioning"): lambda row: (
                 row.sharding.value if row.sharding else None
@@ -172,7 +172,7 @@ def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
             member.instruction,
             member.shape if len(member.shape) < 100 else f"{member.shape[:100]}...",
             member.data_bytes,
-            member.origin.cause.value if member.origin.cause else None,
+            member.origin.cause_name,
             cause_words(member.origin, member.sharding, mesh),
             member.op_name,
             member.source,

@@ -90,7 +90,7 @@ def tonight(report: ReportRecord, when: str, address: str) -> Night:
     named = dict(
         zip(labels(module.name for module in report.outlines), report.outlines, strict=True)
     )
-    wanted = report.main.module if report.main else None
+    wanted = report.main_key
     figures = {name: _figures(module) for name, module in zip(named, report.modules, strict=True)}
     main = next((name for name, module in named.items() if module.key == wanted), None)
     slugs = {name: module.slug for name, module in named.items()}

@@ -125,7 +125,7 @@ def labels_of(module: HloModule) -> dict[str, int]:
     """Return the numbers of the arguments of a module by their labels, those that are unique."""
     labels: dict[str, int] = {}
     several = set()
-    for number, line in enumerate(module.entry.parameters if module.entry else ()):
+    for number, line in enumerate(module.parameters):
         label = line.metadata.op_name
         if label in labels:
             several.add(label)

@@ -67,7 +67,7 @@ def _added_up(search: Search, node: Node) -> Node | None:
     if known is None or known.instruction.opcode != "while" or len(path) != 1:
         return None
     graph = search.before.graph
-    body = graph.module.by_name.get(dict(known.instruction.called).get("body", ""))
+    body = graph.module.callee(known.instruction, "body")
     root = None if body is None else body.root
     if body is None or root is None or root.opcode != "tuple":
         return None
