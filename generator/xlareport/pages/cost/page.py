@@ -295,7 +295,7 @@ def collectives_address(module: ModuleAnalysis, slug: str, page: str) -> str:
     """Return the address of the page on collectives; empty where there is none."""
     if module.collectives is None:
         return ""
-    return navigation.address(navigation.module_page(slug, "collectives"), page)
+    return navigation.module_address(slug, "collectives", seen_from=page)
 
 
 def _branches(count: int) -> str:
@@ -347,7 +347,7 @@ def cost_parts(module: ModuleRecord) -> Iterator[str]:
 def cost_addresses(module: ModuleRecord, page: str) -> dict[str, str]:
     """Return their addresses as links from another page, by name."""
     return {
-        part: navigation.address(navigation.module_page(module.slug, part), page)
+        part: navigation.module_address(module.slug, part, seen_from=page)
         for part in cost_parts(module)
     }
 

@@ -194,7 +194,7 @@ def files_table(artifacts: Sequence[Artifact], report: ReportRecord, uses: Seque
 
 
 def _link(module: ModuleOutline) -> list[str]:
-    return [module.name, navigation.address(navigation.module_page(module.slug))]
+    return [module.name, navigation.module_address(module.slug)]
 
 
 def problems_table(problems: Sequence[Problem]) -> Table:

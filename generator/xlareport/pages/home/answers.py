@@ -114,7 +114,7 @@ def _answers(
 
 def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
     message = f"{words.journey(record)} {_busiest(module)}".rstrip()
-    steps = navigation.address(navigation.module_page(record.slug, "steps")) if record.steps else ""
+    steps = navigation.module_address(record.slug, "steps") if record.steps else ""
     return Answer("Compilation", prose(message), "All steps", steps)
 
 
@@ -392,5 +392,5 @@ def _histories(module: ModuleRecord, names: Sequence[str]) -> Mapping[str, str]:
     """Return the address of each instruction's history, if the module has histories."""
     if not module.changed_steps:
         return {}
-    page = navigation.address(navigation.module_page(module.slug))
+    page = navigation.module_address(module.slug)
     return {f"%{name}": f"{page}#i={name}" for name in names}

@@ -169,7 +169,7 @@ def _unknown(measured: Measured) -> str:
 
 def _ops(record: ModuleRecord, measured: Measured) -> Table:
     traced = "Its history" if record.changed_steps else "Neighborhood"
-    module = navigation.address(navigation.module_page(record.slug))
+    module = navigation.module_address(record.slug)
     asked, runs = "i" if record.changed_steps else "node", measured.distinct_runs
     return tabulate(
         measured.rows,
@@ -306,7 +306,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     levels, scopes = scope_levels({name: scopes_of(instructions[name]) for name in instructions})
     used = {colors.get(name, _UNKNOWN) for name in names}
     value = {
-        "page": navigation.address(navigation.module_page(slug)),
+        "page": navigation.module_address(slug),
         "steps": [
             _step(step, _title(step, word, len(times.runs)), places)
             for step, word in zip(times.steps, _WORDS, strict=False)

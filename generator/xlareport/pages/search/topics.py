@@ -16,7 +16,7 @@ def search_topics(module: ModuleRecord) -> Iterator[list[Any]]:
     has_loops = module.cost is None or bool(module.cost.loops)
     for title, topic in _topics().items():
         if topic["part"] in parts:
-            page = navigation.address(navigation.module_page(module.slug, topic["part"]))
+            page = navigation.module_address(module.slug, topic["part"])
             mark = f"#{topic['anchor']}" if topic["anchor"] else ""
             lacking = [] if has_loops or topic["anchor"] != "loops" else [_NO_LOOPS]
             spaces = _spaces(module) if (topic["part"], mark) == ("memory", "") else []
