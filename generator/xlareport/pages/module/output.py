@@ -295,10 +295,8 @@ class ModulePages:
     def _graphs(self, costed: CostedModule) -> Iterator[Payload]:
         """Yield the payloads of the graphs of the first and the final snapshot."""
         times = self.analyzed.times
-        key, measured = (
-            navigation.module_key(self.slug, "graph"),
-            times.instructions if times else {},
-        )
+        key = navigation.module_key(self.slug, "graph")
+        measured = times.instructions if times else {}
         yield from graph_payloads(key, costed.final, costed.cost, self._known(), measured)
         first = costed.module.snapshots[0]
         if first.hlo is not costed.hlo:
