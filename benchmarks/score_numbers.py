@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import TimeoutExpired
 
 from asking import ask, jax_python
 from dumps import content, dumps, modules
@@ -29,7 +30,8 @@ _MOST_INSTRUCTIONS = 2_000
 _KEPT_AS_WRITTEN = "algsimp,constant_folding,fusion,layout-assignment,call-inliner,dot_decomposer"
 """Passes that are off, so that each text is run as nearly as it stands as XLA can."""
 _PATIENCE = 300
-"""Seconds for all snapshots of a module."""
+"""Seconds for all snapshots of a module; of one that takes longer no step counts."""
+_NOT_RUN = "not run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +97,21 @@ def main() -> None:
     counts: Counter[str] = Counter()
     for dump in options.dumps or dumps():
         for files in modules(dump):
-            for verdict in verdicts(python, files):
+            try:
+                judged = list(verdicts(python, files))
+            except TimeoutExpired:
+                print(f"not run, takes over {_PATIENCE} s: {dump.name}/{files.key}")
+                counts[_NOT_RUN] += 1
+                continue
+            for verdict in judged:
                 counts[verdict.kind] += 1
                 if counts[verdict.kind] <= options.show and verdict.kind != "quiet":
                     words = "; ".join(verdict.named)
                     print(f"{verdict.kind}: {dump.name}/{files.key} {verdict.place}: {words}")
     for kind in ("right", "missed", "false", "quiet"):
         print(f"{kind:<8}{counts[kind]:>6,}")
+    if counts[_NOT_RUN]:
+        print(f"modules {_NOT_RUN}: {counts[_NOT_RUN]:,}")
 
 
 if __name__ == "__main__":

@@ -195,7 +195,7 @@ def keys() -> dict[str, str]:
 
 def key_of(field: FieldInfo) -> str:
     """Return the key in report.json: `from_` is called `from`, which is a word of Python."""
-    return field.name.removesuffix("_")
+    return field.encode_name.removesuffix("_")
 
 
 def name_of(record: type, field: FieldInfo) -> str:

@@ -139,7 +139,7 @@ def read_side(
     problems = (*source.problems, *unranked)
     dump = AnalyzedDump(source.name, named, problems, analyses, ranks)
     report = build_report(dump, relate_modules(dump), options.marker)
-    main = report.main.module if report.main else None
+    main = report.main_key
     return ComparedSide(
         tuple(result.sketched for result in results), report.dump, main, report.problems
     )

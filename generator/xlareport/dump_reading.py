@@ -26,8 +26,8 @@ from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source
 from xlareport.module_work.duplicates import duplicate_result, duplicate_texts
 from xlareport.module_work.kept import keep_in
-from xlareport.module_work.process import ModuleResult
-from xlareport.module_work.tasks import ModuleTask, ModuleWork, match_large_modules
+from xlareport.module_work.process import ModuleResult, ModuleTask
+from xlareport.module_work.tasks import ModuleWork, match_large_modules
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.ptxas import Ptxas

@@ -16,7 +16,8 @@ from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
 from xlareport.module_work import kept
 from xlareport.module_work.kept import KeptModules, keep_all_pictures
-from xlareport.module_work.process import ModuleResult, process_module
+from xlareport.module_work.process import ModuleResult, ModuleTask, process_module
+from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.reader_table import AUTOTUNE_RESULTS
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import payload_path
@@ -42,9 +43,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The keys of the modules that were read and analyzed."""
     keys = []
 
-    def process(files: ModuleFiles, *others: object) -> ModuleResult:
-        keys.append(files.key)
-        return process_module(files, *others)
+    def process(task: ModuleTask, pictures: PictureChoice | None) -> ModuleResult:
+        keys.append(task.files.key)
+        return process_module(task, pictures)
 
     monkeypatch.setattr(kept, "process_module", process)
     return keys
@@ -62,9 +63,9 @@ def finish(modules: KeptModules, result: ModuleResult) -> None:
 
 def test_a_result_is_found_again(dump: Path, modules: KeptModules, made: list[str]) -> None:
     files = first_module(dump)
-    result = modules.process(files, OPTIONS, "changed")
+    result = modules.process(ModuleTask(files, OPTIONS))
     finish(modules, result)
-    again = modules.process(files, OPTIONS, "changed")
+    again = modules.process(ModuleTask(files, OPTIONS))
     assert made == [files.key]
     assert again.analysis == result.analysis
     assert again.analysis.summary.files is files
@@ -80,9 +81,9 @@ def test_side_files_that_pages_show_are_kept(
     results = 'results {\n device: "sm_90"\n result {\n gemm {\n algorithm: 3\n }\n }\n}\n'
     (dump / f"{key}.autotune_results.pbtxt").write_text(results)
     files = first_module(dump)
-    result = modules.process(files, OPTIONS, "changed")
+    result = modules.process(ModuleTask(files, OPTIONS))
     finish(modules, result)
-    again = modules.process(files, OPTIONS, "changed")
+    again = modules.process(ModuleTask(files, OPTIONS))
     assert made == [key]
     (tuned,) = again.analysis.side.of(AUTOTUNE_RESULTS) or ()
     assert (tuned.made_by, tuned.device) == ("cuBLAS", "sm_90")
@@ -93,7 +94,7 @@ def test_a_result_without_its_pictures_is_made_anew(
     dump: Path, modules: KeptModules, made: list[str]
 ) -> None:
     for _ in range(2):
-        modules.process(first_module(dump), OPTIONS, "changed")
+        modules.process(ModuleTask(first_module(dump), OPTIONS))
     assert len(made) == 2
 
 
@@ -111,9 +112,9 @@ def touch(dump: Path) -> None:
 def test_other_files_make_another_result(
     dump: Path, modules: KeptModules, made: list[str], change: Callable[[Path], None]
 ) -> None:
-    finish(modules, modules.process(first_module(dump), OPTIONS, "changed"))
+    finish(modules, modules.process(ModuleTask(first_module(dump), OPTIONS)))
     change(dump)
-    modules.process(first_module(dump), OPTIONS, "changed")
+    modules.process(ModuleTask(first_module(dump), OPTIONS))
     assert len(made) == 2
 
 
@@ -122,10 +123,10 @@ def test_another_program_or_other_options_make_another_result(
 ) -> None:
     files = first_module(dump)
     device = next(iter(devices().values()))
-    finish(modules, modules.process(files, OPTIONS, "changed"))
-    replace(modules, program="upgraded").process(files, OPTIONS, "changed")
-    modules.process(files, replace(OPTIONS, cost_options=CostOptions(device=device)), "changed")
-    modules.process(files, OPTIONS, "all")
+    finish(modules, modules.process(ModuleTask(files, OPTIONS)))
+    replace(modules, program="upgraded").process(ModuleTask(files, OPTIONS))
+    modules.process(ModuleTask(files, replace(OPTIONS, cost_options=CostOptions(device=device))))
+    modules.process(ModuleTask(files, OPTIONS), "all")
     assert len(made) == 4
 
 
@@ -139,30 +140,30 @@ def test_another_program_or_other_options_make_another_result(
 def test_what_more_than_the_files_decides_is_not_kept(
     dump: Path, modules: KeptModules, options: AnalysisOptions
 ) -> None:
-    assert modules.process(first_module(dump), options, "changed").kept_as == ""
+    assert modules.process(ModuleTask(first_module(dump), options)).kept_as == ""
     assert not modules.store.folder.exists()
 
 
 def test_files_that_change_meanwhile_are_not_kept(
     dump: Path, modules: KeptModules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def process(files: ModuleFiles, *others: object) -> ModuleResult:
+    def process(task: ModuleTask, pictures: PictureChoice | None) -> ModuleResult:
         change_a_byte(dump)
-        return process_module(files, *others)
+        return process_module(task, pictures)
 
     monkeypatch.setattr(kept, "process_module", process)
-    assert modules.process(first_module(dump), OPTIONS, "changed").kept_as == ""
+    assert modules.process(ModuleTask(first_module(dump), OPTIONS)).kept_as == ""
     assert not modules.store.folder.exists()
 
 
 def test_a_result_with_a_fault_is_not_kept(
     dump: Path, modules: KeptModules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def process(files: ModuleFiles, *_: object) -> ModuleResult:
-        return ModuleResult(unreadable_module(files, "no memory"))
+    def process(task: ModuleTask, _: PictureChoice | None) -> ModuleResult:
+        return ModuleResult(unreadable_module(task.files, "no memory"))
 
     monkeypatch.setattr(kept, "process_module", process)
-    assert modules.process(first_module(dump), OPTIONS, "changed").kept_as == ""
+    assert modules.process(ModuleTask(first_module(dump), OPTIONS)).kept_as == ""
     assert not modules.store.folder.exists()
 
 
@@ -170,10 +171,10 @@ def test_an_entry_of_another_form_is_not_taken(
     dump: Path, modules: KeptModules, made: list[str]
 ) -> None:
     files = first_module(dump)
-    result = modules.process(files, OPTIONS, "changed")
+    result = modules.process(ModuleTask(files, OPTIONS))
     finish(modules, result)
     for content in (b"[]", b"{", b"null", b'[["x"], [], 1]', b"[" * 100_000):
         modules.store.put(result.kept_as, content)
-        assert modules.process(files, OPTIONS, "changed").analysis == result.analysis
+        assert modules.process(ModuleTask(files, OPTIONS)).analysis == result.analysis
         finish(modules, result)
     assert len(made) == 6

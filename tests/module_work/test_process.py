@@ -11,7 +11,7 @@ from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source
 from xlareport.module_work import process
-from xlareport.module_work.process import process_module
+from xlareport.module_work.process import ModuleTask, process_module
 from xlareport.pages.module import output as pages
 from xlareport.storage.payloads import unpack_small_payloads
 
@@ -44,7 +44,7 @@ def test_a_part_that_fails_costs_itself(
 
     where = next(place for place in (pages, process, analysis) if hasattr(place, part))
     monkeypatch.setattr(where, part, fail)
-    result = process_module(files, AnalysisOptions())
+    result = process_module(ModuleTask(files, AnalysisOptions()))
     summary, output = result.analysis.summary, result.output
 
     assert summary.final.instructions
@@ -60,7 +60,7 @@ def test_a_part_that_fails_costs_itself(
 
 
 def test_none_fails_by_itself(files: ModuleFiles) -> None:
-    result = process_module(files, AnalysisOptions())
+    result = process_module(ModuleTask(files, AnalysisOptions()))
     assert result.analysis.summary.problems == ()
     assert result.analysis.cost
     assert result.analysis.code
@@ -70,14 +70,14 @@ def test_none_fails_by_itself(files: ModuleFiles) -> None:
 def test_the_result_is_the_same_by_any_number_of_processes(
     files: ModuleFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = process_module(files, AnalysisOptions())
-    assert process_module(files, AnalysisOptions(), "changed", 3) == alone
+    alone = process_module(ModuleTask(files, AnalysisOptions()))
+    assert process_module(ModuleTask(files, AnalysisOptions(), 3)) == alone
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setattr(pages, "history_payloads", fail)
-    faulty = process_module(files, AnalysisOptions(), "changed", 3)
+    faulty = process_module(ModuleTask(files, AnalysisOptions(), 3))
     (problem,) = faulty.analysis.summary.problems
     assert "The histories could not be made" in problem.message
-    assert faulty == process_module(files, AnalysisOptions())
+    assert faulty == process_module(ModuleTask(files, AnalysisOptions()))

@@ -13,7 +13,7 @@ from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
-from xlareport.module_work.process import process_module
+from xlareport.module_work.process import ModuleTask, process_module
 from xlareport.module_work.step_ranges import (
     StepRange,
     match_range,
@@ -38,8 +38,8 @@ def test_matchings_of_ranges_give_the_same_result(
     assert [part.files.stages[-1] for part in ranges[:-1]] == [
         part.files.stages[0] for part in ranges[1:]
     ]
-    packed = [match_range(part) for part in ranges]
-    whole = process_module(module, AnalysisOptions(), "none")
+    packed = tuple(match_range(part) for part in ranges)
+    whole = process_module(ModuleTask(module, AnalysisOptions()), "none")
     calls: list[HloModule] = []
 
     def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> Matching:
@@ -48,9 +48,12 @@ def test_matchings_of_ranges_give_the_same_result(
 
     original = step.match
     monkeypatch.setattr(step, "match", match)
-    assert process_module(module, AnalysisOptions(), "none", 1, packed) == whole
+    assert process_module(ModuleTask(module, AnalysisOptions(), 1, packed), "none") == whole
     assert not calls
-    assert process_module(module, AnalysisOptions(), "none", 1, [b"", *packed[1:]]) == whole
+    assert (
+        process_module(ModuleTask(module, AnalysisOptions(), 1, (b"", *packed[1:])), "none")
+        == whole
+    )
     assert calls
 
 

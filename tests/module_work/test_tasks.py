@@ -10,8 +10,9 @@ from xlareport.dump.grouping import group_source
 from xlareport.dump.source import open_source
 from xlareport.module_work import tasks
 from xlareport.module_work.kept import keep_in
+from xlareport.module_work.process import ModuleTask
 from xlareport.module_work.step_ranges import unpack_matchings
-from xlareport.module_work.tasks import ModuleTask, ModuleWork, match_large_modules
+from xlareport.module_work.tasks import ModuleWork, match_large_modules
 from xlareport.runtime.worker_pool import WorkerPool
 
 

@@ -47,7 +47,7 @@ def worked_out(
         final=ModuleFigures(),
         files=(),
     )
-    return replace(view, expense=cost_record(made)), made
+    return replace(view, cost=cost_record(made)), made
 
 
 def analysis_of(view: ModuleRecord, cost: CostReport) -> ModuleAnalysis:

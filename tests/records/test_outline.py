@@ -30,4 +30,4 @@ def test_an_outline_has_what_its_type_says_and_no_more(unpacked: Callable[[str],
             assert getattr(outline, name) == getattr(module, name)
         assert len(outline.stages) == len(module.stages)
         assert not any(getattr(outline, name) for name in LARGE)
-    assert {"expense", "kernels", "shardings", "tpu"} <= LARGE
+    assert {"cost", "kernels", "shardings", "tpu"} <= LARGE

@@ -290,58 +290,50 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
             return tuple(values)
         return SpooledValues[T](dump.folder, 0).extend(values)
 
+    attempt = faults.attempt
     marked = {module.summary.files.key: module.marker for module in dump.outlines if module.marker}
     ranking = _rank(dump, marked, faults)
-    guess = faults.attempt(
+    guess = attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
     )
-    module_links = faults.attempt(
+    module_links = attempt(
         "The links",
         lambda: link_modules(summaries, table.assigned, dump.graphs, table.orders, keep),
         (),
     )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
+    every_link = ((link.source, link.target) for link in module_links)
     unknown = (Role(ModuleRole.UNKNOWN, "the roles could not be determined"),) * len(summaries)
-    module_roles = faults.attempt(
-        "The roles", lambda: assign_roles(summaries, guess, proven), unknown
-    )
-    recompilations: Sequence[RecompilationGroup] = faults.attempt(
-        "What was compiled again",
-        lambda: group_recompilations(summaries, table.assigned, keep),
-        (),
+    roles = attempt("The roles", lambda: assign_roles(summaries, guess, proven), unknown)
+    recompilations: Sequence[RecompilationGroup] = attempt(
+        "What was compiled again", lambda: group_recompilations(summaries, table.assigned, keep), ()
     )
     return DumpRelations(
         ranking=ranking.modules,
         marked=marked,
         guess=guess,
         links=module_links,
-        chains=faults.attempt(
-            "The chains of modules",
-            lambda: find_chains((link.source, link.target) for link in module_links),
-            Chains((), ()),
-        ),
-        roles=module_roles,
+        chains=attempt("The chains of modules", lambda: find_chains(every_link), Chains((), ())),
+        roles=roles,
         recompilations=recompilations,
         group_of_module=_number_groups(recompilations, places_of(summaries)),
-        recompilation_findings=faults.attempt(
+        recompilation_findings=attempt(
             "The findings on what was compiled again",
             lambda: keep(map(_finding_of, recompilations)),
             (None,) * len(recompilations),
         ),
-        eager_functions=faults.attempt(
-            "What ran eagerly", lambda: group_eager_functions(summaries, module_roles, keep), ()
+        eager_functions=attempt(
+            "What ran eagerly", lambda: group_eager_functions(summaries, roles, keep), ()
         ),
-        rank_groups=faults.attempt(
+        rank_groups=attempt(
             "The ranks of devices", lambda: group_ranks(summaries, table, dump.rank_differences), ()
         ),
-        graphs=faults.attempt(
+        graphs=attempt(
             "The clusters of the framework's graphs",
             lambda: cluster_graphs(dump.graphs, summaries, dump.reasons),
             (),
         ),
-        runs=faults.attempt(
-            "The runs", lambda: find_runs(ranking.relations, guess, table.holders), ()
-        ),
+        runs=attempt("The runs", lambda: find_runs(ranking.relations, guess, table.holders), ()),
         ranks=table,
         process_count=table.count(summaries),
         problems=tuple(faults.problems),

@@ -21,12 +21,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from xlareport.hlo.dot_graph import DotCluster, DotGraph, DotNode, statements
-from xlareport.hlo.header import ComputationPool
-from xlareport.hlo.line import InstructionPool, LineError
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import HloModule
 from xlareport.hlo.protos.attributes import call_attributes
 from xlareport.hlo.quoting import escape
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, unreadable_line
+from xlareport.hlo.reading import PrintedReader, SnapshotReading, first_problems
 from xlareport.hlo.shape import UNKNOWN
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.graphs import postorder
@@ -143,13 +141,8 @@ def _before(node: DotNode, by_name: Mapping[str, DotNode]) -> Iterator[DotNode]:
             yield operand
 
 
-class DotReader(SnapshotReader):
+class DotReader(PrintedReader):
     """Reads related drawings; equal parts become one object."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lines = InstructionPool()
-        self._computations = ComputationPool()
 
     def _read(self, data: bytes) -> SnapshotReading:
         if not data.lstrip().startswith(b"digraph "):
@@ -159,20 +152,11 @@ class DotReader(SnapshotReader):
             return SnapshotReading(None, (Problem("", 1, "a drawing without instructions"),))
         problems = list(graph.problems)
         computations = tuple(
-            self._computation(cluster, problems, is_entry=cluster is graph.top)
+            self._computation(
+                header(cluster, is_entry=cluster is graph.top), lines(cluster), problems
+            )
             for cluster in graph.clusters
         )
         return SnapshotReading(
             HloModule(graph.top.title, "", computations), first_problems(problems)
         )
-
-    def _computation(
-        self, cluster: DotCluster, problems: list[Problem], *, is_entry: bool
-    ) -> Computation:
-        instructions: list[Instruction] = []
-        for line in lines(cluster):
-            try:
-                instructions.append(self._lines[line])
-            except LineError as error:
-                problems.append(unreadable_line(line, error))
-        return self._computations.get(header(cluster, is_entry=is_entry), tuple(instructions))

@@ -203,6 +203,11 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
         marked = (computation for computation in self.computations if computation.is_entry)
         return next(marked, self.computations[-1] if self.computations else None)
 
+    @property
+    def parameters(self) -> tuple[Instruction, ...]:
+        """The parameters of the entry computation by number."""
+        return self.entry.parameters if self.entry is not None else ()
+
     @cached_property
     def calls(self) -> Mapping[str, Sequence[ComputationCall]]:
         """The calls of each computation that is called, in the order of the callers."""
@@ -243,6 +248,11 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
         """Return an instruction by the two names of its place; None where there is none."""
         home = self.by_name.get(computation)
         return None if home is None else home.by_name.get(instruction)
+
+    def callee(self, instruction: Instruction, role: str = "") -> Computation | None:
+        """Return the computation that an instruction calls first, or in a role such as `body`."""
+        names = (name for attribute, name in instruction.called if role in ("", attribute))
+        return self.by_name.get(next(names, ""))
 
     def callees(self, instruction: Instruction) -> list[Computation]:
         """Return the computations that an instruction calls, as far as the module has them."""

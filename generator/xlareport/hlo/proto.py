@@ -15,25 +15,18 @@ import zlib
 
 from google.protobuf.message import DecodeError
 
-from xlareport.hlo.header import ComputationPool
-from xlareport.hlo.line import InstructionPool, LineError
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import HloModule
 from xlareport.hlo.protos.header import module_attributes, stack_frames
 from xlareport.hlo.protos.printer import Printer
 from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, unreadable_line
+from xlareport.hlo.reading import PrintedReader, SnapshotReading, first_problems
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.packed import decompress_bytes
 
 
-class ProtoReader(SnapshotReader):
+class ProtoReader(PrintedReader):
     """Reads protos that belong together: equal files, computations and instructions are shared."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lines = InstructionPool()
-        self._computations = ComputationPool()
 
     def _read(self, data: bytes) -> SnapshotReading:
         try:
@@ -47,23 +40,17 @@ class ProtoReader(SnapshotReader):
         printer = Printer(module)
         problems: list[Problem] = []
         computations = tuple(
-            self._computation(printer, computation, problems) for computation in module.computations
+            self._computation(
+                printer.header(computation),
+                printer.lines(computation),
+                problems,
+                text(computation.execution_thread) or "main",
+            )
+            for computation in module.computations
         )
         frames = stack_frames(module.stack_frame_index)
         result = HloModule(text(module.name), module_attributes(module), computations, frames)
         return SnapshotReading(result, first_problems(problems))
-
-    def _computation(
-        self, printer: Printer, computation: Message, problems: list[Problem]
-    ) -> Computation:
-        instructions: list[Instruction] = []
-        for line in printer.lines(computation):
-            try:
-                instructions.append(self._lines[line])
-            except LineError as error:
-                problems.append(unreadable_line(line, error))
-        thread = text(computation.execution_thread) or "main"
-        return self._computations.get(printer.header(computation), tuple(instructions), thread)
 
 
 def _module(data: bytes) -> Message | None:

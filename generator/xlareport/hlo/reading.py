@@ -1,13 +1,14 @@
 """Common code of all snapshot readers: equal files are read once, problems name their file."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.hlo.line import LineError
-from xlareport.hlo.model import Computation, HloModule
+from xlareport.hlo.header import ComputationPool
+from xlareport.hlo.line import InstructionPool, LineError
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.garbage_collection import no_collections
 
@@ -159,6 +160,27 @@ class SnapshotReader(ABC):
     @abstractmethod
     def _read(self, data: bytes) -> SnapshotReading:
         """Read a file that was not seen before; never raises."""
+
+
+class PrintedReader(SnapshotReader):
+    """Reads files that are no text: each instruction is printed as a line, then read like one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines = InstructionPool()
+        self._computations = ComputationPool()
+
+    def _computation(
+        self, header: str, lines: Iterable[str], problems: list[Problem], thread: str = "main"
+    ) -> Computation:
+        """Return the computation of a header and lines; adds a problem for each unreadable one."""
+        instructions: list[Instruction] = []
+        for line in lines:
+            try:
+                instructions.append(self._lines[line])
+            except LineError as error:
+                problems.append(unreadable_line(line, error))
+        return self._computations.get(header, tuple(instructions), thread)
 
 
 def first_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:

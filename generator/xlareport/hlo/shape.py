@@ -87,8 +87,18 @@ class Shape(Struct, frozen=True, eq=False, dict=True, weakref=True):
         """The types and sizes, without layouts and bounds; `?` where a size is not known."""
         if self.element_type == "tuple":
             return f"({', '.join(element.plain for element in self.elements)})"
+        return self.type_and_sizes
+
+    @property
+    def type_and_sizes(self) -> str:
+        """The type and the sizes of an array; `?` where a size is not known."""
         sizes = ",".join("?" if size is None else str(size) for size in self.dimensions)
         return f"{self.element_type}[{sizes}]"
+
+    @property
+    def first(self) -> "Shape":
+        """The first member of a tuple, such as the result of a call with its scratch memory."""
+        return self.elements[0] if self.elements else self
 
     @cached_property
     def element_count(self) -> int | None:

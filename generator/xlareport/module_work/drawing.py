@@ -116,7 +116,7 @@ def part_requests(
     outputs: Sequence[ModuleOutput], report: ReportRecord, choice: PictureChoice
 ) -> tuple[list[PictureRequest], list[PictureRequest]]:
     """Return requests to draw, and those left out; equal ones of other modules once."""
-    main = report.main.module if report.main else None
+    main = report.main_key
     wanted: list[PictureRequest] = []
     others: list[PictureRequest] = []
     for output, record in zip(outputs, report.outlines, strict=True):

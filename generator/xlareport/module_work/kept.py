@@ -19,7 +19,7 @@ from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.hlo.model import Instruction, InstructionKey
-from xlareport.module_work.process import ModuleResult, process_module
+from xlareport.module_work.process import ModuleResult, ModuleTask, process_module
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.program import SideFileValues
 from xlareport.runtime.program_digest import digest_program
@@ -37,33 +37,26 @@ class KeptModules(Struct, frozen=True):
     program: str
     """Its digest."""
 
-    def process(
-        self,
-        files: ModuleFiles,
-        options: AnalysisOptions,
-        pictures: PictureChoice | None,
-        processes: int = 1,
-        matchings: Sequence[bytes] = (),
-    ) -> ModuleResult:
+    def process(self, task: ModuleTask, pictures: PictureChoice | None = "changed") -> ModuleResult:
         """Return the result of `process_module`, kept or made now and then kept."""
-        make = partial(process_module, files, options, pictures, processes, matchings)
-        if pictures is None or not _can_be_kept(options, pictures):
+        make, files = partial(process_module, task, pictures), task.files
+        if pictures is None or not _can_be_kept(task.options, pictures):
             return make()
         try:
             before = _moment(files)
-            key = self._key(files, options.cost_options, pictures)
+            key = self._key(task, pictures)
         except OSError:  # reading the module says so
             return make()
         return self._restored(key, files) or self._make_and_keep(key, before, files, make)
 
-    def has(self, files: ModuleFiles, options: AnalysisOptions, pictures: PictureChoice) -> bool:
+    def has(self, task: ModuleTask, pictures: PictureChoice) -> bool:
         """Return whether there is a result of a module, which may yet have been altered."""
         try:
-            key = self._key(files, options.cost_options, pictures)
+            key = self._key(task, pictures)
         except OSError:
             return False
         is_there = self.store.has(key) and self.store.has(_of_pictures(key))
-        return is_there and _can_be_kept(options, pictures)
+        return is_there and _can_be_kept(task.options, pictures)
 
     def keep_pictures(self, result: ModuleResult, drawn: Mapping[str, str]) -> None:
         """Keep the files of a module's pictures, with which its result is complete."""
@@ -73,10 +66,11 @@ class KeptModules(Struct, frozen=True):
             content = json.dumps([[path, drawn[path]] for path in paths])
             self.store.put(_of_pictures(result.kept_as), content.encode())
 
-    def _key(self, files: ModuleFiles, options: CostOptions, pictures: PictureChoice) -> str:
-        listed = [self.program, pictures, list_values(options), list_values(files)]
+    def _key(self, task: ModuleTask, pictures: PictureChoice) -> str:
+        options = list_values(task.options.cost_options)
+        listed = [self.program, pictures, options, list_values(task.files)]
         result = blake2b(json.dumps(listed).encode(), digest_size=20)
-        for artifact in _artifacts(files):
+        for artifact in _artifacts(task.files):
             result.update(sha256(artifact.entry.read()).digest())
         return result.hexdigest()
 

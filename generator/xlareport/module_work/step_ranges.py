@@ -4,11 +4,9 @@ What belongs to what from one snapshot to the next is the longest part of the wo
 snapshots alone. It travels as names, to the worker that reads the whole module.
 """
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-import zstandard
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -16,6 +14,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.result import LooseMatchings
 from xlareport.dump.modules import ModuleFiles, module_here
 from xlareport.program import read_snapshots
+from xlareport.runtime.batches import pack, unpack
 from xlareport.runtime.faults import guard
 from xlareport.runtime.worker_pool import Workers
 
@@ -23,7 +22,6 @@ LARGE = 200_000_000
 """Bytes of a module from which on several workers match its steps; see docs/clusters.md."""
 _FEWEST = 8
 """Steps that a worker matches at least: it reads one snapshot more than it has steps."""
-_LEVEL = 1
 
 
 class StepRange(Struct, frozen=True):
@@ -77,14 +75,14 @@ def _matched(part: StepRange) -> bytes:
                 matching = match(before.hlo, after.hlo)
                 paths = before.read_from.path, after.read_from.path
                 matchings[paths] = dict(matching.computations), matching.pairings
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(pickle.dumps(matchings, 5))
+    return pack(matchings)
 
 
 def unpack_matchings(packed: Sequence[bytes]) -> LooseMatchings:
     """Return the matchings that workers of this very program packed."""
     matchings: dict[tuple[str, str], object] = {}
     for written in filter(None, packed):
-        matchings |= pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - of a worker, whose objects Dask unpickles as well
+        matchings |= unpack(written)
     return matchings  # type: ignore[return-value]
 
 

@@ -6,28 +6,16 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.module import AnalysisOptions
-from xlareport.dump.modules import ModuleFiles, module_here
+from xlareport.dump.modules import module_here
 from xlareport.module_work.drawing import draw_module
 from xlareport.module_work.kept import KeptModules
-from xlareport.module_work.process import ModuleResult, process_module
+from xlareport.module_work.process import ModuleResult, ModuleTask, process_module
 from xlareport.module_work.step_ranges import LARGE, match_in_ranges
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.runtime.progress import ProgressCallback
 from xlareport.runtime.worker_pool import Workers
 
 _MATCHING = "matching steps of large modules"
-
-
-class ModuleTask(Struct, frozen=True):
-    """A module to be read by a worker."""
-
-    files: ModuleFiles
-    options: AnalysisOptions
-    processes: int = 1
-    """How many processes may work on it."""
-    matchings: tuple[bytes, ...] = ()
-    """The packed matchings of its steps, as far as other workers have made them."""
 
 
 class ModuleWork(Struct, frozen=True):
@@ -45,7 +33,7 @@ class ModuleWork(Struct, frozen=True):
         kept = self._kept_here
         work = kept.process if kept else process_module
         with module_here(task.files) as files:
-            result = work(files, task.options, self.pictures, task.processes, task.matchings)
+            result = work(replace(task, files=files), self.pictures)
         return draw_module(result, self.pictures, kept) if self.draws else result
 
     def is_done(self, task: ModuleTask) -> bool:
@@ -54,7 +42,7 @@ class ModuleWork(Struct, frozen=True):
         if kept is None or self.pictures is None:
             return False
         with module_here(task.files) as files:
-            return kept.has(files, task.options, self.pictures)
+            return kept.has(replace(task, files=files), self.pictures)
 
     @property
     def _kept_here(self) -> KeptModules | None:

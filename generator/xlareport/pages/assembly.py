@@ -115,7 +115,7 @@ def _to_show(
 ) -> Iterator[ModuleToShow]:
     before, slugs = None, (record.slug for record in report.outlines)
     following = chain(islice(slugs, 1, None), [None])
-    main = report.main.module if report.main else None
+    main = report.main_key
     every = zip(dump.modules, outputs, report.modules, strict=True)
     for (analysis, output, record), after in zip(every, following, strict=False):
         needed = _needed(output, is_main=record.key == main)
@@ -152,7 +152,7 @@ def _front(site: SiteInput, faults: Faults) -> Iterator[SiteFile]:
 
 
 def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterator[SiteFile]:
-    main = report.main.module if report.main else None
+    main = report.main_key
     findings = home_findings(dump, report)
     summary = summarize_home(report, dump)
     flags = dump.tpu_flags_of(main)
@@ -172,7 +172,7 @@ def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
 
 def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     used = instruction_names(dump.summaries)
-    main = report.main.module if report.main else None
+    main = report.main_key
     program = next((module for module in dump.grouped.modules if module.key == main), None)
     names = names_page(dump.artifacts, dump.grouped.modules, used, program)
     yield navigation.NAMES, render("names", names, "File-name reference")

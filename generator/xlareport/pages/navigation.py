@@ -64,9 +64,14 @@ def address(page: str, seen_from: str = HOME) -> str:
     return "../" * seen_from.count("/") + quote(target) + mark + part
 
 
+def module_address(slug: str, part: str = "", seen_from: str = HOME) -> str:
+    """Return the address of a module's page or of one of its parts, as a link from another page."""
+    return address(module_page(slug, part), seen_from)
+
+
 def step_address(slug: str, step: str, seen_from: str = HOME) -> str:
     """Return the address of one step in a module's gallery."""
-    return f"{address(module_page(slug, 'steps'), seen_from)}#step={quote(step)}"
+    return f"{module_address(slug, 'steps', seen_from)}#step={quote(step)}"
 
 
 def instructions_address(slug: str, seen_from: str = HOME) -> str:

@@ -1,6 +1,6 @@
 """Sentences that several pages share, for equal wording; others are next to their page."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
@@ -12,7 +12,7 @@ from xlareport.records.outcome import BuildOutcome
 from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
-from xlareport.runtime.graphs import forest
+from xlareport.runtime.graphs import forest, neighbors
 
 BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU", "neuron": "AWS Neuron"}
 _BEFORE_XLA = (".mlir", ".mlirbc", ".stablehlo")
@@ -171,10 +171,7 @@ def _programs(report: ReportRecord) -> list[str]:
 
 def _joined(same: Iterable[tuple[str, str]]) -> int:
     """Return how many fewer things there are where these pairs of keys are the same thing."""
-    links = defaultdict[str, list[str]](list)
-    for key, other in same:
-        links[key].append(other)
-        links[other].append(key)
+    links = neighbors(same)
     return len(links) - sum(1 for _ in forest(list(links), links.__getitem__))
 
 

@@ -113,7 +113,7 @@ def _with_parts(
     attempt, of = faults.attempt, f"of {record.key}"
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
-        expense=attempt(f"The cost {of}", lambda: cost_record(cost), None),
+        cost=attempt(f"The cost {of}", lambda: cost_record(cost), None),
         shardings=attempt(f"The shardings {of}", lambda: shardings_record(module.shardings), None),
         measured=attempt(f"The measured time {of}", lambda: profile_record(profile), None),
         findings=attempt(

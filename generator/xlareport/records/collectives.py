@@ -1,5 +1,7 @@
 """Collectives in report.json: one record for each of the final snapshot of a module."""
 
+from typing import Any
+
 from msgspec import Struct
 
 from xlareport.analysis.collectives.events import NO_NAME
@@ -11,6 +13,7 @@ from xlareport.analysis.collectives.rows import (
     TrailEvent,
 )
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
+from xlareport.runtime.derived_records import derive
 
 _MOST_COLLECTIVES = 2_000
 """Collectives of a module; the first of the schedule."""
@@ -145,76 +148,57 @@ def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
     figures, collective = row.figures, row.collective
     overlap, time = figures.overlap, figures.time
     hidden = _why_hidden(row, is_scheduled=is_scheduled)
-    merged, split, moved = (_pass_of(row, event) for event in ("merged", "split", "moved"))
-    begun = _pass_of(row, "asynchronous", "synchronous", "fused")
+    has_overlap = overlap.exposed_seconds is not None
     groups = figures.pairs or (figures.groups.groups if figures.groups else None)
-    return CollectiveRecord(
-        instruction=collective.instruction,
-        computation=collective.computation,
-        body=collective.body,
-        done=collective.done,
-        done_reason=None if collective.done else "one instruction begins and ends it",
+    late = NotHiddenRecord(overlap.reason.value, overlap.reason_detail) if overlap.reason else None
+    with_reasons = _with_reasons(
+        done=(collective.done or None, "one instruction begins and ends it"),
+        is_sync=(collective.is_sync, "the backend notes nothing"),
+        bytes=(figures.data_bytes, "a shape is not known"),
+        wire_bytes=(figures.wire_bytes, "the group or a shape is not known"),
+        senders=(figures.senders, "the group or a shape is not known"),
+        executions=(figures.executions, "a trip count is not known"),
+        group_size=(figures.group_size, "the form of the groups is not known"),
+        groups=(groups[:_MOST_GROUPS] if groups else None, _why_no_groups(row)),
+        merged_by=_pass_of(row, "merged"),
+        split_by=_pass_of(row, "split"),
+        moved_by=_pass_of(row, "moved"),
+        async_by=_pass_of(row, "asynchronous", "synchronous", "fused"),
+        sharding=(row.sharding, row.sharding_reason),
+        op_name=(row.op_name or None, "the instruction has no op_name"),
+        source=(row.source or None, "the instruction has no source line"),
+        overlaps=(overlap.between and overlap.between[:_MOST_NAMES], "it runs synchronously"),
+        not_hidden=(late, hidden),
+    )
+    return derive(
+        CollectiveRecord,
+        collective,
+        figures,
+        row,
         parts=collective.parts[:_MOST_NAMES],
-        kind=collective.kind,
-        form=collective.form,
-        is_sync=collective.is_sync,
-        is_sync_reason="the backend notes nothing" if collective.is_sync is None else None,
-        thread=collective.thread,
-        shape=row.shape,
-        bytes=figures.data_bytes,
-        bytes_reason=_reason(figures.data_bytes, "a shape is not known"),
-        wire_bytes=figures.wire_bytes,
-        wire_bytes_reason=_reason(figures.wire_bytes, "the group or a shape is not known"),
-        algorithm=figures.algorithm,
-        senders=figures.senders,
-        senders_reason=_reason(figures.senders, "the group or a shape is not known"),
-        executions=figures.executions,
-        executions_reason=_reason(figures.executions, "a trip count is not known"),
-        group_size=figures.group_size,
-        group_size_reason=_reason(figures.group_size, "the form of the groups is not known"),
-        groups=groups[:_MOST_GROUPS] if groups else None,
-        groups_reason=None if groups else _why_no_groups(row),
-        groups_text=row.groups_text,
-        origin=row.origin,
-        merged_by=merged[0],
-        merged_by_reason=merged[1],
-        split_by=split[0],
-        split_by_reason=split[1],
-        moved_by=moved[0],
-        moved_by_reason=moved[1],
-        async_by=begun[0],
-        async_by_reason=begun[1],
-        trail=row.trail,
-        members=tuple(_member(member) for member in row.members),
-        sharding=row.sharding,
-        sharding_reason=None if row.sharding else row.sharding_reason,
-        op_name=row.op_name or None,
-        op_name_reason=None if row.op_name else "the instruction has no op_name",
-        source=row.source or None,
-        source_reason=None if row.source else "the instruction has no source line",
+        members=tuple(map(_member, row.members)),
         time_us=_microseconds(time.seconds),
         time_us_reason=time.reason,
         exposed_us=_microseconds(overlap.exposed_seconds),
-        exposed_us_reason=hidden if overlap.exposed_seconds is None else None,
+        exposed_us_reason=None if has_overlap else hidden,
         hideable_us=_microseconds(overlap.hideable_seconds),
-        hideable_us_reason=hidden if overlap.exposed_seconds is None else None,
+        hideable_us_reason=None if has_overlap else hidden,
         is_validated=False,
-        overlaps=None if overlap.between is None else overlap.between[:_MOST_NAMES],
-        overlaps_reason=None if overlap.between is not None else "it runs synchronously",
-        not_hidden=NotHiddenRecord(overlap.reason.value, overlap.reason_detail)
-        if overlap.reason
-        else None,
-        not_hidden_reason=None if overlap.reason else hidden,
-        remedy=row.remedy,
+        **with_reasons,
     )
+
+
+def _with_reasons(**figures: tuple[Any, str | None]) -> dict[str, Any]:
+    """Return each value, and in the key of its name with `_reason` why it is None."""
+    reasons = {
+        f"{name}_reason": reason if value is None else None
+        for name, (value, reason) in figures.items()
+    }
+    return {name: value for name, (value, _) in figures.items()} | reasons
 
 
 def _microseconds(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1e6
-
-
-def _reason(figure: int | None, reason: str) -> str | None:
-    return reason if figure is None else None
 
 
 def _why_no_groups(row: CollectiveRow) -> str:
@@ -236,21 +220,15 @@ def _pass_of(row: CollectiveRow, *events: str) -> tuple[str | None, str | None]:
     done = [event for event in row.trail if event.event in events]
     if not done:
         return None, row.trail_reason or f"no snapshot shows it {events[0]}"
-    by = done[-1].by
-    return by, None if by else row.trail_reason or NO_NAME
+    return done[-1].by, row.trail_reason or NO_NAME
 
 
 def _member(member: CollectiveMember) -> CollectiveMemberRecord:
-    return CollectiveMemberRecord(
-        instruction=member.instruction,
-        stage=member.stage,
-        kind=member.kind,
-        shape=member.shape,
+    return derive(
+        CollectiveMemberRecord,
+        member,
         bytes=member.data_bytes,
-        op_name=member.op_name,
-        source=member.source,
-        cause=member.origin.cause.value if member.origin.cause else None,
+        cause=member.origin.cause_name,
         detail=member.origin.detail,
-        sharding=member.sharding,
         sharding_reason=None if member.sharding else member.sharding_reason,
     )

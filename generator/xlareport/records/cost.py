@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost.host_memory import HostTransfer
-from xlareport.analysis.cost.memory import HeldMemory
+from xlareport.analysis.cost.memory import HeldMemory, SpaceFigures
 from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.stacked import StackedBuffer
@@ -24,6 +24,7 @@ from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.cost_report.work_report import LoopRow
 from xlareport.records.sentences import value_name, why
+from xlareport.runtime.derived_records import derive
 
 _MOST_ROWS = 20
 _MOST_PRODUCTS = 100
@@ -230,13 +231,11 @@ def cost_record(cost_report: CostReport | None) -> CostRecord | None:
     if cost_report is None:
         return None
     totals = cost_report.totals
-    return CostRecord(
+    return derive(
+        CostRecord,
+        cost_report,
         device=cost_report.device.name,
-        device_grade=cost_report.device_grade,
         devices=totals.devices,
-        seconds=cost_report.seconds,
-        cycles=cost_report.cycles,
-        on_chip_share=cost_report.on_chip_share,
         flops_of_all_devices=_times(totals.flops, totals.devices),
         bytes_of_all_devices=_times(totals.bytes_accessed, totals.devices),
         at_least=totals.bound == "at least",
@@ -244,12 +243,11 @@ def cost_record(cost_report: CostReport | None) -> CostRecord | None:
         unknown_loops=sum(loop.trip_count.count is None for loop in cost_report.loops),
         recomputed_flops=cost_report.recomputed.total,
         recomputed_product_flops=cost_report.recomputed.products,
-        precisions=cost_report.precisions,
-        products=tuple(_product(row) for row in cost_report.products[:_MOST_PRODUCTS]),
-        heaviest=tuple(_heavy(heavy) for heavy in cost_report.heaviest[:_MOST_ROWS]),
-        loops=tuple(_loop(loop) for loop in cost_report.loops),
+        products=tuple(map(_product, cost_report.products[:_MOST_PRODUCTS])),
+        heaviest=tuple(map(_heavy, cost_report.heaviest[:_MOST_ROWS])),
+        loops=tuple(map(_loop, cost_report.loops)),
         memory=_memory(cost_report.memory),
-        lines=tuple(_line(line) for line in cost_report.source.lines[:_MOST_ROWS]),
+        lines=tuple(map(_line, cost_report.source.lines[:_MOST_ROWS])),
     )
 
 
@@ -258,69 +256,32 @@ def _times(figure: int | None, times: int) -> int | None:
 
 
 def _product(row: ProductRow) -> ProductRecord:
-    precision = row.precision
-    return ProductRecord(
-        computation=row.computation,
-        instruction=row.instruction,
-        operands=precision.operands,
-        setting=precision.setting,
-        accumulator=precision.accumulator,
-        result=precision.result,
-        unit=row.unit,
-        flops=row.flops,
-    )
+    return derive(ProductRecord, row.precision, row)
 
 
 def _heavy(heavy: HeavyInstruction) -> HeavyInstructionRecord:
-    return HeavyInstructionRecord(
-        computation=heavy.computation,
-        instruction=heavy.instruction,
+    return derive(
+        HeavyInstructionRecord,
+        heavy,
         seconds=heavy.roofline_seconds,
-        share=heavy.share,
-        cycles=heavy.cycles,
-        limit=heavy.limit,
-        flops=heavy.flops,
-        bytes_read=heavy.bytes_read,
-        bytes_written=heavy.bytes_written,
         executions=heavy.cost.executions,
-        source=heavy.source,
     )
 
 
 def _loop(row: LoopRow) -> LoopRecord:
     trips = row.trip_count
-    return LoopRecord(
-        computation=row.computation,
-        instruction=row.instruction,
-        trip_count=trips.count,
-        grade=trips.grade,
-        reason=trips.reason,
-        at_most=trips.most,
-        seconds=row.seconds,
-    )
+    return derive(LoopRecord, row, trips, trip_count=trips.count, at_most=trips.most)
 
 
 def _memory(memory: MemoryReport) -> MemoryRecord:
     held = memory.figures.held
-    return MemoryRecord(
+    return derive(
+        MemoryRecord,
+        memory,
         held=held,
         held_bytes=held.total_bytes if held else None,
-        stats=memory.stats,
-        spaces=tuple(
-            MemorySpaceRecord(
-                number=space.color,
-                name=memory.space_names[space.color],
-                allocated_bytes=space.allocated_bytes,
-                temp_bytes=space.temp_bytes,
-                peak_bytes=memory.space_peaks.get(space.color),
-                reported_bytes=memory.reported.get(space.color, (None, None))[1],
-                reported_name=memory.reported.get(space.color, (None, None))[0],
-            )
-            for space in memory.figures.spaces
-        ),
+        spaces=tuple(_space(memory, space) for space in memory.figures.spaces),
         estimated_peak_bytes=memory.estimate.bytes if memory.estimate else None,
-        peak_position=memory.peak_position,
-        peak_instruction=memory.peak_instruction,
         at_peak=_living(memory.at_peak),
         peak_by_scope=_parts(memory.peak_scopes),
         peak_by_line=_parts(memory.peak_lines),
@@ -335,6 +296,19 @@ def _memory(memory: MemoryReport) -> MemoryRecord:
         ),
         stacked=memory.stacked[:_MOST_ROWS],
         host_transfers=memory.host_transfers[:_MOST_ROWS],
+    )
+
+
+def _space(memory: MemoryReport, space: SpaceFigures) -> MemorySpaceRecord:
+    reported_name, reported_bytes = memory.reported.get(space.color, (None, None))
+    return derive(
+        MemorySpaceRecord,
+        space,
+        number=space.color,
+        name=memory.space_names[space.color],
+        peak_bytes=memory.space_peaks.get(space.color),
+        reported_bytes=reported_bytes,
+        reported_name=reported_name,
     )
 
 
@@ -366,14 +340,5 @@ def _parts(shares: Sequence[Share]) -> tuple[PeakPartRecord, ...]:
 
 
 def _line(source_line: SourceLine) -> SourceLineRecord:
-    return SourceLineRecord(
-        file=source_line.place.file,
-        line=source_line.place.line,
-        function=source_line.place.function,
-        seconds=source_line.cost.seconds,
-        flops=source_line.cost.flops,
-        bytes_accessed=source_line.cost.bytes_accessed,
-        peak_bytes=source_line.peak_bytes,
-        instructions=source_line.cost.instructions,
-        became=tuple(operation.instruction for operation in source_line.became[:_MOST_ROWS]),
-    )
+    became = tuple(operation.instruction for operation in source_line.became[:_MOST_ROWS])
+    return derive(SourceLineRecord, source_line.place, source_line.cost, source_line, became=became)

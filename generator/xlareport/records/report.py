@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.code.module import CodeRecord
@@ -144,7 +144,7 @@ class ModuleRecord(Struct, frozen=True):
     """All processes that compiled it, with the same contents, as ranges: `1-16,18`."""
     shardings: ShardingsRecord | None = None
     """Shardings of its values; None for a module of one partition."""
-    expense: CostRecord | None = None
+    cost: CostRecord | None = field(default=None, name="expense")
     """The cost of one run; None if no snapshot could be counted."""
     measured: ProfileRecord | None = None
     """The profile; None if no profile contains the module."""
@@ -227,6 +227,11 @@ class ReportRecord(Struct, frozen=True):
         """All of the main program; None where there is none."""
         place = self.main_place
         return None if place is None else self.modules[place]
+
+    @property
+    def main_key(self) -> str | None:
+        """The key of the main program; None where there is none."""
+        return self.main.module if self.main else None
 
     @property
     def main_place(self) -> int | None:

@@ -98,7 +98,7 @@ def sketch_file(
 
 def dump_file(report: ReportRecord) -> TextFile:
     """Return the file of what a comparison asks of the report as a whole."""
-    main = report.main.module if report.main else None
+    main = report.main_key
     slugs = tuple(module.slug for module in report.outlines)
     return _sealed(_OF_DUMP, SketchedDump(report.dump, main, slugs, report.problems), ())
 

@@ -104,7 +104,7 @@ def _largest(boxes: Sequence[IndexBounds], rank: int) -> Iterator[int]:
 
 
 def _parameters(module: HloModule) -> list[Shape]:
-    given = module.entry.parameters if module.entry is not None else ()
+    given = module.parameters
     return [leaf for argument in given for leaf in _leaves(argument.shape)]
 
 
@@ -122,7 +122,7 @@ def _leaves(shape: Shape) -> Iterator[Shape]:
 
 def _parameter_shardings(module: HloModule) -> list[Sharding | None]:
     """Return the sharding of each array of the parameters; a tuple's are a flat list."""
-    given = module.entry.parameters if module.entry is not None else ()
+    given = module.parameters
     return [
         sharding
         for argument in given

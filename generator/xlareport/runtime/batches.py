@@ -59,4 +59,4 @@ def pack(value: Any) -> bytes:
 
 def unpack(written: bytes) -> Any:
     """Return the value of bytes that `pack` returned, in a process that is trusted."""
-    return pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - of a client or a worker, whose objects Dask unpickles as well
+    return pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - of this process, in a file without a name; or of a client or a worker, whose objects Dask unpickles as well

@@ -1,7 +1,7 @@
 """Walks through graphs of any depth without recursion: what is reached, and in which order."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -35,6 +35,15 @@ def nearest_first(starts: Iterable[N], successors: Successors[N]) -> Iterator[N]
             if following not in seen:
                 seen.add(following)
                 pending.append(following)
+
+
+def neighbors(edges: Iterable[tuple[N, N]]) -> Mapping[N, Sequence[N]]:
+    """Return the nodes on the other ends of the edges of each node, whichever end it is."""
+    near: dict[N, list[N]] = {}
+    for source, target in edges:
+        near.setdefault(source, []).append(target)
+        near.setdefault(target, []).append(source)
+    return near
 
 
 def postorder(starts: Iterable[N], successors: Successors[N]) -> Iterator[N]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 
 from xlareport.runtime.english import pluralize
 
@@ -37,7 +38,7 @@ def byte_size_as(number: float, whole: float) -> str:
 
 def sizes_apart(first: float, second: float) -> tuple[str, str]:
     """Return two numbers of bytes in binary units, with enough digits to distinguish them."""
-    return _apart(first, second, byte_size, _size)
+    return _apart(first, second, byte_size, partial(_precisely, base=1024, units=_BINARY))
 
 
 def times_apart(first: float, second: float) -> tuple[str, str]:
@@ -47,13 +48,9 @@ def times_apart(first: float, second: float) -> tuple[str, str]:
 
 def quantities_apart(first: float, second: float, unit: str) -> tuple[str, str]:
     """Return two numbers in decimal units, with enough digits to distinguish them."""
-
-    def write_precisely(number: float, digits: int) -> str:
-        value, prefix = _scale(number, 1000, _DECIMAL, significant=3)
-        decimals = digits + len(value.partition(".")[2])
-        return f"{rounded(number / 1000 ** _DECIMAL.index(prefix), decimals)} {prefix}{unit}"
-
-    return _apart(first, second, lambda number: quantity(number, unit), write_precisely)
+    prefixed = tuple(f"{prefix}{unit}" for prefix in _DECIMAL)
+    precisely = partial(_precisely, base=1000, units=prefixed, significant=3)
+    return _apart(first, second, lambda number: quantity(number, unit), precisely)
 
 
 def _apart(
@@ -72,10 +69,12 @@ def _apart(
     return texts
 
 
-def _size(number: float, digits: int) -> str:
-    value, unit = _scale(number, 1024, _BINARY)
+def _precisely(
+    number: float, digits: int, base: int, units: tuple[str, ...], significant: int = 0
+) -> str:
+    value, unit = _scale(number, base, units, significant)
     decimals = digits + len(value.partition(".")[2])
-    return f"{rounded(number / 1024 ** _BINARY.index(unit), decimals)} {unit}"
+    return f"{rounded(number / base ** units.index(unit), decimals)} {unit}"
 
 
 def _time(time: float, digits: int) -> str:

@@ -99,7 +99,7 @@ def _slug_of_comparison(comparison: Any) -> Any:
 
 
 def _pages(site: Path, slug: str | None) -> Iterator[str]:
-    of_main = navigation.address(navigation.module_page(slug)) if slug else None
+    of_main = navigation.module_address(slug) if slug else None
     yield HOME
     for location in sorted(site.rglob("*.html")):
         path = location.relative_to(site).as_posix()

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import groupby
-from typing import Generic, TypeVar, overload
+from typing import Generic, TypeVar
 
 from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.spooled_values import RESIDENT
@@ -94,7 +94,7 @@ def keys_in_order(places: Mapping[str, int]) -> Sequence[str]:
     return places.in_order if isinstance(places, KeyPlaces) else tuple(places)
 
 
-class ChosenValues(Sequence[T], Generic[T]):
+class ChosenValues(LazySequence[T], Generic[T]):
     """Some values of a sequence, by their places; each is read on access."""
 
     def __init__(self, values: Sequence[T], places: Sequence[int]) -> None:
@@ -104,13 +104,8 @@ class ChosenValues(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return len(self.places)
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return ChosenValues(self.values, self.places[place])
+    def value_at(self, place: int) -> T:
+        """Return the value of a chosen place."""
         return self.values[self.places[place]]
 
     def __iter__(self) -> Iterator[T]:

@@ -4,7 +4,6 @@ The file has no name and ends with the process. Its content was written by this 
 child process that filled it.
 """
 
-import pickle
 import tempfile
 import weakref
 from array import array
@@ -12,15 +11,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Generic, Self, TypeVar
 
-import zstandard
-
+from xlareport.runtime.batches import pack, unpack
 from xlareport.storage.lazy_sequence import LazySequence
 
 T = TypeVar("T")
 
 RESIDENT = 256
 """Values of a sequence that stay in memory; most dumps have fewer modules."""
-_LEVEL = 1
 _LENGTH = 8
 """Bytes of the length of a value in the file."""
 
@@ -79,7 +76,7 @@ class SpooledValues(LazySequence[T], Generic[T]):
             self._given += 1
             self._held[-self._given] = value
             return -self._given
-        written = zstandard.ZstdCompressor(level=_LEVEL).compress(pickle.dumps(value, 5))
+        written = pack(value)
         file = self._opened()
         file.seek(self._end)
         file.write(len(written).to_bytes(_LENGTH))
@@ -95,8 +92,7 @@ class SpooledValues(LazySequence[T], Generic[T]):
             return self._held[offset]
         file = self._opened()
         file.seek(offset)
-        written = file.read(int.from_bytes(file.read(_LENGTH)))
-        result: T = pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - what this process wrote into a file that no other can open by name
+        result: T = unpack(file.read(int.from_bytes(file.read(_LENGTH))))
         return result
 
     def _opened(self) -> IO[bytes]:

@@ -160,16 +160,26 @@ _PARTS = (
 )
 
 
-def test_a_dot_split_into_partial_sums_is_another_order() -> None:
-    dot = "  ROOT %d = f32[256,512] dot(%x, %w), "
+_REDUCED = "= f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n"
+
+
+@pytest.mark.parametrize(
+    ("type_", "end", "kinds"),
+    [
+        ("f32", f"  ROOT %d.1 {_REDUCED}", [ORDER]),
+        ("bf16", f"  %d.1 {_REDUCED}  ROOT %c = bf16[256,512] convert(%d.1)\n", [TYPE, ORDER]),
+    ],
+)
+def test_a_dot_split_into_partial_sums_is_another_order(
+    type_: str, end: str, kinds: list[str]
+) -> None:
+    dot = f"  ROOT %d = {type_}[256,512] dot(%x, %w), "
     before = _text(f"{_GIVEN}{dot}lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
-    after = _text(
-        _PARTS + "  ROOT %d.1 = f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n",
-        _ADD,
-    )
-    (change,) = numbers_changed(step(before, after, "splitk-rewriter"))
-    assert change.what == ORDER
-    assert "sums over 196 elements instead of 784, and the partial sums are added" in change.example
+    after = _text(_PARTS + end, _ADD)
+    changes = numbers_changed(step(before, after, "splitk-rewriter"))
+    assert [change.what for change in changes] == kinds
+    words = "sums over 196 elements instead of 784, and the partial sums are added"
+    assert words in changes[-1].example
 
 
 @pytest.mark.parametrize(("reducer", "named"), [("add", [ORDER]), ("maximum", [])])
@@ -219,18 +229,6 @@ def test_an_all_reduce_of_a_sum_instead_of_a_sum_of_all_reduces_is_another_order
     (change,) = numbers_changed(step(before, after, "all-reduce-reassociate"))
     assert change.what == ORDER
     assert change.example.endswith("sends the sum of what 2 sent")
-
-
-def test_a_split_dot_with_wider_parts_has_another_type_and_order() -> None:
-    dot = "  ROOT %d = bf16[256,512] dot(%x, %w), "
-    before = _text(f"{_GIVEN}{dot}lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
-    after = _text(
-        _PARTS + "  %d.1 = f32[256,512] reduce(%p, %z), dimensions={0}, to_apply=%add\n"
-        "  ROOT %c = bf16[256,512] convert(%d.1)\n",
-        _ADD,
-    )
-    kinds = [change.what for change in numbers_changed(step(before, after, "splitk-rewriter"))]
-    assert kinds == [TYPE, ORDER]
 
 
 def test_a_scatter_onto_the_other_term_of_a_sum_is_another_order() -> None:

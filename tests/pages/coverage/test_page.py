@@ -78,7 +78,7 @@ def test_source_lines_of_pytorch_are_asked_for_where_there_are_none(
     frontend: str, lines: tuple[str, ...], flags: list[str]
 ) -> None:
     cost = cast("Any", SimpleNamespace(lines=lines))
-    advice = list(_about_source_lines(replace(module("main"), frontend=frontend, expense=cost)))
+    advice = list(_about_source_lines(replace(module("main"), frontend=frontend, cost=cost)))
     assert [each.flag for each in advice] == flags
     assert all("XLA_IR_DEBUG=1" in each.words.striptags() for each in advice)
     assert list(_about_source_lines(None)) == []

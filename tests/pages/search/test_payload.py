@@ -8,7 +8,7 @@ import pytest
 
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.steps.step import step
-from xlareport.module_work.process import process_module
+from xlareport.module_work.process import ModuleTask, process_module
 from xlareport.pages.search.payload import SearchedSnapshot, search_index, searched, touched
 from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, build, read_one_module
@@ -137,7 +137,7 @@ def test_steps_name_instructions_by_distances(module: ParsedModule) -> None:
 
 def test_each_module_of_a_report_has_one(unpacked: Unpack) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
-    result = process_module(module.files, AnalysisOptions(), "none").output
+    result = process_module(ModuleTask(module.files, AnalysisOptions()), "none").output
     values = dict(read_payload(script) for _, script in result.payloads)
     index = values[f"m/{module.files.slug}/search"]
 

@@ -25,13 +25,13 @@ def topics(module: ModuleRecord) -> dict[str, str]:
 def test_a_section_is_there_only_where_the_page_has_it(tmp_path: Path) -> None:
     (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
     (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
-    assert topics(replace(module, expense=None)) == {}
+    assert topics(replace(module, cost=None)) == {}
     memory = SimpleNamespace(spaces=(), at_peak=(), estimated_peak_bytes=None)
-    expense: Any = SimpleNamespace(memory=memory, lines=(), loops=())
-    known = topics(replace(module, expense=expense))
+    cost: Any = SimpleNamespace(memory=memory, lines=(), loops=())
+    known = topics(replace(module, cost=cost))
     assert known["Loops and trip counts"] == "m/module_0000.f.html?cost#loops"
     assert not any("?memory" in address for address in known.values())
-    later = topics(replace(module, expense=expense, stages=stepped_stages(module)))
+    later = topics(replace(module, cost=cost, stages=stepped_stages(module)))
     assert later["Compile time and no-op passes"].endswith("?passes#compile-time-and-no-op-passes")
 
 
@@ -40,8 +40,8 @@ def test_what_engineers_ask_for_leads_to_a_section(tmp_path: Path) -> None:
     (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
     vmem = SimpleNamespace(name="VMEM, on the chip")
     memory = SimpleNamespace(spaces=(vmem,), at_peak=(), estimated_peak_bytes=None)
-    expense: Any = SimpleNamespace(memory=memory, lines=(), loops=())
-    asked = search_topics(replace(module, expense=expense, stages=stepped_stages(module)))
+    cost: Any = SimpleNamespace(memory=memory, lines=(), loops=())
+    asked = search_topics(replace(module, cost=cost, stages=stepped_stages(module)))
     titles = {word: title for title, _, words in asked for word in words}
     wanted = {"MFU", "all gather", "checkpoint", "compile time", "OOM", "HBM", "VMEM"}
     assert wanted <= titles.keys()
@@ -65,7 +65,7 @@ def test_a_module_without_loops_says_so(tmp_path: Path) -> None:
     (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
     (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
     memory = SimpleNamespace(spaces=(), at_peak=(), estimated_peak_bytes=None)
-    expense: Any = SimpleNamespace(memory=memory, lines=(), loops=())
-    asked = search_topics(replace(module, expense=expense))
+    cost: Any = SimpleNamespace(memory=memory, lines=(), loops=())
+    asked = search_topics(replace(module, cost=cost))
     (words,) = [words for title, _, words in asked if title.startswith("Loops")]
     assert words[0] == "the final module has no while loop"

@@ -93,7 +93,7 @@ def _by_result(
 ) -> Mapping[int, tuple[FusionDecision, ...]] | None:
     """Return the decisions on each result, by the names of the instructions that make them."""
     line = module.find(*place)
-    fused = module.by_name.get(line.called[0][1]) if line is not None and line.called else None
+    fused = module.callee(line) if line is not None else None
     root = None if fused is None else fused.root
     if fused is None or root is None or root.opcode != "tuple":
         return None
@@ -118,7 +118,7 @@ def _is_result_of(fused: Computation, name: str, stems: AbstractSet[str]) -> boo
             return line is not None
         if line.opcode not in ALIASES or not line.operand_names:
             return False
-        line = fused.by_name.get(next(iter(line.operand_names)))
+        line = fused.operand(line)
     return False
 
 

@@ -4,8 +4,9 @@ from msgspec import Struct
 
 from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
-_REARRANGED = frozenset({"bitcast", "convert", "copy", "copy-done", "reshape", "transpose"})
+_REARRANGED = REARRANGEMENTS | {"convert", "copy-done"}
 _SLICES = frozenset({"dynamic-slice", "slice"})
 _BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
 _FARTHEST = 40

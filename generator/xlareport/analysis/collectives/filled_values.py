@@ -1,11 +1,10 @@
 """Values that consist of a single constant, perhaps repeated: every device can make them itself."""
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
 _FARTHEST = 40
-_KEEP = frozenset(
-    {"bitcast", "broadcast", "convert", "copy", "copy-done", "copy-start", "reshape", "transpose"}
-)
+_KEEP = REARRANGEMENTS | {"broadcast", "convert", "copy-done", "copy-start"}
 _ZEROS = frozenset({"0", "-0", "0.0", "false"})
 
 

@@ -22,7 +22,7 @@ def needs_edges(step: PartitioningStep, home: Computation, op: Instruction) -> b
 
     Also where the shardings of its operands are not written: nothing contradicts then.
     """
-    operands = [home.by_name[name] for name in op.operand_names if name in home.by_name]
+    operands = [*filter(None, home.operands(op))]
     values = operands[:1] if op.opcode == "convolution" else operands
     shardings = [step.sharding(operand) for operand in values]
     if not any(shardings):

@@ -83,7 +83,7 @@ def _before(module: HloModule, at: _Line, *, is_inside: bool) -> Iterator[_Line]
     """Yield the sources of a value: the root of a fusion, the operands of other instructions."""
     place, line, element = at
     if line.opcode == "fusion" and line.called:
-        fused = module.by_name.get(line.called[0][1])
+        fused = module.callee(line)
         root = fused.root if fused else None
         if fused is not None and root is not None:
             yield from _elements(fused, root, element)

@@ -31,6 +31,11 @@ class CollectiveOrigin(Struct, frozen=True):
     merging_reshape: str = ""
     """The reshape of the value that merges a sharded dimension; empty if there is none."""
 
+    @property
+    def cause_name(self) -> str | None:
+        """The cause in a few words; None where it is not known."""
+        return self.cause.value if self.cause else None
+
 
 class CollectiveMember(Struct, frozen=True):
     """One of the collectives that a combiner pass merged into this one."""

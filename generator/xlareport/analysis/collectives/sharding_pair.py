@@ -170,7 +170,7 @@ def _by_shape(
     if wanting is None:
         return None
     place, op = wanting.home, wanting.instruction
-    operands = [place.by_name[name] for name in op.operand_names if name in place.by_name]
+    operands = [*filter(None, place.operands(op))]
     for at, link in enumerate(chain):
         for operand in operands:
             written = step.sharding(operand)

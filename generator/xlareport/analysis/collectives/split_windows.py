@@ -95,7 +95,7 @@ def find_divided_window(
 
 def sent_planes(window: DividedWindow, body: Instruction) -> int | None:
     """Return how many planes a collective sends, if more than an edge; None otherwise."""
-    shape = body.shape.elements[0] if body.shape.elements else body.shape
+    shape = body.shape.first
     if len(shape.dimensions) <= window.dimension:
         return None
     sent = shape.dimensions[window.dimension]

@@ -100,8 +100,7 @@ def _of_loop(
 
 def _is_slice(module: HloModule, line: Instruction) -> bool:
     """Return whether an instruction starts the copy of a slice, alone."""
-    called = line.called[0][1] if line.opcode == "async-start" and line.called else ""
-    wrapped = module.by_name.get(called)
+    wrapped = module.callee(line) if line.opcode == "async-start" else None
     root = None if wrapped is None else wrapped.root
     return root is not None and root.opcode == "slice" and len(line.shape.elements) > 1
 
@@ -128,8 +127,7 @@ def _is_update(
 
 def _operands_of(module: HloModule, kernel: Instruction, number: int | None) -> list[str]:
     """Return the operands from which a kernel computes one of its results."""
-    called = kernel.called[0][1] if kernel.opcode == "fusion" and kernel.called else ""
-    fused = module.by_name.get(called)
+    fused = module.callee(kernel) if kernel.opcode == "fusion" else None
     root = fused.root if fused is not None else None
     if fused is None or root is None:
         return list(kernel.operand_names)

@@ -52,8 +52,7 @@ class Ring(Struct, frozen=True):
     @property
     def sent_dimensions(self) -> tuple[int | None, ...]:
         """Return the sizes of the array that it sends."""
-        shape = self.sent.shape
-        return (shape.elements[0] if shape.elements else shape).dimensions
+        return self.sent.shape.first.dimensions
 
     @property
     def sends_zero(self) -> bool:
@@ -101,7 +100,7 @@ def _before(module: HloModule, home: Computation, body: Instruction) -> Ring | N
         for number in range(len(state.operand_names)):
             value = home.operand(state, number)
             if _passes(home, value, body):
-                chain = _Chain(module, home, loop, _body_of(module, loop), number)
+                chain = _Chain(module, home, loop, module.callee(loop, "body"), number)
                 return chain.ring(body, (_way_back(home, body).hops,))
     return None
 
@@ -114,7 +113,7 @@ def _after(module: HloModule, home: Computation, body: Instruction) -> Ring | No
         return None
     if _SCATTERS not in _body_name(loop) or loop.metadata.op_name != body.metadata.op_name:
         return None
-    chain = _Chain(module, home, loop, _body_of(module, loop), _element_of(way.source, loop))
+    chain = _Chain(module, home, loop, module.callee(loop, "body"), _element_of(way.source, loop))
     last = chain.in_loop
     return chain.ring(body, () if last is None else (last + way.hops,), is_after=True)
 
@@ -272,10 +271,6 @@ def _is_windowed(line: Instruction) -> bool:
 
 def _body_name(loop: Instruction) -> str:
     return dict(loop.called).get("body", "")
-
-
-def _body_of(module: HloModule, loop: Instruction) -> Computation | None:
-    return module.by_name.get(_body_name(loop))
 
 
 def _element_of(line: Instruction, state: Instruction | None) -> int | None:

@@ -75,7 +75,7 @@ def _joined(
     for _ in range(_MOST_MOVES):
         if line is None or line.opcode == "concatenate":
             break
-        inside = module.by_name.get(line.called[0][1]) if line.called else None
+        inside = module.callee(line)
         if line.opcode == "fusion" and inside is not None:
             place, line = inside, inside.root
         else:

@@ -114,7 +114,7 @@ def _arguments(
     held = read_signature(final).arguments if final else ()
     if len(held) != len(signature.arguments):
         held = signature.arguments
-    parameters = module.entry.parameters if module.entry else ()
+    parameters = module.parameters
     for argument, parameter, here in zip(signature.arguments, parameters, held, strict=False):
         yield GivenArgument(
             argument.label,

@@ -101,28 +101,28 @@ def _product(site: Site) -> CustomCost:
     lhs = site.operand(0)
     contracting = parse_integers(str(numbers.get("lhs_contracting_dimensions", [])))
     width = math.prod(site.dimension(lhs, number) for number in contracting)
-    work = Work(flops=FMA_FLOPS * count_elements(_result(site)) * width)
+    work = Work(flops=FMA_FLOPS * count_elements(site.shape.first) * width)
     note = "A library product, from its shapes."
     return CustomCost(convert_to_real(site, work), _everything(site), "matched", note)
 
 
 def _convolution(site: Site) -> CustomCost:
     """Count a forward library convolution from its window."""
-    result = _result(site)
+    result = site.shape.first
     work = Work(flops=count_convolution_flops(site.operand(0), site.operand(1), result, site))
     return _library_convolution(site, work)
 
 
 def _convolution_input_gradient(site: Site) -> CustomCost:
     """Count the gradient by the input: the products of the forward convolution that it undoes."""
-    result = _result(site)
+    result = site.shape.first
     work = Work(flops=count_convolution_flops(result, site.operand(1), site.operand(0), site))
     return _library_convolution(site, work)
 
 
 def _convolution_kernel_gradient(site: Site) -> CustomCost:
     """Count the gradient by the kernel: the products of the forward convolution."""
-    result = _result(site)
+    result = site.shape.first
     work = Work(flops=count_convolution_flops(site.operand(0), result, site.operand(1), site))
     return _library_convolution(site, work)
 
@@ -168,7 +168,7 @@ def _reflectors(site: Site) -> CustomCost:
 def _rank_update(site: Site) -> CustomCost:
     """Count one triangle of a matrix times its transpose."""
     (matrix,) = _matrices(site, 1)
-    result = count_elements(_result(site))
+    result = count_elements(site.shape.first)
     inner = matrix.elements // math.isqrt(max(1, result))
     return _counted(site, matrix.scale * result * inner, "A library product, from its shapes.")
 
@@ -178,7 +178,7 @@ def _whole_product(site: Site) -> CustomCost:
     first, second = _matrices(site, 2)
     if first.batch * second.batch != 1:
         raise UncountableError("which dimensions are contracted is not known")
-    whole = first.elements * second.elements * count_elements(_result(site))
+    whole = first.elements * second.elements * count_elements(site.shape.first)
     flops = FMA_FLOPS * first.scale * math.isqrt(whole)
     return _counted(site, flops, "A library product, from its shapes alone.", "guessed")
 
@@ -187,13 +187,13 @@ def _rows_product(site: Site) -> CustomCost:
     """Count products of groups of rows, each with a matrix of its own."""
     rows, _ = _matrices(site, 2)
     width = rows.dimensions[-1]
-    flops = FMA_FLOPS * rows.scale * count_elements(_result(site)) * width
+    flops = FMA_FLOPS * rows.scale * count_elements(site.shape.first) * width
     return _counted(site, flops, "Products of groups, from their shapes alone.", "guessed")
 
 
 def _sparse_product(site: Site) -> CustomCost:
     """Count two flops for each stored element and column of the result."""
-    result = _result(site)
+    result = site.shape.first
     columns = site.dimension(result, 1) if len(result.dimensions) > 1 else 1
     flops = FMA_FLOPS * count_elements(site.operand(0)) * columns
     return _counted(site, flops, "A sparse product, by its stored elements.")
@@ -201,7 +201,7 @@ def _sparse_product(site: Site) -> CustomCost:
 
 def _fourier(site: Site) -> CustomCost:
     """Count 5 N log2 N of the last dimension."""
-    result = _result(site)
+    result = site.shape.first
     length = site.dimension(result, len(result.dimensions) - 1)
     flops = round(5 * count_elements(result) * math.log2(max(2, length)))
     return _counted(site, flops, "5 N log2 N, as if along the last dimension alone.", "guessed")
@@ -297,11 +297,6 @@ def _known(site: Site) -> CustomCall:
     if call is None:
         raise UncountableError("what it computes is not known")
     return call
-
-
-def _result(site: Site) -> Shape:
-    """Return the actual result: library calls also return their scratch memory."""
-    return site.shape.elements[0] if site.shape.elements else site.shape
 
 
 def _everything(site: Site) -> Traffic:

@@ -95,7 +95,7 @@ class DonationRow(Struct, frozen=True):
 
 def list_donations(module: HloModule) -> Iterator[DonationRow]:
     """Yield the aliased inputs, the donors, then those that could be donated."""
-    donation, parameters = find_donations(module), module.entry.parameters if module.entry else ()
+    donation, parameters = find_donations(module), module.parameters
     rows: list[tuple[int, tuple[int, ...] | None, bool]] = [
         *((alias.parameter, alias.output, True) for alias in donation.aliases),
         *((parameter, None, True) for parameter, _ in donation.donors),

@@ -6,7 +6,7 @@ and libtpu before 0.0.51 adds the fragmentation of its heap to the temporaries. 
 were found by comparing.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -174,20 +174,17 @@ def _arrays_alone(allocation: Allocation) -> Allocation:
     return replace(allocation, values=values)
 
 
+_EVER = 1 << 62
+"""Position that comes after all others."""
+
+
 def _sum_most(values: Iterable[BufferValue], live: LiveRanges) -> int:
     """Return the most bytes that live at once if no two values share a place."""
     ranges = {(item.instruction, item.index): item for item in live.ranges}
-    changes: Counter[int] = Counter()
-    for value in values:
-        lives = ranges.get((value.instruction, value.index))
-        changes[lives.start if lives else 0] += value.size
-        if lives:
-            changes[lives.end + 1] -= value.size
-    living = most = 0
-    for position in sorted(changes):
-        living += changes[position]
-        most = max(most, living)
-    return most
+    lives = ((ranges.get((value.instruction, value.index)), value.size) for value in values)
+    return count_most(
+        (life.start, life.end, size) if life else (0, _EVER, size) for life, size in lives
+    )
 
 
 _Ranges = Mapping[tuple[str, tuple[int, ...]], LiveRange]

@@ -201,7 +201,7 @@ def _map(site: Site) -> Mapping[str, int]:
 
 
 def _reduce(site: Site) -> Mapping[str, int]:
-    result = site.shape.elements[0] if site.shape.elements else site.shape
+    result = site.shape.first
     return {"to_apply": count_elements(site.operand(0)) - count_elements(result)}
 
 

@@ -42,7 +42,7 @@ def find_precision(site: Site) -> Precision:
     text = site.instruction.attributes_text
     algorithm = _algorithm(text)
     parts = _PARTS.match(algorithm)
-    shape = site.shape.elements[0] if site.shape.elements else site.shape
+    shape = site.shape.first
     return Precision(
         operands=(site.operand(0).element_type, site.operand(1).element_type),
         setting=algorithm or _operand_precision(text),

@@ -89,7 +89,7 @@ def find_stacked_at_peak(
 def _of_loop(
     module: HloModule, place: str, loop: Instruction, count: int | None
 ) -> Iterator[StackedBuffer]:
-    body = module.by_name.get(dict(loop.called).get("body", ""))
+    body = module.callee(loop, "body")
     root = body.root if body else None
     if body is None or root is None or root.opcode != "tuple" or not body.parameters:
         return

@@ -100,6 +100,6 @@ def _in_tiles(physical: list[int], tile: list[int]) -> list[int]:
 
 def sum_padding(module: HloModule) -> int:
     """Return the bytes by which tiles make the arguments larger than their data."""
-    shapes = [parameter.shape for parameter in (module.entry.parameters if module.entry else ())]
+    shapes = [parameter.shape for parameter in module.parameters]
     sizes = [(allocated_size(shape) or 0, shape.byte_size or 0) for shape in shapes]
     return sum(max(0, padded - unpadded) for padded, unpadded in sizes)

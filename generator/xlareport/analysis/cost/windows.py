@@ -73,7 +73,7 @@ def count_reduce_window(site: Site) -> int:
     reduction and a broadcast.
     """
     window = parse_window(site.instruction.attributes.get("window", ""))
-    result = site.shape.elements[0] if site.shape.elements else site.shape
+    result = site.shape.first
     outputs = count_elements(result)
     if not site.shape.elements:
         spread = _spread_dimension(site, window)

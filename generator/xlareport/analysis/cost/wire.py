@@ -121,7 +121,7 @@ def _count_senders(
 
 def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTraffic, ...]:
     """Return the data of the collectives in a fusion; empty if it only continues one."""
-    held = module.by_name.get(fusion.called[0][1]) if fusion.called else None
+    held = module.callee(fusion)
     inside = [
         instruction
         for instruction in (held.instructions if held else ())

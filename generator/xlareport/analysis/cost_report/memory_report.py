@@ -212,7 +212,7 @@ class _ReportBuilder:
         self._files, self._module = files, module
         self._by_name = {instruction.name: instruction for instruction in module.instructions}
         self._arguments = name_arguments(module)
-        parameters = module.entry.parameters if module.entry else ()
+        parameters = module.parameters
         self._parameters = frozenset(parameter.name for parameter in parameters)
         allocations = files.assignment.allocations if files.assignment else ()
         self._held: Mapping[BufferKey, Allocation] = {

@@ -156,8 +156,8 @@ def _leaves(
     before: HloModule, module: HloModule, shardings: ShardingReport, mesh: Mesh
 ) -> Iterator[_Leaf]:
     """Yield the named arrays among the arguments whose sharding is known."""
-    whole = before.entry.parameters if before.entry else ()
-    part = module.entry.parameters if module.entry else ()
+    whole = before.parameters
+    part = module.parameters
     names = name_arguments(before)
     if before.entry is None or not len(whole) == len(part) == len(shardings.parameters):
         return

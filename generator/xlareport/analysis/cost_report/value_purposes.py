@@ -43,7 +43,7 @@ def _concatenates(module: HloModule, computation: Computation, instruction: Inst
     """Return whether an instruction, or a fusion of nothing else, puts arrays in a row."""
     if instruction.opcode == "concatenate":
         return len(instruction.operands) > 1
-    body = module.by_name.get(instruction.called[0][1]) if instruction.called else None
+    body = module.callee(instruction)
     if instruction.opcode != "fusion" or body is None or computation is body:
         return False
     opcodes = [line.opcode for line in body.instructions if line.opcode not in _AROUND_CONCATENATE]
@@ -128,7 +128,7 @@ def _slices(
 def _in_fusion(
     module: HloModule, fusion: Instruction, value: Instruction, depth: int
 ) -> list[Instruction] | None:
-    body = module.by_name.get(fusion.called[0][1])
+    body = module.callee(fusion)
     if body is None:
         return None
     users: list[Instruction] = []

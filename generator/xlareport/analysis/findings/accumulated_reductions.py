@@ -94,7 +94,7 @@ def accumulated_reductions(case: Case) -> Iterator[Finding]:
 
 def _is_sum(module: HloModule, figures: CollectiveFigures) -> bool:
     line = module.find(*figures.collective.body)
-    applied = module.by_name.get(dict(line.called).get("to_apply", "")) if line else None
+    applied = module.callee(line, "to_apply") if line else None
     return bool(applied and applied.root and applied.root.opcode == "add")
 
 
@@ -131,7 +131,7 @@ def _list_loops(module: HloModule) -> Mapping[str, _Loop]:
     counts, loops = Loops(module), {}
     for place, instruction in module.placed:
         if instruction.opcode == "while":
-            body = module.by_name.get(dict(instruction.called).get("body", ""))
+            body = module.callee(instruction, "body")
             trips = counts.trip_count(place, instruction).count
             if body is not None and trips is not None and len(body.parameters) == 1:
                 loops[body.name] = _Loop(place, instruction, body, trips)
@@ -219,7 +219,7 @@ def _keeps(root: Flow, values: frozenset[str], numbers: frozenset[int], tracks: 
 
 def _steady_elements(loop: _Loop) -> list[str]:
     """Return the names of the loop's counters in its body: the same on each device."""
-    before = loop.place.by_name.get(next(iter(loop.instruction.operand_names), ""))
+    before = loop.place.operand(loop.instruction)
     root = loop.body.root
     if before is None or root is None or "tuple" not in (before.opcode, root.opcode):
         return []

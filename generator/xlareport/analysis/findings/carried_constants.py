@@ -146,7 +146,7 @@ def _seconds(case: Case, loop: _Loop, carried: _Carried, *, is_new: bool) -> flo
 
 def _find_loops(module: HloModule) -> Iterator[_Loop]:
     for place, loop in module.placed:
-        body = module.by_name.get(dict(loop.called).get("body", ""))
+        body = module.callee(loop, "body")
         if loop.opcode == "while" and body is not None and body.parameters:
             carried = tuple(_find_carried(module, place, loop, body))
             if carried:
@@ -184,7 +184,7 @@ def _is_constant(module: HloModule, place: Computation, value: Instruction) -> b
     """Return whether a value is an array that cheap instructions make of scalar constants."""
     if value.opcode != "fusion":
         return value.opcode != "constant" and _follows_from_scalars(place, value, _FREE)
-    inside = module.by_name.get(dict(value.called).get("calls", ""))
+    inside = module.callee(value, "calls")
     if inside is None or inside.root is None:
         return False
     scalars = all(operand and _is_scalar(operand) for operand in place.operands(value))
@@ -219,7 +219,7 @@ def _can_compute(module: HloModule, body: Computation, reader: Instruction, inde
     """Return whether a reader could compute the array by itself: no operand of a matmul or call."""
     if reader.opcode != "fusion":
         return reader.opcode in _READERS
-    inside = module.by_name.get(dict(reader.called).get("calls", ""))
+    inside = module.callee(reader, "calls")
     if inside is None:
         return False
     numbers = [

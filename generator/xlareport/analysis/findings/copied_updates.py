@@ -54,7 +54,7 @@ def _update(case: Case, computation: Computation, copy: Instruction, user: Instr
     """Return the bytes that are written into a copy; 0 where its user does not update it."""
     if user.opcode == "dynamic-update-slice":
         return _written(computation, user) if user.operand_names[:1] == (copy.name,) else 0
-    inside = case.module.by_name.get(user.called[0][1]) if user.opcode == "fusion" else None
+    inside = case.module.callee(user) if user.opcode == "fusion" else None
     root = inside.root if inside else None
     if inside is None or root is None or root.opcode != "dynamic-update-slice":
         return 0

@@ -115,7 +115,7 @@ def _scatter(case: Case, home: Computation, instruction: Instruction) -> _Scatte
         updates = home.operand(instruction, 2)
         buffer = home.operand(instruction)
     elif instruction.opcode == "fusion" and instruction.called:
-        inside = case.module.by_name.get(instruction.called[0][1])
+        inside = case.module.callee(instruction)
         root = inside.root if inside else None
         if inside is None or root is None or root.opcode != "scatter":
             return None
@@ -142,7 +142,7 @@ def _zeros(case: Case, home: Computation, buffer: Instruction | None) -> Instruc
         return None
     filling, place = buffer, home
     if buffer.opcode == "fusion" and buffer.called:
-        place = case.module.by_name.get(buffer.called[0][1]) or home
+        place = case.module.callee(buffer) or home
         root = place.root
         filling = root if root is not None else buffer
     if filling.opcode != "broadcast" or not filling.operand_names:

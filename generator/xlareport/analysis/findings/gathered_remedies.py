@@ -110,7 +110,7 @@ def _upcast_in(
     source = home.operand(gather)
     for _ in range(_LONGEST_WAY):
         if source is not None and source.opcode == "fusion":
-            inside = module.by_name.get(source.called[0][1]) if source.called else None
+            inside = module.callee(source)
             if inside is None or inside.root is None:
                 return None
             home, source = inside, inside.root
@@ -161,7 +161,7 @@ def _is_indexed(module: HloModule, gather: Collective, way: tuple[str, ...]) -> 
     """Return whether the consumer indexes the dimension along which the operand is gathered."""
     body, home = _body(module, gather), module.by_name[gather.computation]
     consumer = home.by_name[way[-1]]
-    fused = module.by_name.get(consumer.called[0][1]) if consumer.called else None
+    fused = module.callee(consumer)
     place = home if fused is None else fused
     lines = (consumer,) if fused is None else fused.instructions
     reads = [line for line in lines if line.opcode == "gather"]
@@ -182,7 +182,7 @@ def _uses(
     """Yield the opcodes that read a value in its consumer; of a library call what it computes."""
     target = consumer.call_target.lower()
     yield from (kind for kind, words in _CALLS if any(word in target for word in words))
-    inside = module.by_name.get(consumer.called[0][1]) if consumer.called else None
+    inside = module.callee(consumer)
     if consumer.opcode != "fusion" or inside is None:
         yield _opcode(consumer)
         return

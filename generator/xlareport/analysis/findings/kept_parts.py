@@ -62,7 +62,7 @@ def _kept(module: HloModule, place: _Place, deepest: int) -> int | None:
 def _readers(module: HloModule, home: Computation, value: Instruction) -> Iterator[_Place]:
     """Yield what reads a value; of a fusion its parameter."""
     for user in home.users.get(value.name, ()):
-        inside = module.by_name.get(user.called[0][1]) if user.called else None
+        inside = module.callee(user)
         if user.opcode != "fusion" or inside is None:
             yield home, user
             continue

@@ -14,13 +14,14 @@ from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.findings.expanded import name_expanded
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
 """Of the module's roofline time."""
 _REORDERING = frozenset({"copy", "transpose"})
-_MOVING = frozenset({"copy", "transpose", "bitcast", "reshape", "parameter"})
+_MOVING = REARRANGEMENTS | {"parameter"}
 
 
 def layout_copies(case: Case) -> Iterator[Finding]:

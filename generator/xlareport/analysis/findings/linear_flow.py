@@ -102,7 +102,7 @@ def is_plain(place: Computation, name: str) -> bool:
     for _ in range(_LONGEST):
         if instruction is None or instruction.opcode not in _MOVES:
             break
-        instruction = place.by_name.get(next(iter(instruction.operand_names), ""))
+        instruction = place.operand(instruction)
     return instruction is not None and instruction.opcode == "constant"
 
 
@@ -138,7 +138,7 @@ def _is_reset(place: Computation, select: Instruction, steady: Collection[str]) 
 
 def _looped(loop: Instruction, state: Flow, tracks: Tracks) -> Flow:
     """Return the labels of the result of an inner loop that runs at least once."""
-    body = tracks.module.by_name.get(dict(loop.called).get("body", ""))
+    body = tracks.module.callee(loop, "body")
     tracks.steps += len(body.instructions) if body else 0
     if body is None or len(body.parameters) != 1 or tracks.steps > _MOST_STEPS:
         tracks.spent |= _labels([state])
@@ -172,7 +172,7 @@ def _read_by_condition(module: HloModule, loop: Instruction, state: Flow) -> Fol
 
 def condition_reads(module: HloModule, loop: Instruction) -> Iterator[int]:
     """Yield the numbers of the elements of its state that the condition of a loop reads."""
-    condition = module.by_name.get(dict(loop.called).get("condition", ""))
+    condition = module.callee(loop, "condition")
     for instruction in condition.instructions if condition else ():
         number = instruction.attributes.get("index", "")
         if instruction.opcode == "get-tuple-element" and number.isdecimal():
@@ -232,8 +232,8 @@ def _called(
     instruction: Instruction, operands: list[Flow], tracks: Tracks, steady: Collection[str]
 ) -> Flow:
     module = tracks.module
-    body = module.by_name.get(dict(instruction.called).get("calls", ""))
-    body = body or module.by_name.get(dict(instruction.called).get("to_apply", ""))
+    body = module.callee(instruction, "calls")
+    body = body or module.callee(instruction, "to_apply")
     tracks.steps += len(body.instructions) if body else 0
     if body is None or len(body.parameters) != len(operands) or tracks.steps > _MOST_STEPS:
         tracks.spent |= _labels(operands)

@@ -103,7 +103,7 @@ def _find_loops(case: Case) -> Iterator[_Loop]:
     for (home, name), trips in case.cost.trip_counts.items():
         place = case.module.by_name[home]
         loop = place.by_name[name]
-        body = case.module.by_name.get(dict(loop.called).get("body", ""))
+        body = case.module.callee(loop, "body")
         if body is None or (trips.count is not None and trips.count < 2):
             continue
         behind = _follow(body)

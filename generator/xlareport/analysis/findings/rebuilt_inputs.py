@@ -120,7 +120,7 @@ def _is_read(
     module: HloModule, entry: Computation, loop: Instruction, parameter: Instruction, index: int
 ) -> bool:
     """Return whether an input is an element of a loop's state that its body leaves as it is."""
-    body = module.by_name.get(dict(loop.called).get("body", ""))
+    body = module.callee(loop, "body")
     state = entry.operand(loop)
     root = body.root if body else None
     if body is None or state is None or state.opcode != "tuple" or root is None:

@@ -107,7 +107,7 @@ def _sliced(case: Case, slicing: Instruction) -> tuple[str, ...]:
     """Return the arrays whose parts an instruction copies; empty if it does anything else."""
     if slicing.opcode == "dynamic-slice":
         return slicing.operand_names[:1]
-    inside = case.module.by_name.get(slicing.called[0][1]) if slicing.opcode == "fusion" else None
+    inside = case.module.callee(slicing) if slicing.opcode == "fusion" else None
     if inside is None:
         return ()
     data = [inner for inner in inside.instructions if inner.shape.dimensions]

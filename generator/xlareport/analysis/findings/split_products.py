@@ -164,7 +164,7 @@ def _summed_dimension(module: HloModule, user: Instruction, product: Instruction
     """Return the dimension over which a user sums a value; None if it does anything else."""
     if user.opcode == "reduce":
         return _dimension_of_sum(module, user)
-    inside = module.by_name.get(user.called[0][1]) if user.opcode == "fusion" else None
+    inside = module.callee(user) if user.opcode == "fusion" else None
     if inside is None or product.name not in user.operand_names:
         return None
     place = user.operand_names.index(product.name)
@@ -178,7 +178,7 @@ def _summed_dimension(module: HloModule, user: Instruction, product: Instruction
 
 def _dimension_of_sum(module: HloModule, reduce: Instruction) -> int | None:
     """Return the one dimension over which a reduce adds; None of another one."""
-    called = module.by_name.get(reduce.called[0][1]) if reduce.called else None
+    called = module.callee(reduce)
     adds = called is not None and called.root is not None and called.root.opcode == "add"
     number = parse_whole_number(reduce.attributes.get("dimensions", "").strip("{}"))
     return number if adds and len(reduce.operands) == _OPERANDS_OF_REDUCE else None

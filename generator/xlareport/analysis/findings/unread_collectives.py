@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 
@@ -18,7 +19,7 @@ LEAST_BYTES = 1 << 20
 """Bytes that the unused executions send per device."""
 LEAST_SHARE = 0.05
 """Of what all collectives send per device."""
-_MOVES = frozenset({"bitcast", "convert", "copy", "get-tuple-element", "reshape", "transpose"})
+_MOVES = REARRANGEMENTS | {"convert", "get-tuple-element"}
 _FEWEST = 2
 """Iterations: of a single one nothing is known to be read by the next."""
 

@@ -12,11 +12,11 @@ from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, REARRANGEMENTS
 
 _NARROW = frozenset({"bf16", "f16"})
 _WIDE = frozenset({"f32", "f64"})
-_RENAMING = frozenset({"transpose", "reshape", "broadcast", "copy", "bitcast"})
+_RENAMING = REARRANGEMENTS | {"broadcast"}
 _PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 _LONGEST_WAY = 20
 LEAST_ELEMENTS = 1 << 14

@@ -13,7 +13,7 @@ def unwrap_operation(module: HloModule, instruction: Instruction) -> Instruction
     """Return what an instruction does: of a fusion around a single operation, that operation."""
     if instruction.opcode != "fusion" or len(instruction.called) != 1:
         return instruction
-    inside = module.by_name.get(instruction.called[0][1])
+    inside = module.callee(instruction)
     if inside is None or len(inside.instructions) > 1 + 2 * len(instruction.operands) + 1:
         return instruction
     work = [inner for inner in inside.instructions if inner.opcode not in _GIVEN]

@@ -287,8 +287,7 @@ def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
     pairing, holder = matching.pairing_after(place), matching.after.find(*place)
     if pairing is None or holder is None or pairing.relation not in _NEW_HOLDER:
         return
-    called = holder.called if holder.opcode in TRANSPARENT else ()
-    computation = matching.after.by_name.get(called[0][1]) if called else None
+    computation = matching.after.callee(holder) if holder.opcode in TRANSPARENT else None
     if computation is None:
         return
     for line in computation.instructions:

@@ -89,7 +89,7 @@ def _gemm(
     config = _part(read_backend_config(instruction), "fusion_backend_config")
     if not config or "triton" not in str(config.get("kind", "")):
         return None
-    called = module.by_name.get(instruction.called[0][1]) if instruction.called else None
+    called = module.callee(instruction)
     dot = next(
         (instruction for instruction in _instructions(called) if instruction.opcode == "dot"), None
     )
@@ -101,7 +101,7 @@ def _gemm(
         tile = tile_of_dot(called, dot, tile)
     parts = count_parts(module, computation, instruction)
     sizes = _sizes(dot)
-    shapes = [called.by_name[name] for name in dot.operand_names if name in called.by_name]
+    shapes = [*filter(None, called.operands(dot))]
     size = instruction.shape.byte_size
     return GemmRecord(
         computation=computation.name,
@@ -125,9 +125,7 @@ def _library(computation: Computation, call: Instruction) -> GemmRecord | None:
     config = _part(read_backend_config(call), "gemm_backend_config")
     if not target.startswith(_LIBRARIES) or not config:
         return None
-    shapes = [
-        computation.by_name[name] for name in call.operand_names if name in computation.by_name
-    ]
+    shapes = [*filter(None, computation.operands(call))]
     return GemmRecord(
         computation=computation.name,
         instruction=call.name,
@@ -172,7 +170,7 @@ def _tile(block: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _sizes(instruction: Instruction) -> tuple[int, ...]:
-    shape = instruction.shape.elements[0] if instruction.shape.elements else instruction.shape
+    shape = instruction.shape.first
     return tuple(size for size in shape.dimensions if size is not None)
 
 

@@ -265,7 +265,4 @@ def _collectives(module: HloModule) -> Iterator[CollectiveCall]:
 
 def _shapes(instruction: Instruction) -> str:
     shapes = instruction.shape.elements or (instruction.shape,)
-    return ", ".join(
-        f"{shape.element_type}[{','.join('?' if n is None else str(n) for n in shape.dimensions)}]"
-        for shape in shapes
-    )
+    return ", ".join(shape.type_and_sizes for shape in shapes)

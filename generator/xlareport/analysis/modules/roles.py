@@ -5,7 +5,6 @@ Contents decide; a name is used last, and only if the contents do not contradict
 
 import re
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec import Struct
@@ -27,7 +26,7 @@ from xlareport.analysis.modules.state import (
 )
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
-from xlareport.runtime.graphs import reachable
+from xlareport.runtime.graphs import neighbors, reachable
 from xlareport.storage.packed_keys import digest_number, group_alike
 from xlareport.storage.shared_values import SharedValues
 
@@ -112,11 +111,8 @@ _CLUSTER = "it is another part of the main program: the framework's graph links 
 
 def _same_graph(mains: Collection[str], proven: Collection[tuple[str, str]]) -> set[str]:
     """Return the keys that proven links lead to from a main program, forwards or backwards."""
-    near = defaultdict[str, list[str]](list)
-    for source, target in proven:
-        near[source].append(target)
-        near[target].append(source)
-    return {*reachable(mains, near.__getitem__)} - set(mains)
+    near = neighbors(proven)
+    return {*reachable(mains, lambda key: near.get(key, ()))} - set(mains)
 
 
 def _another_program(summary: ModuleSummary, main: MainGuess) -> str:

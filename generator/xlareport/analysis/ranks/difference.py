@@ -64,16 +64,17 @@ def compare_rank_pair(pair: RankPair) -> RankDifference:
     renamed: dict[str, str] = {}
     differences = list(_of_snapshots(pair, renamed))
     decision, _ = compare_decisions(pair.reference, pair.module, renamed)
-    gravest = _gravest(differences)
+    gravest = gravest_of(differences)
     if gravest is None or gravest.verdict is RankVerdict.HARMLESS:
         differences += compare_side_files(pair.reference, pair.module, renamed)
-        gravest = _gravest(differences)
+        gravest = gravest_of(differences)
     if gravest is None:
         gravest = _difference(pair, "files", "")
     return replace(gravest, decision=gravest.decision or decision)
 
 
-def _gravest(differences: Iterable[RankDifference]) -> RankDifference | None:
+def gravest_of(differences: Iterable[RankDifference]) -> RankDifference | None:
+    """Return the first of the differences with the worst verdict; None if there are none."""
     gravest: RankDifference | None = None
     for difference in differences:
         if gravest is None or worse(difference.verdict, gravest.verdict):

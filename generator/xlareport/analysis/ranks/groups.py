@@ -15,9 +15,10 @@ from xlareport.analysis.modules.ranks import find_ranks_in_one_folder
 from xlareport.analysis.modules.recompilations import Difference
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.ranks.columns import RankColumn, find_columns
+from xlareport.analysis.ranks.difference import gravest_of
 from xlareport.analysis.ranks.members import RankTable
 from xlareport.analysis.ranks.numbers import RankNumbers, rank_numbers
-from xlareport.analysis.ranks.verdicts import RankDifference, RankVerdict, worse
+from xlareport.analysis.ranks.verdicts import RankDifference, RankVerdict
 
 _SHOWN = 5
 _NAMED = 8
@@ -99,10 +100,7 @@ def _of_column(column: RankColumn, compared: Mapping[str, RankDifference]) -> Ra
     differing = [
         compared[member.files.key] for member in column.members if member.files.key in compared
     ]
-    first: RankDifference | None = None
-    for difference in differing:
-        if first is None or worse(difference.verdict, first.verdict):
-            first = difference
+    first = gravest_of(differing)
     unseen = RankVerdict.SAME if len(column.members) == 1 else RankVerdict.UNKNOWN
     return replace(
         _group(column.name, list(column.members)),

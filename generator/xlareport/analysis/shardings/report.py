@@ -155,8 +155,8 @@ def _partitioner(
 def _parameters(
     whole: HloModule, part: HloModule, mesh: Mesh | None
 ) -> Iterator[ShardedEntryValue]:
-    before = whole.entry.parameters if whole.entry is not None else ()
-    after = part.entry.parameters if part.entry is not None else ()
+    before = whole.parameters
+    after = part.parameters
     if len(before) != len(after):
         after = before if len(before) > 0 else after
     for number, (old, new) in enumerate(list(zip(before, after, strict=False))[:_MOST_VALUES]):
@@ -193,10 +193,9 @@ def _value(
     named: tuple[int, str, str], shapes: tuple[Shape, Shape], sharding: str, mesh: Mesh | None
 ) -> ShardedEntryValue:
     whole, part = shapes
-    sizes = ",".join("?" if size is None else str(size) for size in whole.dimensions)
     return ShardedEntryValue(
         *named,
-        shape=f"{whole.element_type}[{sizes}]",
+        shape=whole.type_and_sizes,
         bytes=whole.byte_size,
         part_bytes=part.byte_size,
         sharding=sharding,

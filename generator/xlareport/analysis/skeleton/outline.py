@@ -318,8 +318,7 @@ def _short(shape: Shape) -> str:
         largest = max(shape.elements, key=lambda element: element.byte_size or 0)
         others = len(shape.elements) - 1
         return f"({_short(largest)}{f', {others} more' if others else ''})"[:_LONGEST_SHAPE]
-    sizes = ",".join("?" if size is None else str(size) for size in shape.dimensions)
-    return f"{shape.element_type}[{sizes}]"[:_LONGEST_SHAPE]
+    return shape.type_and_sizes[:_LONGEST_SHAPE]
 
 
 def _note(kind: ItemKind, trip_count: int | None, seconds: float | None) -> str:

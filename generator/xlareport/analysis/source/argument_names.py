@@ -35,7 +35,7 @@ def split_name(name: str) -> Sequence[str]:
 
 def list_arguments(module: HloModule) -> tuple[NamedArgument, ...]:
     """Return the arguments in order; none where a parameter has no name of its own."""
-    parameters = module.entry.parameters if module.entry else ()
+    parameters = module.parameters
     names = name_arguments(module)
     if not parameters or any(parameter.name not in names for parameter in parameters):
         return ()
@@ -73,7 +73,7 @@ def name_arguments(module: HloModule) -> Mapping[str, str]:
     JAX writes them as op_names of the entry parameters. An op_name of several parameters is no
     name: PyTorch/XLA gives all of them `xla__device_data`.
     """
-    parameters = module.entry.parameters if module.entry else ()
+    parameters = module.parameters
     names = {parameter.name: parameter.metadata.op_name for parameter in parameters}
     counts = Counter(names.values())
     return {

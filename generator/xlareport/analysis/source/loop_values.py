@@ -63,7 +63,7 @@ class LoopValues:
         """Return the body of a loop; None of other instructions."""
         if loop.opcode != "while":
             return None
-        return self._module.by_name.get(dict(loop.called).get("body", ""))
+        return self._module.callee(loop, "body")
 
     def readers(self, computation: Computation, name: str) -> Iterator[Reading]:
         """Yield the readers of a value, through elements of tuples and into the bodies of loops."""
@@ -156,7 +156,7 @@ class LoopValues:
         body = self._body(loop) if loop is not None else None
         if number is None or loop is None or body is None or body.root is None:
             return ()
-        before = computation.by_name.get(next(iter(loop.operand_names), ""))
+        before = computation.operand(loop)
         sources = ((body, body.root), (computation, before))
         return tuple(
             (place, line.operand_names[number])

@@ -163,7 +163,7 @@ class _Served:
 
     def _fused(self, fusion: Instruction) -> Computation | None:
         is_fusion = fusion.opcode == "fusion" and bool(fusion.called)
-        return self._module.by_name.get(fusion.called[0][1]) if is_fusion else None
+        return self._module.callee(fusion) if is_fusion else None
 
     def _op_behind_moves(self, computation: Computation, line: Instruction | None) -> str:
         """Return the op of a value, or of the value that it is moved or converted from."""
@@ -195,7 +195,7 @@ class _Served:
     ) -> list[tuple[int, OpShares]]:
         """Return bytes and ops of what an instruction, or the root of a fusion, combines."""
         if instruction.opcode == "fusion" and instruction.called:
-            fused = self._module.by_name.get(instruction.called[0][1])
+            fused = self._module.callee(instruction)
             return self._of_fusion(fused, read) if fused is not None else []
         if instruction.opcode not in _COMBINING:
             return []
@@ -290,7 +290,7 @@ class _Served:
         `name` is that of the value or, as written in operands, of an element of it.
         """
         user_ops = self.ops.get((home, user.name), ())
-        fused = self._module.by_name.get(user.called[0][1]) if user.called else None
+        fused = self._module.callee(user)
         if user.opcode != "fusion" or fused is None:
             return user_ops
         given = zip(user.operands, user.operand_names, fused.parameters, strict=False)
@@ -328,7 +328,7 @@ def _behind_moves(computation: Computation, line: Instruction | None) -> Instruc
     for _ in range(_MOST_MOVES):
         if line is None or line.opcode not in _MOVES or not line.operand_names:
             break
-        line = computation.by_name.get(next(iter(line.operand_names)))
+        line = computation.operand(line)
     return line
 
 

@@ -75,7 +75,7 @@ def unscaled(line: Instruction, home: Computation | None) -> Instruction:
 def _is_filled(line: Instruction, home: Computation) -> bool:
     """Return whether an instruction is a constant, broadcast at most."""
     if line.opcode == "broadcast":
-        operand = home.by_name.get(next(iter(line.operand_names), ""))
+        operand = home.operand(line)
         return operand is not None and operand.opcode == "constant"
     return line.opcode == "constant"
 
@@ -90,7 +90,7 @@ def _constants(line: Instruction, home: Computation | None) -> Iterable[str]:
     for name in line.operand_names:
         operand = home.by_name.get(name) if home else None
         if operand is not None and operand.opcode == "broadcast" and home is not None:
-            operand = home.by_name.get(next(iter(operand.operand_names), ""))
+            operand = home.operand(operand)
         if operand is not None and operand.opcode == "constant":
             yield operand.argument
 

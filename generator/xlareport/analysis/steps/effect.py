@@ -83,6 +83,6 @@ def _run(module: HloModule, place: Place | None) -> str:
     line = None if place is None else module.find(*place)
     if line is None or line.opcode != "async-start" or not line.called:
         return "" if line is None else line.opcode
-    computation = module.by_name.get(line.called[0][1])
+    computation = module.callee(line)
     root = None if computation is None else computation.root
     return "" if root is None else root.opcode

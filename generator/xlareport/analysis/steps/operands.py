@@ -347,7 +347,7 @@ def behind(module: HloModule, operand: Operand) -> Operand | None:
 
 def _root_of(module: HloModule, holder: Instruction, element: str) -> Operand | None:
     """Return the result of what a fusion or call calls."""
-    computation = module.by_name.get(holder.called[0][1]) if holder.called else None
+    computation = module.callee(holder)
     root = None if computation is None else computation.root
     if computation is None or root is None:
         return None

@@ -6,8 +6,9 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.forms import Forms
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
-_MOVING = frozenset({"bitcast", "broadcast", "copy", "reshape", "transpose"})
+_MOVING = REARRANGEMENTS | {"broadcast"}
 _OPAQUE = frozenset(
     {
         "call",

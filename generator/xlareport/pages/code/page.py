@@ -46,7 +46,7 @@ def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
         tables={},
         lead=code_words(summary),
         has_history=module.changed_steps > 0,
-        steps_address=navigation.address(navigation.module_page(module.slug, "steps"), source),
+        steps_address=navigation.module_address(module.slug, "steps", seen_from=source),
         unlinked=tuple(unlinked[:_FILES_LISTED]),
         more_unlinked=max(0, len(unlinked) - _FILES_LISTED),
     )

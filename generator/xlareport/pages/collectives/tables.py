@@ -50,7 +50,7 @@ def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
             Column(
                 "Exposed µs", "float", "of all executions, less the time of what runs meanwhile"
             ): lambda row: _of_all(row, row.figures.overlap.exposed_seconds),
-            Column("Cause"): lambda row: row.origin.cause.value if row.origin.cause else None,
+            Column("Cause"): lambda row: row.origin.cause_name,
             Column("Groups", "text", "drawn below"): lambda row: labels[row.collective.key],
             Column(
                 "Executions", "int", "per module execution; empty where it is not known"
@@ -112,7 +112,7 @@ def _origins(
             Column(
                 "Why", "sentence", "scope and phase of the framework's op, axes, and the cause"
             ): lambda row: reason_words(row, find_axes(row, mesh), mesh),
-            Column("Cause"): lambda row: row.origin.cause.value if row.origin.cause else None,
+            Column("Cause"): lambda row: row.origin.cause_name,
             Column("Grade", "text", "exact if the snapshots show it"): lambda row: row.origin.grade,
             Column("Value", "code", "before partitioning"): lambda row: (
                 row.sharding.value if row.sharding else None
@@ -141,55 +141,43 @@ def _sharding_before(row: CollectiveRow) -> str | None:
 
 
 def _events(rows: Sequence[CollectiveRow]) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Event"),
-        Column("Pass", "code", of="pass"),
-        Column("What happened"),
-        Column("Snapshot"),
-        Column("Grade"),
+    events = ((row.collective.instruction, event) for row in rows for event in row.trail)
+    return tabulate(
+        events,
+        {
+            Column("Collective", "code", of="instruction"): lambda pair: pair[0],
+            Column("Event"): lambda pair: pair[1].event,
+            Column("Pass", "code", of="pass"): lambda pair: pair[1].by,
+            Column("What happened"): lambda pair: plain(pair[1].detail),
+            Column("Snapshot"): lambda pair: pair[1].stage,
+            Column("Grade"): lambda pair: pair[1].grade,
+        },
     )
-    cells: list[list[Cell]] = [
-        [
-            row.collective.instruction,
-            event.event,
-            event.by,
-            plain(event.detail),
-            event.stage,
-            event.grade,
-        ]
-        for row in rows
-        for event in row.trail
-    ]
-    return Table(columns, cells)
 
 
 def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Member", "code", "in the snapshot that first has it"),
-        Column("Shape", "code", of="shape"),
-        Column("Bytes", "bytes"),
-        Column("Cause"),
-        Column("Why", "sentence"),
-        Column("op_name"),
-        Column("Source"),
+    members = ((row.collective.instruction, member) for row in rows for member in row.members)
+    return tabulate(
+        members,
+        {
+            Column("Collective", "code", of="instruction"): lambda pair: pair[0],
+            Column("Member", "code", "in the snapshot that first has it"): lambda pair: (
+                pair[1].instruction
+            ),
+            Column("Shape", "code", of="shape"): lambda pair: _short(pair[1].shape),
+            Column("Bytes", "bytes"): lambda pair: pair[1].data_bytes,
+            Column("Cause"): lambda pair: pair[1].origin.cause_name,
+            Column("Why", "sentence"): lambda pair: cause_words(
+                pair[1].origin, pair[1].sharding, mesh
+            ),
+            Column("op_name"): lambda pair: pair[1].op_name,
+            Column("Source"): lambda pair: pair[1].source,
+        },
     )
-    cells: list[list[Cell]] = [
-        [
-            row.collective.instruction,
-            member.instruction,
-            member.shape if len(member.shape) < 100 else f"{member.shape[:100]}...",
-            member.data_bytes,
-            member.origin.cause.value if member.origin.cause else None,
-            cause_words(member.origin, member.sharding, mesh),
-            member.op_name,
-            member.source,
-        ]
-        for row in rows
-        for member in row.members
-    ]
-    return Table(columns, cells)
+
+
+def _short(shape: str) -> str:
+    return shape if len(shape) < 100 else f"{shape[:100]}..."
 
 
 _LESSER = "exposed time, or the time of independent work not run meanwhile, the lesser"

@@ -6,7 +6,7 @@ from xlareport.records.compare import ComparedRecord
 
 def page_of(compared: ComparedRecord) -> str:
     """Return the address of a module's page from the first page."""
-    return navigation.address(navigation.module_page(compared.slug))
+    return navigation.module_address(compared.slug)
 
 
 def end_of(compared: ComparedRecord) -> str:

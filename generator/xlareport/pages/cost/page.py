@@ -295,7 +295,7 @@ def collectives_address(module: ModuleAnalysis, slug: str, page: str) -> str:
     """Return the address of the page on collectives; empty where there is none."""
     if module.collectives is None:
         return ""
-    return navigation.address(navigation.module_page(slug, "collectives"), page)
+    return navigation.module_address(slug, "collectives", seen_from=page)
 
 
 def _branches(count: int) -> str:
@@ -332,13 +332,13 @@ _BOUNDS = {
 
 def cost_parts(module: ModuleRecord) -> Iterator[str]:
     """Yield the parts on cost that a module has: cost always, others if there is data."""
-    if module.expense is None:
+    if module.cost is None:
         return
     yield "cost"
-    memory = module.expense.memory
+    memory = module.cost.memory
     if memory.spaces or memory.at_peak or memory.estimated_peak_bytes is not None:
         yield "memory"
-    if module.expense.lines:
+    if module.cost.lines:
         yield "source"
     if module.measured is not None:
         yield "time"
@@ -347,11 +347,11 @@ def cost_parts(module: ModuleRecord) -> Iterator[str]:
 def cost_addresses(module: ModuleRecord, page: str) -> dict[str, str]:
     """Return their addresses as links from another page, by name."""
     return {
-        part: navigation.address(navigation.module_page(module.slug, part), page)
+        part: navigation.module_address(module.slug, part, seen_from=page)
         for part in cost_parts(module)
     }
 
 
 def devices_of(module: ModuleRecord) -> int:
     """Return how many devices do so much each as the figures say; 1 where that is not known."""
-    return module.expense.devices if module.expense is not None else 1
+    return module.cost.devices if module.cost is not None else 1

@@ -252,7 +252,7 @@ def cycle_columns(slug: str, programs: Sequence[TpuProgram]) -> HeavyColumns:
     The cycles are independent of the roofline time: they exclude memory, and it excludes latencies.
     """
     program_of = {name: program for program in programs for name in program.instructions}
-    page = navigation.address(navigation.module_page(slug, "tpu"))
+    page = navigation.module_address(slug, "tpu")
 
     def cycles(row: HeavyInstruction) -> int | None:
         program = program_of.get(row.instruction)

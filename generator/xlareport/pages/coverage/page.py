@@ -194,7 +194,7 @@ def files_table(artifacts: Sequence[Artifact], report: ReportRecord, uses: Seque
 
 
 def _link(module: ModuleOutline) -> list[str]:
-    return [module.name, navigation.address(navigation.module_page(module.slug))]
+    return [module.name, navigation.module_address(module.slug)]
 
 
 def problems_table(problems: Sequence[Problem]) -> Table:
@@ -314,7 +314,7 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
 
 def _about_source_lines(main: ModuleRecord | None) -> Iterable[Advice]:
     """Yield the variables for source lines, which PyTorch/XLA omits by default."""
-    cost = main.expense if main is not None and main.frontend == "pytorch_xla" else None
+    cost = main.cost if main is not None and main.frontend == "pytorch_xla" else None
     if cost is not None and not cost.lines:
         words = (
             "No instruction of the main program has a source line. For Python source lines in "

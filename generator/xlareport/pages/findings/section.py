@@ -72,12 +72,12 @@ def module_findings(
 ) -> FindingsView:
     """Return the first findings of a module, for the page at a source."""
     findings = record.findings
-    address = navigation.address(navigation.module_page(record.slug, "cost"), page)
+    address = navigation.module_address(record.slug, "cost", seen_from=page)
     return FindingsView(
         shown=tuple(_view(finding, module, record, page) for finding in findings[:most]),
         more=max(0, len(findings) - most),
         all_address=f"{address}#findings",
-        note="" if findings else _why_none(record.expense),
+        note="" if findings else _why_none(record.cost),
         candidates=tuple(
             _view(finding, module, record, page) for finding in record.candidates[:_CANDIDATES]
         ),
@@ -87,7 +87,7 @@ def module_findings(
 
 def _traces(record: ModuleRecord, page: str) -> str:
     has_steps = record.changed_steps > 0
-    return navigation.address(navigation.module_page(record.slug), page) if has_steps else ""
+    return navigation.module_address(record.slug, seen_from=page) if has_steps else ""
 
 
 def _why_none(cost: CostRecord | None) -> str:
@@ -137,12 +137,12 @@ def _compiled_again(report: ReportRecord, most: int) -> list[FindingView]:
 def _view(finding: Finding, module: ModuleAnalysis, record: ModuleRecord, page: str) -> FindingView:
     names = dict.fromkeys(instruction for _, instruction in finding.places if instruction)
     places = (_instruction(name, module, record, page) for name in names)
-    return _finding(finding, places, page, record.expense)
+    return _finding(finding, places, page, record.cost)
 
 
 def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: str) -> PlaceView:
-    history = navigation.address(navigation.module_page(record.slug), page)
-    code = navigation.address(navigation.module_page(record.slug, "code"), page)
+    history = navigation.module_address(record.slug, seen_from=page)
+    code = navigation.module_address(record.slug, "code", seen_from=page)
     has_code = module.code is not None and name in module.code.names
     unit = f"{code}#unit={name}" if has_code else None
     if record.changed_steps:
@@ -153,9 +153,7 @@ def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: 
 def _of_modules(finding: Finding, modules: Mapping[str, ModuleOutline]) -> FindingView:
     with_finding = (modules[key] for key, _ in finding.places)
     places = (
-        PlaceView(
-            words.label(module), navigation.address(navigation.module_page(module.slug)), None
-        )
+        PlaceView(words.label(module), navigation.module_address(module.slug), None)
         for module in with_finding
     )
     return _finding(finding, places, navigation.HOME, None)

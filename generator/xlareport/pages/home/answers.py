@@ -79,9 +79,7 @@ def _target(module: ModuleRecord) -> str:
     backend = words.BACKENDS.get(module.backend or "", module.backend or "an unknown backend")
     if module.backend_reason:
         return f"{backend}, judged by its passes"
-    grade, device = (
-        (module.expense.device_grade, module.expense.device) if module.expense else ("", "")
-    )
+    grade, device = (module.cost.device_grade, module.cost.device) if module.cost else ("", "")
     if grade == "exact":
         return device
     return f"a {backend} like {device}" if grade == "matched" else backend
@@ -116,7 +114,7 @@ def _answers(
 
 def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
     message = f"{words.journey(record)} {_busiest(module)}".rstrip()
-    steps = navigation.address(navigation.module_page(record.slug, "steps")) if record.steps else ""
+    steps = navigation.module_address(record.slug, "steps") if record.steps else ""
     return Answer("Compilation", prose(message), "All steps", steps)
 
 
@@ -266,7 +264,7 @@ _LOOPS = ("loop of unknown trip count", "loops of unknown trip count")
 
 def _memory(module: ModuleRecord, cost: CostReport | None) -> list[str]:
     """Return a line on the peak, and what is allocated with what `memory_analysis()` prints."""
-    memory = module.expense.memory if module.expense else None
+    memory = module.cost.memory if module.cost else None
     peak, reserved = module.final.occupied_peak_bytes, module.final.allocated_bytes
     message = ""
     if peak is not None:
@@ -333,7 +331,7 @@ def _largest(memory: MemoryRecord, peak: int | None, padding: str = "") -> str:
 
 def _held_values(record: ModuleRecord) -> list[str]:
     """Return the instructions whose values live at the peak."""
-    at_peak = record.expense.memory.at_peak if record.expense else ()
+    at_peak = record.cost.memory.at_peak if record.cost else ()
     return [value.value for value in at_peak]
 
 
@@ -394,5 +392,5 @@ def _histories(module: ModuleRecord, names: Sequence[str]) -> Mapping[str, str]:
     """Return the address of each instruction's history, if the module has histories."""
     if not module.changed_steps:
         return {}
-    page = navigation.address(navigation.module_page(module.slug))
+    page = navigation.module_address(module.slug)
     return {f"%{name}": f"{page}#i={name}" for name in names}

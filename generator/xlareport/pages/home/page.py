@@ -151,7 +151,7 @@ def row(module: ModuleOutline) -> ModuleRow:
     return ModuleRow(
         name=words.label(module),
         key=module.key,
-        address=navigation.address(navigation.module_page(module.slug)),
+        address=navigation.module_address(module.slug),
         role=module.role,
         first=counts[0] if counts else None,
         last=module.final.instructions,
@@ -172,7 +172,7 @@ def _main_card(
     return MainCard(
         name=words.short_name(main.name),
         full_name=main.name,
-        address=navigation.address(navigation.module_page(module.slug)),
+        address=navigation.module_address(module.slug),
         grade="exact" if main.sureness == "marker" else "guessed",
         sureness=sentences.sureness(main.sureness),
         meaning=main.meaning,
@@ -249,7 +249,7 @@ def _fusion_answer(main: ModuleRecord) -> str:
 
 def _ways_into(main: ModuleRecord) -> Iterator[QuestionLink]:
     """Yield the questions on the main program that the dump can answer."""
-    page = navigation.address(navigation.module_page(main.slug))
+    page = navigation.module_address(main.slug)
     if main.changed_steps:
         answer = "The pass that created an instruction, and the final instructions of an op_name."
         yield QuestionLink("Where did my op go?", answer, f"{page}#ask")
@@ -258,7 +258,7 @@ def _ways_into(main: ModuleRecord) -> Iterator[QuestionLink]:
         )
     if main.steps:
         answer = "Every step with its HLO diff and graph, the largest effect first."
-        steps = navigation.address(navigation.module_page(main.slug, "steps"))
+        steps = navigation.module_address(main.slug, "steps")
         yield QuestionLink("What did each pass do?", answer, steps)
     if main.final.instructions is not None:
         costs = cost_addresses(main, navigation.HOME)
@@ -267,7 +267,7 @@ def _ways_into(main: ModuleRecord) -> Iterator[QuestionLink]:
                 yield QuestionLink(question, answer, costs[part])
         if main.collectives:
             answer = "The cause, the bytes and the overlap of each collective."
-            collectives = navigation.address(navigation.module_page(main.slug, "collectives"))
+            collectives = navigation.module_address(main.slug, "collectives")
             yield QuestionLink("Why is this collective there?", answer, f"{collectives}#origins")
         answer = "Parameters and results of the main program."
         yield QuestionLink("What are its inputs and outputs?", answer, f"{page}#inputs-and-outputs")

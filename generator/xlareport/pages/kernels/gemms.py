@@ -32,7 +32,7 @@ def gemm_words(gemms: ModuleGemms, tuning: Sequence[TuningResult] | None) -> str
 
 def gemms_table(record: ModuleRecord, gemms: ModuleGemms) -> Table:
     """Return the matmuls, with the cost of tiles and split-K."""
-    page = navigation.address(navigation.module_page(record.slug, "code"))
+    page = navigation.module_address(record.slug, "code")
     return tabulate(
         gemms.gemms,
         {

@@ -167,7 +167,7 @@ def _figures(kernels: Sequence[KernelRecord]) -> Iterator[Figure]:
 
 
 def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
-    page = navigation.address(navigation.module_page(record.slug, "code"))
+    page = navigation.module_address(record.slug, "code")
 
     def link(row: KernelRecord) -> Cell:
         place = row.instructions[0][1] if row.instructions else ""

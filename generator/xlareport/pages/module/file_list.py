@@ -34,7 +34,7 @@ def _texts(record: ModuleRecord, summary: ModuleSummary) -> Iterator[Markup]:
     """Yield the way to the texts of a module that has any."""
     if has_texts(summary.files):
         page = navigation.module_page(record.slug)
-        texts = navigation.address(navigation.module_page(record.slug, "texts"), page)
+        texts = navigation.module_address(record.slug, "texts", seen_from=page)
         button = '<a class="md-button" href="{}">Browse HLO text of every snapshot</a>'
         yield Markup(button).format(href(texts))  # noqa: S704 - a constant
 

@@ -40,7 +40,7 @@ def graph_page(record: ModuleRecord, pictures: Sequence[PictureView]) -> GraphPa
         has_graph=record.final.instructions is not None,
         has_first_graph=any(picture.graph == first_graph for picture in pictures),
         has_history=record.changed_steps > 0,
-        steps_address=navigation.address(navigation.module_page(record.slug, "steps"), page),
+        steps_address=navigation.module_address(record.slug, "steps", seen_from=page),
     )
 
 

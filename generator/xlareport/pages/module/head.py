@@ -49,10 +49,10 @@ def module_head(
     page = navigation.module_page(record.slug)
     tabs = [Tab("Overview", navigation.address(page, page), "")]
     for name, label in parts:
-        address = navigation.address(navigation.module_page(record.slug, name), page)
+        address = navigation.module_address(record.slug, name, seen_from=page)
         tabs.append(Tab(label, address, name))
     previous, following = (
-        slug and navigation.address(navigation.module_page(slug), page) for slug in neighbors
+        slug and navigation.module_address(slug, seen_from=page) for slug in neighbors
     )
     return ModuleHead(
         name=words.short_name(record.name),

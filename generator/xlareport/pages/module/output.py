@@ -102,23 +102,18 @@ class StepPage(Struct, frozen=True):
     """The drawing request, set once the place of the picture is known."""
 
 
-class StepMaker(Struct, frozen=True):
-    """Makes the pages of steps, each by itself and in any process."""
-
-    slug: str
-    choice: PictureChoice
-    texts: KeptTexts
-
-    def make(self, change: StepChange, boundary: Boundary) -> StepPage:
-        """Return the page of one step, without the places of its pictures."""
-        diff = text_diff(change.matching, header=bool(change.header)) if change.matching else None
-        lines = StoredLines(navigation.module_key(self.slug, "texts"), self.texts.lines)
-        key = navigation.further_lines_key(self.slug, str(boundary.number))
-        value = step_payload(change, diff, boundary.note, {}, lines, further=key)
-        drawn = None if self.choice == "none" else draw_step(change)
-        further = (*further_lines(diff, lines, key), *further_rows(change.groups, key))
-        value["ran"] = boundary.inside
-        return StepPage(value, drawn, touched(change), further, list_mentioned(change))
+def make_step(
+    slug: str, choice: PictureChoice, texts: KeptTexts, change: StepChange, boundary: Boundary
+) -> StepPage:
+    """Return the page of one step of a module, without the places of its pictures."""
+    diff = text_diff(change.matching, header=bool(change.header)) if change.matching else None
+    lines = StoredLines(navigation.module_key(slug, "texts"), texts.lines)
+    key = navigation.further_lines_key(slug, str(boundary.number))
+    value = step_payload(change, diff, boundary.note, {}, lines, further=key)
+    drawn = None if choice == "none" else draw_step(change)
+    further = (*further_lines(diff, lines, key), *further_rows(change.groups, key))
+    value["ran"] = boundary.inside
+    return StepPage(value, drawn, touched(change), further, list_mentioned(change))
 
 
 def place_pictures(
@@ -300,10 +295,8 @@ class ModulePages:
     def _graphs(self, costed: CostedModule) -> Iterator[Payload]:
         """Yield the payloads of the graphs of the first and the final snapshot."""
         times = self.analyzed.times
-        key, measured = (
-            navigation.module_key(self.slug, "graph"),
-            times.instructions if times else {},
-        )
+        key = navigation.module_key(self.slug, "graph")
+        measured = times.instructions if times else {}
         yield from graph_payloads(key, costed.final, costed.cost, self._known(), measured)
         first = costed.module.snapshots[0]
         if first.hlo is not costed.hlo:

@@ -82,7 +82,7 @@ def module_page(
     """Return the page of one module."""
     page = navigation.module_page(record.slug)
     steps, passes, code, texts = (
-        navigation.address(navigation.module_page(record.slug, part), page)
+        navigation.module_address(record.slug, part, seen_from=page)
         for part in ("steps", "passes", "code", "texts")
     )
     summary = module.summary
@@ -247,7 +247,7 @@ def duplicate_page(
         head=head,
         sameness=_sameness(record, is_identical=analysis.is_identical),
         original_key=original.key,
-        original_address=navigation.address(navigation.module_page(original.slug), page),
+        original_address=navigation.module_address(original.slug, seen_from=page),
     )
 
 

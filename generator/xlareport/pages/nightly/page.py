@@ -90,7 +90,7 @@ def tonight(report: ReportRecord, when: str, address: str) -> Night:
     named = dict(
         zip(labels(module.name for module in report.outlines), report.outlines, strict=True)
     )
-    wanted = report.main.module if report.main else None
+    wanted = report.main_key
     figures = {name: _figures(module) for name, module in zip(named, report.modules, strict=True)}
     main = next((name for name, module in named.items() if module.key == wanted), None)
     slugs = {name: module.slug for name, module in named.items()}
@@ -99,7 +99,7 @@ def tonight(report: ReportRecord, when: str, address: str) -> Night:
 
 def _figures(module: ModuleRecord) -> dict[str, int | None]:
     final = {key: value for key, value in to_builtins(module.final).items() if _is_count(value)}
-    seconds = module.expense.seconds if module.expense else None
+    seconds = module.cost.seconds if module.cost else None
     return final | {ESTIMATE: None if seconds is None else round(seconds * 1e9)}
 
 

@@ -169,7 +169,7 @@ def _unknown(measured: Measured) -> str:
 
 def _ops(record: ModuleRecord, measured: Measured) -> Table:
     traced = "Its history" if record.changed_steps else "Neighborhood"
-    module = navigation.address(navigation.module_page(record.slug))
+    module = navigation.module_address(record.slug)
     asked, runs = "i" if record.changed_steps else "node", measured.distinct_runs
     return tabulate(
         measured.rows,
@@ -251,26 +251,25 @@ def _sums(title: str, sums: Sequence[Sum], measured: Measured) -> Table:
 
 
 def _runs(measured: Measured) -> Table:
-    columns = (
-        Column("Run", "int", "in the order of time"),
-        Column("Name", "code", "as in the profile"),
-        Column("Start µs", "float", "the time stamp in the profile"),
-        Column("Duration ms", "float", "from its first event to its last"),
-        Column("Busy ms", "float", "at least one instruction ran"),
-        Column("Unexplained ms", "float"),
+    return tabulate(
+        enumerate(measured.runs[:_MOST_RUNS], 1),
+        {
+            Column("Run", "int", "in the order of time"): lambda row: row[0],
+            Column("Name", "code", "as in the profile"): lambda row: row[1].name or None,
+            Column("Start µs", "float", "the time stamp in the profile"): lambda row: (
+                row[1].start / _MICROSECOND
+            ),
+            Column("Duration ms", "float", "from its first event to its last"): lambda row: (
+                row[1].length / 1e9
+            ),
+            Column("Busy ms", "float", "at least one instruction ran"): lambda row: (
+                None if row[1].busy is None else row[1].busy / 1e9
+            ),
+            Column("Unexplained ms", "float"): lambda row: (
+                None if row[1].busy is None else (row[1].length - row[1].busy) / 1e9
+            ),
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            number,
-            run.name or None,
-            run.start / _MICROSECOND,
-            run.length / 1e9,
-            None if run.busy is None else run.busy / 1e9,
-            None if run.busy is None else (run.length - run.busy) / 1e9,
-        ]
-        for number, run in enumerate(measured.runs[:_MOST_RUNS], 1)
-    ]
-    return Table(columns, rows)
 
 
 def _unknown_ops(op_times: Sequence[OpTime]) -> Table:
@@ -306,7 +305,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     levels, scopes = scope_levels({name: scopes_of(instructions[name]) for name in instructions})
     used = {colors.get(name, _UNKNOWN) for name in names}
     value = {
-        "page": navigation.address(navigation.module_page(slug)),
+        "page": navigation.module_address(slug),
         "steps": [
             _step(step, _title(step, word, len(times.runs)), places)
             for step, word in zip(times.steps, _WORDS, strict=False)

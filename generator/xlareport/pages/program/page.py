@@ -129,7 +129,7 @@ def _tensors(shapes: Sequence[str]) -> str:
 
 
 def _link(module: ModuleOutline) -> Link:
-    return Link(words.label(module), navigation.address(navigation.module_page(module.slug)))
+    return Link(words.label(module), navigation.module_address(module.slug))
 
 
 def _links_words(report: ReportRecord) -> str:

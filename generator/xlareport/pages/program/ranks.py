@@ -175,7 +175,7 @@ def _rows(difference: RankDifference) -> Iterator[tuple[str, str]]:
 
 
 def _link(module: ModuleOutline) -> Link:
-    address = navigation.address(navigation.module_page(module.slug))
+    address = navigation.module_address(module.slug)
     return Link(words.short_name(module.name), address)
 
 

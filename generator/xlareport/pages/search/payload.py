@@ -310,7 +310,7 @@ def search_files(
     report: ReportRecord, summaries: Iterable[ModuleSummary], scopes: Iterable[Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the search index with the first modules, and a file for each page of further ones."""
-    main = report.main.module if report.main else None
+    main = report.main_key
     modules = report.outlines
     ranks = array("q", (0 if module.key == main else module.rank for module in modules))
     order = array("q", sorted(range(len(ranks)), key=ranks.__getitem__))

@@ -13,10 +13,10 @@ from xlareport.runtime.resources import read_toml
 def search_topics(module: ModuleRecord) -> Iterator[list[Any]]:
     """Yield title, address and words of each section that the module's page has."""
     parts = {*cost_parts(module), *_other_parts(module)}
-    has_loops = module.expense is None or bool(module.expense.loops)
+    has_loops = module.cost is None or bool(module.cost.loops)
     for title, topic in _topics().items():
         if topic["part"] in parts:
-            page = navigation.address(navigation.module_page(module.slug, topic["part"]))
+            page = navigation.module_address(module.slug, topic["part"])
             mark = f"#{topic['anchor']}" if topic["anchor"] else ""
             lacking = [] if has_loops or topic["anchor"] != "loops" else [_NO_LOOPS]
             spaces = _spaces(module) if (topic["part"], mark) == ("memory", "") else []
@@ -28,7 +28,7 @@ _NO_LOOPS = "the final module has no while loop"
 
 def _spaces(module: ModuleRecord) -> list[str]:
     """Return the short names of the memory spaces, such as `VMEM`."""
-    spaces = module.expense.memory.spaces if module.expense else ()
+    spaces = module.cost.memory.spaces if module.cost else ()
     return [space.name.partition(",")[0] for space in spaces]
 
 

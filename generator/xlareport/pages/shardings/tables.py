@@ -7,7 +7,7 @@ from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.report import ShardedEntryValue
 from xlareport.analysis.shardings.shardy import ShardyStep
-from xlareport.pages.tables import Cell, Column, Table, tabulate
+from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.readers.partitioner_log import PartitionerWarning
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.shardings import (
@@ -34,29 +34,19 @@ def sharding_tables(
 
 
 def _shardy(steps: Sequence[ShardyStep]) -> Table:
-    columns = (
-        Column("Value", "code"),
-        Column("Sharding", "sentence", "in words"),
-        Column("Operation", "code"),
-        Column("Type", "code"),
-        Column("Text", "code", "the file of the dump"),
-        Column("Line", "int"),
-        Column("As written", "code"),
+    placements = ((step.path, placement) for step in steps for placement in step.placements)
+    return tabulate(
+        placements,
+        {
+            Column("Value", "code"): lambda pair: pair[1].value,
+            Column("Sharding", "sentence", "in words"): lambda pair: pair[1].words,
+            Column("Operation", "code"): lambda pair: pair[1].operation,
+            Column("Type", "code"): lambda pair: pair[1].type,
+            Column("Text", "code", "the file of the dump"): lambda pair: pair[0].rpartition("/")[2],
+            Column("Line", "int"): lambda pair: pair[1].line,
+            Column("As written", "code"): lambda pair: pair[1].sharding,
+        },
     )
-    rows: list[list[Cell]] = [
-        [
-            placement.value,
-            placement.words,
-            placement.operation,
-            placement.type,
-            step.path.rpartition("/")[2],
-            placement.line,
-            placement.sharding,
-        ]
-        for step in steps
-        for placement in step.placements
-    ]
-    return Table(columns, rows)
 
 
 def _values(title: str, values: Sequence[ShardedEntryValue]) -> Table:
@@ -106,45 +96,40 @@ def _changes(changes: Sequence[ShardingChange]) -> Table:
 
 
 def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | None) -> Table:
-    columns = (
-        Column("Collective", "code", "of the final module", of="instruction"),
-        Column(
-            "From", "sentence", "sharding before SPMD partitioning; of partial results, operands"
-        ),
-        Column("To", "sentence"),
-        Column("Sent per execution", "bytes", "per device; see Algorithm on Collectives"),
-        Column("Modeled µs per execution", "float", "by link bandwidth; not measured"),
-        Column("op_name", "code"),
-        Column("Source"),
-        Column("Value", "code", "before SPMD partitioning"),
-        Column("Why", "text", "what the collective does with the value"),
-        Column("Executions", "int", "per module execution"),
-        Column("Grade"),
-        Column("Kind", "code", of="opcode"),
-        Column("From, as written", "code"),
-        Column("To, as written", "code"),
+    before = "sharding before SPMD partitioning; of partial results, operands"
+    pairs = [(pair, collective) for collective in collectives if (pair := collective.sharding)]
+    return tabulate(
+        pairs,
+        {
+            Column("Collective", "code", "of the final module", of="instruction"): lambda row: (
+                row[1].instruction
+            ),
+            Column("From", "sentence", before): lambda row: " · ".join(
+                words_along(text, mesh) for text in _shardings_before(*row)
+            ),
+            Column("To", "sentence"): lambda row: (
+                words_along(row[0].to, mesh) if row[0].to else "not known"
+            ),
+            Column("Sent per execution", "bytes", "per device; see Algorithm on Collectives"): (
+                lambda row: row[1].wire_bytes
+            ),
+            Column("Modeled µs per execution", "float", "by link bandwidth; not measured"): (
+                lambda row: None if row[1].time_us is None else round(row[1].time_us, 3)
+            ),
+            Column("op_name", "code"): lambda row: row[1].op_name,
+            Column("Source"): lambda row: row[1].source,
+            Column("Value", "code", "before SPMD partitioning"): lambda row: row[0].value,
+            Column("Why", "text", "what the collective does with the value"): lambda row: (
+                row[0].meaning
+            ),
+            Column("Executions", "int", "per module execution"): lambda row: row[1].executions,
+            Column("Grade"): lambda row: row[0].grade,
+            Column("Kind", "code", of="opcode"): lambda row: row[1].kind,
+            Column("From, as written", "code"): lambda row: row[0].from_,
+            Column("To, as written", "code"): lambda row: row[0].to or "",
+        },
+        sort=(3, "desc"),
     )
-    rows: list[list[Cell]] = [
-        [
-            collective.instruction,
-            " · ".join(words_along(text, mesh) for text in _shardings_before(pair, collective)),
-            words_along(pair.to, mesh) if pair.to else "not known",
-            collective.wire_bytes,
-            None if collective.time_us is None else round(collective.time_us, 3),
-            collective.op_name,
-            collective.source,
-            pair.value,
-            pair.meaning,
-            collective.executions,
-            pair.grade,
-            collective.kind,
-            pair.from_,
-            pair.to or "",
-        ]
-        for collective in collectives
-        if (pair := collective.sharding) is not None
-    ]
-    return Table(columns, rows, sort=(3, "desc"))
 
 
 def _shardings_before(pair: ShardingPair, collective: CollectiveRecord) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def steps_page(module: ModuleRecord) -> StepsPage:
         lead=words.journey(module),
         note="A step leads from one snapshot of the module to the next.",
         left_out=tuple((stage.label, stage.left_out) for stage in module.stages if stage.left_out),
-        module_address=navigation.address(navigation.module_page(module.slug), source),
+        module_address=navigation.module_address(module.slug, seen_from=source),
         has_history=module.changed_steps > 0,
     )
 

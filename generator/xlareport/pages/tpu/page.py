@@ -106,7 +106,7 @@ def _figures(programs: Sequence[TpuProgram], summary: TpuSummary) -> Iterator[Fi
 
 
 def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
-    page = navigation.address(navigation.module_page(record.slug, "tpu"))
+    page = navigation.module_address(record.slug, "tpu")
     return tabulate(
         programs,
         {

@@ -29,7 +29,7 @@ def instruction_links(slug: str, program: TpuProgram, *, has_history: bool) -> l
     Without one, as where no step was dumped, that is their place in the graph.
     """
     asked = "i" if has_history else "node"
-    page = navigation.address(navigation.module_page(slug))
+    page = navigation.module_address(slug)
     return [[name, f"{page}#{asked}={quote(name)}"] for name in program.instructions]
 
 

@@ -1,4 +1,4 @@
-"""Common code of the adapters: typed debug options, CPU devices, a run on them."""
+"""Common code of the adapters: HLO text to StableHLO, debug options, CPU devices, a run on them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +8,15 @@ import numpy as np
 from jax._src import xla_bridge
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxlib import xla_client
+
+
+def import_text(text: str) -> str:
+    """Return the text of a module as one of StableHLO, which is what the compiler takes."""
+    library: Any = vars(xla_client)["_xla"]
+    is_moved = not hasattr(library, "hlo_module_from_text")  # since 0.10
+    parse = (xla_client.hlo if is_moved else library).hlo_module_from_text
+    computation = xla_client.XlaComputation(parse(text).as_serialized_hlo_module_proto())
+    return str(library.mlir.xla_computation_to_mlir_module(computation))
 
 
 def cpu_devices(count: int) -> list[Any]:

@@ -1,10 +1,9 @@
-"""The adapter for jaxlib 0.4 and 0.5: HLO text to StableHLO to an executable on the CPU."""
+"""The adapter for jaxlib 0.4 and 0.5: StableHLO to an executable on the CPU."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from jax._src import xla_bridge
-from jaxlib import xla_client
 
 from xlareport.replay.worker.executing import compile_options
 
@@ -18,10 +17,3 @@ def compile_module(module: str, options: Mapping[str, str], devices: int) -> Any
     if _DISABLED in options:  # a list, which these releases do not override
         settings.executable_build_options.debug_options.xla_disable_hlo_passes = options[_DISABLED]
     return xla_bridge.get_backend("cpu").compile(module, settings)
-
-
-def import_text(text: str) -> str:
-    """Return the text of a module as one of StableHLO, which is what the compiler takes."""
-    library: Any = vars(xla_client)["_xla"]
-    proto = library.hlo_module_from_text(text).as_serialized_hlo_module_proto()
-    return str(library.mlir.xla_computation_to_mlir_module(xla_client.XlaComputation(proto)))

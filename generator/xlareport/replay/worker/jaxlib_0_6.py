@@ -1,10 +1,10 @@
-"""The adapter for jaxlib 0.6 to 0.9: HLO text to StableHLO to an executable on the CPU."""
+"""The adapter for jaxlib 0.6 and later: StableHLO to an executable on the CPU."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from jax._src import xla_bridge
-from jaxlib import _jax, xla_client
+from jaxlib import _jax
 
 from xlareport.replay.worker.executing import compile_options, cpu_devices
 
@@ -15,10 +15,3 @@ def compile_module(module: str, options: Mapping[str, str], devices: int) -> Any
     backend = xla_bridge.get_backend("cpu")
     chosen = _jax.DeviceList(tuple(cpu_devices(devices)))
     return backend.compile_and_load(module, chosen, settings)
-
-
-def import_text(text: str) -> str:
-    """Return the text of a module as one of StableHLO, which is what the compiler takes."""
-    library: Any = vars(xla_client)["_xla"]
-    proto = library.hlo_module_from_text(text).as_serialized_hlo_module_proto()
-    return str(library.mlir.xla_computation_to_mlir_module(xla_client.XlaComputation(proto)))

@@ -16,8 +16,8 @@ FAMILIES: Mapping[tuple[int, int], str] = {
     (0, 7): f"{_ADAPTER}0_6",
     (0, 8): f"{_ADAPTER}0_6",
     (0, 9): f"{_ADAPTER}0_6",
-    (0, 10): f"{_ADAPTER}0_10",
-    (0, 12): f"{_ADAPTER}0_10",
+    (0, 10): f"{_ADAPTER}0_6",
+    (0, 12): f"{_ADAPTER}0_6",
 }
 """Adapters by release of jaxlib: other releases have other interfaces."""
 _LONGEST_MESSAGE = 2_000
@@ -65,12 +65,6 @@ def _adapter() -> Any:
     return import_module(FAMILIES[release_family(release)])
 
 
-def _execute(executable: Any, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    executing = import_module("xlareport.replay.worker.executing")
-    outputs: list[list[Any]] = executing.execute(executable, inputs)
-    return outputs
-
-
 def _make_inputs(request: Mapping[str, Any]) -> dict[str, Any]:
     arrays = import_module("xlareport.replay.worker.arrays")
     arrays.save(Path(request["to"]), arrays.make_inputs(request["ranges"], request["seed"]))
@@ -98,15 +92,16 @@ def _outputs(
     adapter: Any, text: str, inputs: Sequence[Any], request: Mapping[str, Any]
 ) -> list[list[Any]]:
     """Return each output, with its other copies where devices do not agree."""
-    placement, module = request.get("placement"), adapter.import_text(text)
+    executing = import_module("xlareport.replay.worker.executing")
+    placement, module = request.get("placement"), executing.import_text(text)
     if placement is None:
         executable = adapter.compile_module(module, request["options"], 1)
-        parts = _execute(executable, [[array] for array in inputs])
+        parts = executing.execute(executable, [[array] for array in inputs])
         return [list(devices) for devices in parts]
     placing, devices = import_module("xlareport.replay.worker.placing"), placement["devices"]
     executable = adapter.compile_module(module, request["options"], devices)
     given = zip(inputs, placement["parameters"], strict=True)
-    parts = _execute(executable, [placing.parts_of(*argument) for argument in given])
+    parts = executing.execute(executable, [placing.parts_of(*argument) for argument in given])
     results = zip(parts, placement["results"], strict=True)
     return [placing.whole_of(*result) for result in results]
 
@@ -121,9 +116,9 @@ def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compile(request: Mapping[str, Any]) -> dict[str, Any]:
-    adapter = _adapter()
+    executing, adapter = import_module("xlareport.replay.worker.executing"), _adapter()
     broadcasts = import_module("xlareport.replay.broadcasts")
-    module = adapter.import_text(Path(request["text"]).read_text("utf-8"))
+    module = executing.import_text(Path(request["text"]).read_text("utf-8"))
     module = broadcasts.with_whole_broadcasts(module)
     if request.get("target"):
         topologies = import_module("xlareport.replay.worker.topologies")

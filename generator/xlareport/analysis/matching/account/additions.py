@@ -32,7 +32,7 @@ _DEEPEST = 100
 """Limit on the chain of readers that is searched for the origin of a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: outside of fusions none is made of another."""
-_MOVING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose"})
+_MOVING = REARRANGEMENTS | {"parameter"}
 _CLONE = ".clone"
 _MOST_MOVES = 4
 IDLE = "it has no users"

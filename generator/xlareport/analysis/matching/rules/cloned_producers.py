@@ -34,8 +34,7 @@ def _is_open_in_fusion(node: Node) -> bool:
 
 def _note(search: Search, read: NodeElement, now: Node) -> None:
     fusion, path = read
-    called = fusion.instruction.called
-    computation = search.before.graph.module.by_name.get(called[0][1]) if called else None
+    computation = search.before.graph.module.callee(fusion.instruction)
     if computation is None or fusion.frame.callees.get(fusion.instruction.name) is not None:
         return
     home = search.before.graph.home(computation)

@@ -225,7 +225,7 @@ def elements(search: Search) -> None:
 def _taken_from(element: Node) -> Node:
     """Return the tuple that an element is taken from; the element itself if it is unknown."""
     home = element.frame
-    source = home.computation.by_name.get(next(iter(element.instruction.operand_names), ""))
+    source = home.computation.operand(element.instruction)
     return element if source is None else home.node(source)
 
 

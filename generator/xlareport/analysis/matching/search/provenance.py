@@ -12,8 +12,9 @@ from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
-_PASSING = frozenset({"bitcast", "broadcast", "convert", "copy", "reshape", "transpose"})
+_PASSING = REARRANGEMENTS | {"broadcast", "convert"}
 """Opcodes behind which an argument is still recognized."""
 _MOST_PASSED = 8
 """Such instructions in a row that are looked behind."""
@@ -124,7 +125,7 @@ def labels_of(module: HloModule) -> dict[str, int]:
     """Return the numbers of the arguments of a module by their labels, those that are unique."""
     labels: dict[str, int] = {}
     several = set()
-    for number, line in enumerate(module.entry.parameters if module.entry else ()):
+    for number, line in enumerate(module.parameters):
         label = line.metadata.op_name
         if label in labels:
             several.add(label)

@@ -92,7 +92,14 @@ class Search(Struct):
     """The number of links at which a new evaluation last changed nothing."""
 
     def link(
-        self, before: Node, after: Node, grade: Grade, reason: Reason, *, anywhere: bool = False
+        self,
+        before: Node,
+        after: Node,
+        grade: Grade,
+        reason: Reason,
+        relation: Relation = Relation.SAME,
+        *,
+        anywhere: bool = False,
     ) -> bool:
         """Make two nodes partners with one value number; return whether that is possible.
 
@@ -116,7 +123,7 @@ class Search(Struct):
         before.partner, after.partner = after, before
         self._name_result(before, after)
         self.unsettled.append((before, after))
-        self.links.append(NodePair(before, after, grade, reason, equal=equal))
+        self.links.append(NodePair(before, after, grade, reason, equal, relation))
         return True
 
     def _new_token(self) -> int:

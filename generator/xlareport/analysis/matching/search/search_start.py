@@ -64,8 +64,8 @@ def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
 
 def _are_divided(before: HloModule, after: HloModule, forms: Forms) -> bool:
     """Return whether arguments changed shape: a shard may have the shape of another array."""
-    old = () if before.entry is None else before.entry.parameters
-    new = () if after.entry is None else after.entry.parameters
+    old = before.parameters
+    new = after.parameters
     pairs = zip(old, new, strict=False)
     return len(old) == len(new) and any(
         forms.shape(line.shape) != forms.shape(other.shape) for line, other in pairs

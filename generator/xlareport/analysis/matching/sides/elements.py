@@ -71,7 +71,7 @@ def taken_again(node: Node) -> Node | None:
     It is taken of the tuple now that `node` was taken of.
     """
     line, home = node.instruction, node.frame.computation
-    source = home.by_name.get(next(iter(line.operand_names), ""))
+    source = home.operand(line)
     if line.opcode != "get-tuple-element" or source is None or source not in node.frame.kept:
         return None
     for held in home.users.get(line.name, ()):
@@ -183,13 +183,13 @@ def _read(body: Computation, line: Instruction, number: int) -> Iterator[str]:
     for name in line.operand_names:
         operand = body.by_name.get(name)
         own = operand is not None and operand.opcode == "get-tuple-element"
-        given = own and body.by_name.get(next(iter(operand.operand_names), "")) if operand else None
+        given = own and body.operand(operand) if operand else None
         taken = given and given.opcode == "parameter" and operand
         yield "" if taken and taken.attributes.get("index") == str(number) else name
 
 
 def _body(side: "Side", loop: Node) -> Computation | None:
-    return side.graph.module.by_name.get(dict(loop.instruction.called).get("body", ""))
+    return side.graph.module.callee(loop.instruction, "body")
 
 
 def _makers(side: "Side", loop: Node) -> dict[int, str]:

@@ -6,6 +6,7 @@ from xlareport.analysis.matching.search.nodes import dimension_numbers, is_free,
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import SAME_ORDER
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key
 
@@ -89,7 +90,7 @@ def _value_reduced(side: Side, node: Node) -> NodeElement:
     return value
 
 
-_RESHAPES = frozenset({"bitcast", "reshape"})
+_RESHAPES = SAME_ORDER
 _MOST_RESHAPES = 8
 
 

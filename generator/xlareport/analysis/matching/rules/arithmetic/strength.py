@@ -7,10 +7,11 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.leftovers import is_idle
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import sole_pairs
 
-_MOVES = frozenset({"bitcast", "broadcast", "convert", "copy", "reshape", "transpose"})
+_MOVES = REARRANGEMENTS | {"broadcast", "convert"}
 _MOST_MOVES = 8
 """Moves in a row that are looked behind."""
 _OPERANDS = 2

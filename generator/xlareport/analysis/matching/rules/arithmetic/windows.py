@@ -46,5 +46,5 @@ def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
 
 def _operation(side: Side, line: Instruction) -> str:
     """Return the root opcode of a reduction's computation; empty if unknown."""
-    called = side.graph.module.by_name.get(line.called[0][1]) if line.called else None
+    called = side.graph.module.callee(line)
     return "" if called is None or called.root is None else called.root.opcode

@@ -15,12 +15,13 @@ from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.halves import START, dones_of, is_done, start_of
 from xlareport.analysis.matching.sides.pieces import piece_of, slices_of
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 _COLLECTIVES = frozenset(
     {"all-gather", "all-reduce", "all-to-all", "collective-permute", "reduce-scatter"}
 )
-_MOVES = frozenset({"bitcast", "convert", "copy", "reshape", "transpose"})
+_MOVES = REARRANGEMENTS | {"convert"}
 _SUMMED = _MOVES | {"reduce"}
 """Opcodes that may occur between a dot that was also split and the slices of its result."""
 _MOST_MOVES = 8

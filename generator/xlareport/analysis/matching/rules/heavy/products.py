@@ -13,13 +13,11 @@ from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_ro
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import Tokens
-from xlareport.hlo.opcode_groups import SAME_ORDER
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key
 
-_MOVES = frozenset(
-    {"bitcast", "broadcast", "convert", "copy", "pad", "reshape", "reverse", "transpose"}
-)
+_MOVES = REARRANGEMENTS | {"broadcast", "convert", "pad", "reverse"}
 """Opcodes that hand their first operand on in another shape or type."""
 _PRODUCTS = frozenset({"convolution", "dot"})
 _LIBRARIES = ("__cublas", "__cudnn$conv", "__onednn")

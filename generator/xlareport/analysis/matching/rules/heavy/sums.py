@@ -14,10 +14,11 @@ from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.halves import START
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 _ALL_REDUCE = "all-reduce"
-_MOVES = frozenset({"bitcast", "convert", "copy", "pad", "reshape", "transpose"})
+_MOVES = REARRANGEMENTS | {"convert", "pad"}
 """Opcodes that a sum can be moved through; the padding is equal on every device."""
 _JOINED = {"add": "sum", "maximum": "maximum", "minimum": "minimum", "multiply": "product"}
 """What the opcodes make of the values that all-reduces of the same opcode send."""
@@ -66,7 +67,7 @@ def _added_up(search: Search, node: Node) -> Node | None:
     if known is None or known.instruction.opcode != "while" or len(path) != 1:
         return None
     graph = search.before.graph
-    body = graph.module.by_name.get(dict(known.instruction.called).get("body", ""))
+    body = graph.module.callee(known.instruction, "body")
     root = None if body is None else body.root
     if body is None or root is None or root.opcode != "tuple":
         return None

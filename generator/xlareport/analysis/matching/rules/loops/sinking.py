@@ -144,7 +144,7 @@ def _initial(graph: Graph, body: str, element: int) -> Node | None:
         if first is None or first.instruction.opcode == "constant":
             return first
         line, home = first.instruction, first.frame.computation
-        given = home.by_name.get(next(iter(line.operand_names), ""))
+        given = home.operand(line)
         taken = element_taken(line)
         if len(taken) != 1 or given is None or given.opcode != "parameter":
             return None

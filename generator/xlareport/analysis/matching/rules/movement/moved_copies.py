@@ -243,8 +243,9 @@ def _pair_move(search: Search, move: Node, now: Node, source: Node) -> None:
     alike = move.instruction.opcode == now.instruction.opcode
     if not alike or not is_free(move):
         search.copies[now] = move, _AGAIN
-    elif search.link(move, now, Grade.MATCHED, Past(source.instruction.name)):
-        search.links[-1].relation = Relation.SWAPPED
+    else:
+        reason = Past(source.instruction.name)
+        search.link(move, now, Grade.MATCHED, reason, Relation.SWAPPED)
 
 
 def _does_the_same(node: Node, other: Node) -> bool:

@@ -22,8 +22,8 @@ def passed_runs(search: Search) -> None:
         for user, first in _readers_of_operand(search, move):
             moved = next(_given_behind(search, first, move), None)
             if moved is not None:
-                if search.link(move, moved, Grade.MATCHED, Past(user.instruction.name)):
-                    search.links[-1].relation = Relation.SWAPPED
+                reason = Past(user.instruction.name)
+                search.link(move, moved, Grade.MATCHED, reason, Relation.SWAPPED)
                 break
 
 

@@ -102,9 +102,8 @@ def _pair(search: Search, node: Node, whole: Node, part: Node, moved: list[Node]
         if not (is_free(whole) and search.link(whole, part, Grade.MATCHED, _SAME)):
             search.copies[part] = whole, _SAME
     first, *others = moved
-    if not search.link(node, first, Grade.MATCHED, Past(line.name)):
+    if not search.link(node, first, Grade.MATCHED, Past(line.name), Relation.SWAPPED):
         return False
-    search.links[-1].relation = Relation.SWAPPED
     for other in others:
         search.copies[other] = node, _FURTHER
     return True

@@ -123,8 +123,8 @@ def _swap(search: Search, equal: Mapping[Node, Node]) -> None:
             alike = move.instruction.opcode == moved.instruction.opcode
             if is_free(move) and is_free(moved) and _can_pass(node, alike=alike):
                 reason = Past(node.instruction.name)
-                if search.link(move, moved, Grade.MATCHED, reason) and alike:
-                    search.links[-1].relation = Relation.SWAPPED
+                relation = Relation.SWAPPED if alike else Relation.SAME
+                search.link(move, moved, Grade.MATCHED, reason, relation)
 
 
 def _can_pass(passed: Node, *, alike: bool) -> bool:
@@ -237,8 +237,8 @@ def _pair_chains(search: Search, old: list[Node], new: list[Node], passed: Node)
     if len(old) != len(new) or not all(map(_moves_alike, old, new)):
         return
     for move, moved in zip(old, new, strict=True):
-        if search.link(move, moved, Grade.MATCHED, Past(passed.instruction.name)):
-            search.links[-1].relation = Relation.SWAPPED
+        reason = Past(passed.instruction.name)
+        search.link(move, moved, Grade.MATCHED, reason, Relation.SWAPPED)
 
 
 def _moves_alike(node: Node, other: Node) -> bool:
