@@ -61,7 +61,7 @@ def _without_phases(facts: Facts, bare: Collection[OperationKey]) -> Facts:
         facts,
         operations=tuple(operations),
         unnamed=tuple(map(unnamed, facts.unnamed)),
-        collectives=tuple(_collective(each, {*map(path_of, bare)}) for each in facts.collectives),
+        collectives=tuple(_collective(row, {*map(path_of, bare)}) for row in facts.collectives),
     )
 
 

@@ -5,6 +5,7 @@ Each rule looks at the nodes that are still unpaired.
 
 from collections.abc import Callable, Collection, Hashable, Iterator
 
+from xlareport.analysis.matching.rules.replaced_constants import replaces_another
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     Names,
@@ -29,9 +30,6 @@ from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key, sole_pairs
-
-_MOST_MADE = 8
-"""Limit on values that are made of a constant and followed to their readers."""
 
 
 def same_value(search: Search) -> None:
@@ -59,34 +57,6 @@ def same_value(search: Search) -> None:
                 known = _of_one_framework_op(ours[0], theirs[0])
                 now = _of_one_framework_op(theirs[0], known)
                 search.link(known, now, Grade.EXACT, reason)
-
-
-def replaces_another(search: Search, node: Node, other: Node) -> bool:
-    """Return whether what reads a new constant value read another old one that is not paired.
-
-    A value made of a constant is followed to what reads it.
-    """
-    made = [node]
-    for value in made[:_MOST_MADE]:
-        made += [user for user, _ in search.before.users.get(value, ()) if user.constant]
-    waiting = [other]
-    for value in waiting:
-        for user, position in search.after.users.get(value, ()):
-            former = user.partner or _of_its_name(search, user)
-            read = None if former is None else read_at(search.before, former, position)
-            if read is not None:
-                return read not in made and read.constant and is_free(read)
-            waiting += [user] if user.constant and len(waiting) < _MOST_MADE else []
-    return False
-
-
-def _of_its_name(search: Search, node: Node) -> Node | None:
-    """Return the old node of a new one's name, opcode and number of operands."""
-    home, line = search.before.frames.get(node.frame.number), node.instruction
-    known = None if home is None else home.computation.by_name.get(line.name)
-    if home is None or known is None or known.opcode != line.opcode:
-        return None
-    return home.node(known) if len(known.operands) == len(line.operands) else None
 
 
 def _of_one_framework_op(node: Node, other: Node) -> Node:

@@ -3,14 +3,9 @@
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from xlareport.analysis.matching.rules.frames import elements_read_now
-from xlareport.analysis.matching.rules.identity import (
-    grouped,
-    is_leaf,
-    is_other_move,
-    replaces_another,
-    value_of,
-)
+from xlareport.analysis.matching.rules.identity import grouped, is_leaf, is_other_move, value_of
 from xlareport.analysis.matching.rules.loops.hoisting import name_after
+from xlareport.analysis.matching.rules.replaced_constants import replaces_another
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     are_other_fills,
