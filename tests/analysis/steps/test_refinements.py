@@ -376,3 +376,27 @@ def test_a_further_counterpart_of_another_opcode_is_a_replacement(read: Read) ->
     row = Change(kind, place, place, Grade.EXACT, "", "", ("select", "constant"), (kind,))
     [changed] = with_removed_duplicates(Matching(module, module, {}, ()), [row])
     assert (changed.kind, changed.details) == (Kind.REPLACED, ("select → constant",))
+
+
+_LOST = """
+HloModule m
+%used (u: f32[4]) -> f32[4] {
+  %u = f32[4] parameter(0)
+  ROOT %sine = f32[4] sine(%u)
+}
+ENTRY %main (a: f32[4]) -> f32[4] {
+  %a = f32[4] parameter(0)
+  ROOT %call = f32[4] call(%a), to_apply=%used
+}
+"""
+
+
+def test_a_computation_that_lost_its_callers_counts_with_what_was_added_to_it(read: Read) -> None:
+    before = read(_LOST)
+    after = read(
+        _LOST.replace("  ROOT %sine", "  %more = f32[4] cosine(%u)\n  ROOT %sine").replace(
+            "call(%a), to_apply=%used", "negate(%a)"
+        )
+    )
+    account = " ".join(step(before, after).account)
+    assert "1 computation of 3 instructions has no live callers after the step" in account

@@ -3,7 +3,7 @@
 What a step adds to computations without live callers, or without live users, has no effect.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -228,19 +228,19 @@ class UncalledComputations(Struct, frozen=True):
 
 
 def count_uncalled(matching: Matching, changes: Iterable[Change]) -> UncalledComputations:
-    """Count the computations that lost their live callers, apart from those with leftovers."""
+    """Count the computations that lost their live callers, apart from those all of leftovers."""
     lost = live_computations(matching.before) - live_computations(matching.after)
     if not lost:
         return UncalledComputations()
-    lost -= {
+    added = Counter(
         change.after.computation
         for change in changes
         if change.after and change.kind is Kind.LEFTOVER
-    }
+    )
     sizes = [
         len(computation.instructions)
         for computation in matching.after.computations
-        if computation.name in lost
+        if computation.name in lost and added[computation.name] < len(computation.instructions)
     ]
     return UncalledComputations(len(sizes), sum(sizes))
 

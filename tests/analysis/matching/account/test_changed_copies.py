@@ -80,3 +80,40 @@ def test_what_a_cloned_comparator_computes_once_more_is_a_clone_too(read: Read) 
     matching = match(read(whole + _STABLE), read(whole + twice + _UNSTABLE))
     assert {place.instruction for place in matching.added} == _ADDED
     assert matching.partner_before(Place("cmp.clone", "key.2")) == Place("cmp", "key")
+
+
+_BRANCH = """
+%other (o: f32[8]) -> f32[8] {
+  ROOT %o = f32[8]{0} parameter(0)
+}
+%branch (p: (f32[8], f32[8], s32[])) -> f32[8] {
+  %p = (f32[8]{0}, f32[8]{0}, s32[]) parameter(0)
+  %x = f32[8]{0} get-tuple-element(%p), index=0
+  %y = f32[8]{0} get-tuple-element(%p), index=1
+  %exp = f32[8]{0} exponential(%x)
+  ROOT %sum = f32[8]{0} add(%exp, %y)
+}
+ENTRY %main (i: pred[], a: f32[8], b: s32[]) -> f32[8] {
+  %i = pred[] parameter(0)
+  %a = f32[8]{0} parameter(1)
+  %b = s32[] parameter(2)
+  %given = (f32[8]{0}, f32[8]{0}, s32[]) tuple(%a, %a, %b)
+  ROOT %either = f32[8]{0} conditional(%i, %given, %a), true_computation=%branch, \
+false_computation=%other
+}
+"""
+
+
+def test_a_branch_that_lost_an_element_of_its_argument_is_a_clone(read: Read) -> None:
+    start, end = _BRANCH.index("%branch"), _BRANCH.index("ENTRY")
+    body, entry = _BRANCH[start:end], _BRANCH[end:]
+    narrow = body.replace("f32[8]{0}, s32[])", "f32[8]{0})").replace("f32[8], s32[])", "f32[8])")
+    for name in ("p", "x", "y", "exp", "sum"):
+        narrow = narrow.replace(f"%{name} ", f"%{name}.1 ").replace(f"%{name})", f"%{name}.1)")
+        narrow = narrow.replace(f"%{name},", f"%{name}.1,")
+    narrow = narrow.replace("%branch", "%branch.clone").replace("(p:", "(p.1:")
+    entry = entry.replace("%branch", "%branch.clone").replace("tuple(%a, %a, %b)", "tuple(%a, %a)")
+    entry = entry.replace("(f32[8]{0}, f32[8]{0}, s32[]) tuple", "(f32[8]{0}, f32[8]{0}) tuple")
+    matching = match(read(_BRANCH), read(_BRANCH[:end] + narrow + entry))
+    assert not [place for place in matching.added if place.computation == "branch.clone"]
+    assert matching.partner_before(Place("branch.clone", "sum.1")) == Place("branch", "sum")

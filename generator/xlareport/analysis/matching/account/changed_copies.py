@@ -66,8 +66,11 @@ def _lines_alike(
         waiting.setdefault(_key(search, line, known), []).append(line.name)
     names: dict[str, str] = {}
     result: list[tuple[str, Instruction]] = []
+    numbers = {line.argument: line.name for line in old.parameters}
     for line in new.instructions:
         fitting = waiting.get(_key(search, line, names))
+        if not fitting and line.opcode == "parameter" and line.argument in numbers:
+            fitting = [numbers[line.argument]]  # a tuple that lost or got elements
         if fitting:
             again = bool(line.operands) and len(fitting) == 1
             names[line.name] = fitting[0] if again else fitting.pop(0)
