@@ -7,6 +7,7 @@ from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
     is_free,
+    is_fused,
     is_root,
     is_written_operand,
     node_after,
@@ -170,7 +171,7 @@ class Additions:
         is_given = self._search.divided and not node.instruction.operands
         is_literal = node.instruction.opcode == "constant"
         of_one_op = known is not None and not is_literal and has_same_origin(node, known)
-        fill = node.instruction.opcode == "broadcast" and _is_fused(node)
+        fill = node.instruction.opcode == "broadcast" and is_fused(node)
         if node.constant and (is_given or not of_one_op or fill):
             return self._read_by_copies(node)  # that another is equal does not make it a copy
         if known is None:
@@ -383,13 +384,7 @@ def _behind_moves(side: Side, node: Node) -> Node | None:
 
 def _is_fused_copy(node: Node) -> bool:
     """Return whether a node is a copy in a fusion, where none is put: it came with its reader."""
-    return _is_fused(node) and node.instruction.opcode == "copy"
-
-
-def _is_fused(node: Node) -> bool:
-    """Return whether a node is in a fusion, with what reads it."""
-    caller = node.frame.caller
-    return caller is not None and caller.instruction.opcode == "fusion"
+    return is_fused(node) and node.instruction.opcode == "copy"
 
 
 def _element_taken(node: Node, reader: Node) -> int | None:

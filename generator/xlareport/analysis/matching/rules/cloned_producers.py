@@ -3,7 +3,7 @@
 Before, a fusion read the other one; after, it computes what that computes, from the same values.
 """
 
-from xlareport.analysis.matching.search.nodes import is_free, node_after
+from xlareport.analysis.matching.search.nodes import is_free, is_fused, node_after
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement
 from xlareport.hlo.model import Instruction
@@ -23,13 +23,13 @@ def cloned(search: Search) -> None:
             strict=False,
         )
         for read, (now, path) in pairs:
-            if read[0].instruction.opcode == "fusion" and not path and _is_open_in_fusion(now):
+            if (
+                read[0].instruction.opcode == "fusion"
+                and not path
+                and is_fused(now)
+                and is_free(now)
+            ):
                 _note(search, read, now)
-
-
-def _is_open_in_fusion(node: Node) -> bool:
-    caller = node.frame.caller
-    return caller is not None and caller.instruction.opcode == "fusion" and is_free(node)
 
 
 def _note(search: Search, read: NodeElement, now: Node) -> None:

@@ -21,6 +21,12 @@ def is_free(node: Node) -> bool:
     return node.partner is None and not node.kept
 
 
+def is_fused(node: Node) -> bool:
+    """Return whether a node is in a fusion, with what reads it."""
+    caller = node.frame.caller
+    return caller is not None and caller.instruction.opcode == "fusion"
+
+
 def same_form(search: Search, node: Node, other: Node) -> bool:
     """Whether two nodes have the same opcode and, layouts aside, the same shape."""
     ours, theirs = search.forms.of(node.instruction), search.forms.of(other.instruction)
