@@ -42,6 +42,20 @@ def test_arithmetic_and_bytes_inside_a_fusion(module_of: Callable[[str], HloModu
     assert found["jit(f)/two"].unknown_ops == 1, "the call without op_name reads its result"
 
 
+def test_an_asynchronous_operation_counts_once(module_of: Callable[[str], HloModule]) -> None:
+    module = module_of("""ENTRY e {
+  x = f32[4] parameter(0)
+  s = (f32[4], f32[4], u32[]) copy-start(x)
+  d = f32[4] copy-done(s)
+  ROOT y = f32[4] tanh(d)
+}""")
+    cost = count_cost(module)
+    parts = break_down(
+        module, cost, lambda _, line: line.opcode[:4], share_fusions(module, cost, CPU)
+    )
+    assert {part.name: part.instructions for part in parts} == {"copy": 1, "tanh": 1}
+
+
 def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModule]) -> None:
     inside = 'op_name="jit(f)/jvp(g)/while/body/closed_call/attention/mul"'
     module = module_of(FUSION.replace('op_name="jit(f)/one/add"', inside))

@@ -69,3 +69,22 @@ def test_what_all_devices_hold_is_split_along_all_axes() -> None:
 def test_parameters_in_the_same_argument_have_the_beginning_of_their_names() -> None:
     state = MODULE.replace("p['w']", "s['p']['w']").replace("s[0].mu['w']", "s['mu']['w']")
     assert [group[1] for group in groups_of(state)] == [("s['mu']",), ("s['p']",)]
+
+
+def test_an_axis_that_saves_next_to_nothing_is_left_out() -> None:
+    whole = "sharding={replicated}, metadata={op_name=\"p['b']\"}"
+    small = MODULE.replace("b = f32[3]{0}", "b = f32[8]{0}").replace(
+        "f32[3]{0}) tuple(a, x, b)", ("f32[8]{0}) tuple(a, x, y)")
+    )
+    assert whole in small
+    small = small.replace(
+        "  x = f32[16,8]{1,0} parameter(3)",
+        (
+            "  n = f32[8]{0} parameter(4), sharding={replicated}, "
+            "metadata={op_name=\"s[0].mu['b']\"}\n"
+            '  e = f32[8]{0} convert(b), metadata={op_name="jit(f)/jvp()/convert"}\n'
+            '  y = f32[8]{0} add(e, n), metadata={op_name="jit(f)/add"}\n'
+            "  x = f32[16,8]{1,0} parameter(3)"
+        ),
+    )
+    assert groups_of(small)[0] == (True, ("s[0].mu",), ("axis_0",), 2, (512 + 32) * 3 // 4)

@@ -1118,7 +1118,14 @@ def test_a_split_that_fills_idle_multiprocessors_is_worth_its_sums(case_of: Make
     tile = ', backend_config={"output_tiles":[{"sizes":["1","1024","1024"]}]}'
     case = case_of(split(SUM).replace("calls=product", f"calls=product{tile}"))
     assert [*split_products(case)]
-    assert not [*split_products(replace(case, device=replace(case.device, multiprocessors=132)))]
+    device = replace(case.device, multiprocessors=132)
+    assert not [*split_products(replace(case, device=device))]
+    other = "  q = f32[8,1024,1024] fusion(a, b), kind=kCustom, calls=product"
+    sums = (SUM.replace("ROOT r", "w").replace("(p,", "(q,"), SUM)
+    both = split("\n".join((other, *sums)))
+    line = "  p = f32[8,1024,1024] fusion(a, b), kind=kCustom, calls=product"
+    (part,) = split_products(replace(case_of(both.replace(line, line + tile)), device=device))
+    assert part.evidence.startswith("1 of the 2 split matmuls (`q`): ")
 
 
 def test_what_weighs_most_comes_first(case_of: MakeCase) -> None:

@@ -36,6 +36,7 @@ class CostPart(Struct):
     transcendentals: int = 0
     bytes_accessed: int = 0
     instructions: int = 0
+    """Without the ends of asynchronous ones."""
     unknown_ops: int = 0
     """Instructions that could not be counted; the figures are at least so much."""
     seconds: float = 0.0
@@ -150,7 +151,7 @@ def key_by_line(module: HloModule) -> GroupKey:
 
 
 def _add(part: CostPart, instruction: Instruction, cost: InstructionCost) -> None:
-    part.instructions += 1
+    part.instructions += not instruction.opcode.endswith("-done")
     part.unknown_ops += cost.flops is None or cost.bytes_accessed is None
     if instruction.opcode != "fusion":
         part.flops += (cost.flops or 0) * cost.counted

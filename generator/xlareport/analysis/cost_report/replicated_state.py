@@ -25,6 +25,8 @@ from xlareport.runtime.graphs import reachable
 
 _MOVES = ALIASES | {"convert", "copy", "reshape", "transpose", "tuple"}
 """Opcodes that pass on an argument."""
+_LEAST_OF_AXIS = 0.1
+"""Of what the best axis saves: an axis that saves less is not worth its collectives."""
 
 
 class ReplicatedArguments(Struct, frozen=True):
@@ -110,39 +112,40 @@ def _split(
     named: Sequence[tuple[_Leaf, str]], mesh: Mesh, *, is_state: bool
 ) -> ReplicatedArguments | None:
     """Return the arguments that axes of the mesh can split, None if there are none."""
-    further = [(leaf, name, _further_axes(leaf, mesh)) for leaf, name in named]
-    fitting = [(leaf, name, axes) for leaf, name, axes in further if axes]
+    sizes = {axis: devices for axis, devices in mesh.axes if devices > 1}
+    saved = {axis: _saved_along(named, {axis: sizes[axis]}) for axis in sizes}
+    least = _LEAST_OF_AXIS * max(saved.values(), default=0)
+    used = {axis: sizes[axis] for axis in sizes if saved[axis] and saved[axis] >= least}
+    fitting = [(leaf, name) for leaf, name in named if _further_axes(leaf, used)]
     if not fitting:
         return None
-    sizes = dict(mesh.axes)
-    saved = dict.fromkeys(sizes, 0)
-    for leaf, _, axes in fitting:
-        for axis in axes:
-            saved[axis] += leaf.size - leaf.size // sizes[axis]
-    used = sorted((axis for axis in sizes if saved[axis]), key=lambda axis: -saved[axis])
     return ReplicatedArguments(
         is_state=is_state,
-        names=tuple(_by_size((leaf, name) for leaf, name, _ in fitting)),
+        names=tuple(_by_size(fitting)),
         count=len(fitting),
-        size=sum(leaf.size for leaf, _, _ in fitting),
-        axes=tuple(used),
-        devices=prod(sizes[axis] for axis in used),
-        saved=sum(
-            leaf.size - leaf.size // prod(sizes[axis] for axis in axes) for leaf, _, axes in fitting
-        ),
+        size=sum(leaf.size for leaf, _ in fitting),
+        axes=tuple(sorted(used, key=lambda axis: -saved[axis])),
+        devices=prod(used.values()),
+        saved=_saved_along(fitting, used),
     )
 
 
-def _further_axes(leaf: _Leaf, mesh: Mesh) -> tuple[str, ...]:
-    """Return the axes of the mesh that split no dimension yet and can, the largest first."""
+def _saved_along(named: Iterable[tuple[_Leaf, str]], axes: Mapping[str, int]) -> int:
+    """Return the bytes on each device that axes, given with their sizes, can save."""
+    parts = [(leaf.size, prod(_further_axes(leaf, axes).values())) for leaf, _ in named]
+    return sum(size - size // cuts for size, cuts in parts)
+
+
+def _further_axes(leaf: _Leaf, mesh: Mapping[str, int]) -> dict[str, int]:
+    """Return the axes that split no dimension of an argument yet and can, the largest first."""
     sizes = list(leaf.part)
-    axes: list[str] = []
-    for axis, devices in sorted(mesh.axes, key=lambda item: -item[1]):
+    axes: dict[str, int] = {}
+    for axis, devices in sorted(mesh.items(), key=lambda item: -item[1]):
         at = next((at for at, size in enumerate(sizes) if size and size % devices == 0), None)
-        if devices > 1 and axis not in leaf.axes and at is not None:
+        if axis not in leaf.axes and at is not None:
             sizes[at] = (sizes[at] or 0) // devices
-            axes.append(axis)
-    return tuple(axes)
+            axes[axis] = devices
+    return axes
 
 
 def _by_size(named: Iterable[tuple[_Leaf, str]]) -> list[str]:

@@ -46,10 +46,12 @@ def split_products(case: Case) -> Iterator[Finding]:
     the roofline, with the multiprocessors that its output tiles keep busy.
     """
     result: list[_Split] = []
+    split = 0
     for computation, instruction, cost in case.scheduled():
         parts = count_parts(case.module, computation, instruction) if cost.matrix_flops else 0
         if not parts:
             continue
+        split += 1
         size = instruction.shape.byte_size or 0
         moved = _spared_bytes(computation, instruction, size, parts)
         seconds = case.time_of_bytes(moved) * cost.counted
@@ -60,11 +62,10 @@ def split_products(case: Case) -> Iterator[Finding]:
         if saved > whole * cost.counted:
             place = (computation.name, instruction.name)
             result.append(_Split(saved, size * cost.counted, tiles, place))
-    seconds = sum(split.seconds for split in result)
+    seconds = sum(product.seconds for product in result)
     if case.is_noticeable(seconds, LEAST_SHARE):
-        yield _finding(
-            case, sorted(result, key=lambda split: (-split.seconds, split.place)), seconds
-        )
+        ordered = sorted(result, key=lambda product: (-product.seconds, product.place))
+        yield _finding(case, ordered, split, seconds)
 
 
 def _occupancy(case: Case, tiles: int) -> float:
@@ -99,16 +100,19 @@ def _describe_tiles(case: Case, products: Sequence[_Split]) -> str:
     )
 
 
-def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
+def _finding(case: Case, products: Sequence[_Split], split: int, seconds: float) -> Finding:
     names = join_names(split.place[1] for split in products)
     written = sum(split.bytes for split in products)
     tiles = _describe_tiles(case, products)
+    count = units.plural(len(products), "matmul")
+    if split > len(products):
+        count = f"{len(products)} of the {split} split matmuls"
     return Finding(
         rule="split-products",
         title=TITLE,
         places=tuple(split.place for split in products),
         evidence=(
-            f"{units.plural(len(products), 'matmul')} ({names}): "
+            f"{count} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again. Without the "
             f"split, up to {case.time_words(seconds)}, is saved.{tiles}"
         ),

@@ -177,7 +177,10 @@ def _uncounted(cost: CostReport) -> Table:
 _FUSION_WHOLE = "a fusion counts as a whole"
 _FUSIONS = {"Opcode": "the time of a fusion is divided among its instructions by FLOPs"}
 
-_COUNTED = "fused ones included; without parameters and what reductions, scatters and sorts apply"
+_COUNTED = (
+    "fused ones included; without parameters, ends of asynchronous ones, and what reductions, "
+    "scatters and sorts apply"
+)
 
 
 def _parts(
