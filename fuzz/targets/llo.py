@@ -7,13 +7,15 @@ from xlareport.analysis.tpu.code_figures import count_code
 from xlareport.analysis.tpu.control import bundles_with_operations, control_actions
 from xlareport.analysis.tpu.dynamic_cycles import dynamic_cycles
 from xlareport.analysis.tpu.program import find_loops
-from xlareport.readers.llo.bundle_profile import read_bundle_profile
 from xlareport.readers.llo.bundles import read_bundles
-from xlareport.readers.llo.deduplication import read_deduplication
 from xlareport.readers.llo.hlo_details import read_hlo_details
 from xlareport.readers.llo.regions import LoopBounds, read_regions
-from xlareport.readers.llo.register_pressure import read_register_pressure
-from xlareport.readers.llo.schedule import read_schedule
+from xlareport.readers.llo.small_files import (
+    read_bundle_profile,
+    read_deduplication,
+    read_register_pressure,
+    read_schedule,
+)
 from xlareport.readers.llo.utilization import read_utilization
 from xlareport.readers.llo.vmem_report import read_vmem_report
 from xlareport.runtime.errors import Problem

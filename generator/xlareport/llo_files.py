@@ -12,13 +12,17 @@ from msgspec import Struct, field
 from xlareport.dump.llo import llo_label, llo_place, llo_program
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.reader_table import Reader
-from xlareport.readers.llo.bundle_profile import BundleProfile, read_bundle_profile
 from xlareport.readers.llo.bundles import BundleListing, read_bundles
-from xlareport.readers.llo.deduplication import read_deduplication
 from xlareport.readers.llo.hlo_details import EmittedRange, read_hlo_details
 from xlareport.readers.llo.regions import Regions, read_regions
-from xlareport.readers.llo.register_pressure import read_register_pressure
-from xlareport.readers.llo.schedule import ScheduleCounts, read_schedule
+from xlareport.readers.llo.small_files import (
+    BundleProfile,
+    ScheduleCounts,
+    read_bundle_profile,
+    read_deduplication,
+    read_register_pressure,
+    read_schedule,
+)
 from xlareport.readers.llo.utilization import Utilization, read_utilization
 from xlareport.readers.llo.vmem_report import VmemReport, read_vmem_report
 from xlareport.runtime.errors import Problem, error_reason

@@ -1,7 +1,11 @@
-from xlareport.readers.llo.bundle_profile import BundleProfile, read_bundle_profile
-from xlareport.readers.llo.deduplication import read_deduplication
-from xlareport.readers.llo.register_pressure import read_register_pressure
-from xlareport.readers.llo.schedule import ScheduleCounts, read_schedule
+from xlareport.readers.llo.small_files import (
+    BundleProfile,
+    ScheduleCounts,
+    read_bundle_profile,
+    read_deduplication,
+    read_register_pressure,
+    read_schedule,
+)
 
 
 def test_schedules() -> None:

@@ -106,30 +106,21 @@ def _product(site: Site) -> CustomCost:
     return CustomCost(convert_to_real(site, work), _everything(site), "matched", note)
 
 
-def _convolution(site: Site) -> CustomCost:
-    """Count a forward library convolution from its window."""
-    result = site.shape.first
-    work = Work(flops=count_convolution_flops(site.operand(0), site.operand(1), result, site))
-    return _library_convolution(site, work)
+_FORWARD, _INPUT, _KERNEL = range(3)
+"""What a library convolution computes: a forward convolution, or a gradient by an operand of it."""
 
 
-def _convolution_input_gradient(site: Site) -> CustomCost:
-    """Count the gradient by the input: the products of the forward convolution that it undoes."""
-    result = site.shape.first
-    work = Work(flops=count_convolution_flops(result, site.operand(1), site.operand(0), site))
-    return _library_convolution(site, work)
+def _convolution(role: int) -> Callable[[Site], CustomCost]:
+    """Return the method of a library convolution; gradients count as the forward one they undo."""
 
+    def estimate(site: Site) -> CustomCost:
+        result, first, second = site.shape.first, site.operand(0), site.operand(1)
+        forward = ((first, second, result), (result, second, first), (first, result, second))[role]
+        work = convert_to_real(site, Work(flops=count_convolution_flops(*forward, site)))
+        note = "A library convolution, from its shapes."
+        return CustomCost(work, _everything(site), "matched", note)
 
-def _convolution_kernel_gradient(site: Site) -> CustomCost:
-    """Count the gradient by the kernel: the products of the forward convolution."""
-    result = site.shape.first
-    work = Work(flops=count_convolution_flops(site.operand(0), result, site.operand(1), site))
-    return _library_convolution(site, work)
-
-
-def _library_convolution(site: Site, work: Work) -> CustomCost:
-    note = "A library convolution, from its shapes."
-    return CustomCost(convert_to_real(site, work), _everything(site), "matched", note)
+    return estimate
 
 
 def _triangular_solve(site: Site) -> CustomCost:
@@ -330,9 +321,9 @@ _METHODS: dict[str, Callable[[Site], CustomCost]] = {
     "nothing": _nothing,
     "movement": _movement,
     "product": _product,
-    "convolution": _convolution,
-    "convolution-input-gradient": _convolution_input_gradient,
-    "convolution-kernel-gradient": _convolution_kernel_gradient,
+    "convolution": _convolution(_FORWARD),
+    "convolution-input-gradient": _convolution(_INPUT),
+    "convolution-kernel-gradient": _convolution(_KERNEL),
     "triangular-solve": _triangular_solve,
     "dense": _dense,
     "dense-quarters": _dense_quarters,
