@@ -353,3 +353,48 @@ def test_what_goes_into_a_fusion_that_was_there_is_fused_into_it(read: Read) -> 
     assert "`%add.1` in `main` was fused into `%fusion`" in account
     back = step(read(_WITHIN), read(_BESIDE), "`fusion`")
     assert "`%add.2` in `fused` moved out of `%fusion`" in " ".join((back.headline, *back.account))
+
+
+_PRODUCT = """
+HloModule step
+ENTRY %main (a: f32[8,4], b: f32[4,8]) -> f32[8,8] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %b = f32[4,8]{1,0} parameter(1)
+  %dot.1 = f32[8,8]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="f/dot_general"}
+  ROOT %out = f32[8,8]{1,0} negate(%dot.1)
+}
+"""
+_WINDOWED = """
+HloModule step
+%windowed (p: (f32[8,4], f32[4,8], f32[4,8], s32[])) -> (f32[8,4], f32[4,8], f32[4,8], s32[]) {
+  %p = (f32[8,4]{1,0}, f32[4,8]{1,0}, f32[4,8]{1,0}, s32[]) parameter(0)
+  %x = f32[8,4]{1,0} get-tuple-element(%p), index=0
+  %y = f32[4,8]{1,0} get-tuple-element(%p), index=1
+  %n = s32[] get-tuple-element(%p), index=3
+  %half = f32[4,4]{1,0} slice(%x), slice={[0:4], [0:4]}
+  %dot.2 = f32[4,8]{1,0} dot(%half, %y), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="f/dot_general"}
+  ROOT %next = (f32[8,4]{1,0}, f32[4,8]{1,0}, f32[4,8]{1,0}, s32[]) tuple(%x, %y, %dot.2, %n)
+}
+%until (q: (f32[8,4], f32[4,8], f32[4,8], s32[])) -> pred[] {
+  %q = (f32[8,4]{1,0}, f32[4,8]{1,0}, f32[4,8]{1,0}, s32[]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=3
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+ENTRY %main (a: f32[8,4], b: f32[4,8]) -> f32[4,8] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %b = f32[4,8]{1,0} parameter(1)
+  %zero = s32[] constant(0)
+  %start = (f32[8,4]{1,0}, f32[4,8]{1,0}, f32[4,8]{1,0}, s32[]) tuple(%a, %b, %b, %zero)
+  %while.1 = (f32[8,4]{1,0}, f32[4,8]{1,0}, f32[4,8]{1,0}, s32[]) while(%start), \
+condition=%until, body=%windowed
+  %sum = f32[4,8]{1,0} get-tuple-element(%while.1), index=2
+  ROOT %out = f32[4,8]{1,0} negate(%sum)
+}
+"""
+
+
+def test_a_product_that_a_new_loop_computes_in_parts_moved_into_that_loop(read: Read) -> None:
+    headline = step(read(_PRODUCT), read(_WINDOWED)).headline
+    assert "moved 1 dot into loops" in headline

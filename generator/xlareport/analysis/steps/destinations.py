@@ -29,6 +29,9 @@ def destination(
             return {Kind.HOISTED: f"moved out of the loop %{loops[-1]}"}
         if _enters_loop(matching, before, after, holders[0]):
             return {Kind.SUNK: f"moved into the loop %{holders[1][after.computation].name}"}
+        loop = holders[1].get(after.computation)
+        if loop is not None and _is_made_into(matching, before, after, loop):
+            return {Kind.SUNK: f"moved into the new loop %{loop.name}"}
     new = holders[1].get(after.computation)
     is_fused = new is not None and new.opcode == "fusion"
     if matching.same_program and _is_inlined(matching, before) and not is_fused:
@@ -40,6 +43,14 @@ def destination(
     if is_fused and _is_fused_anew(matching, before, after):
         return {Kind.MOVED: FusionPlace(name)}
     return {Kind.MOVED: f"moved into %{name}"}
+
+
+def _is_made_into(matching: Matching, before: Place, after: Place, loop: Instruction) -> bool:
+    """Return whether a loop is new where an instruction was, such as that of a windowed einsum."""
+    home = homes_of(matching.after)[after.computation]
+    inside = matching.computations.get(before.computation, before.computation)
+    is_new = matching.partner_before(Place(home, loop.name)) is None
+    return loop.opcode == "while" and home == inside and is_new
 
 
 def _is_fused_anew(matching: Matching, before: Place, after: Place) -> bool:

@@ -26,6 +26,8 @@ _WITH_ATTRIBUTES = _WEIGHT | {Kind.ATTRIBUTES: _WEIGHT[Kind.REDIRECTED] - 0.5}
 """Other attributes are told before who gives the operands now."""
 _ELEMENT = "get-tuple-element"
 """Its only attribute, the index, follows from the tuple that it reads."""
+_MADE_IN_PARTS = frozenset({"convolution", "copy", "dot"})
+"""Opcodes of which a loop makes a part in each iteration: that says why the shape is another."""
 _NUMBERED = frozenset(
     {
         "broadcast",
@@ -49,7 +51,7 @@ def by_weight(kinds: Iterable[Kind], opcode: str) -> tuple[Kind, ...]:
     weights = _WEIGHT if opcode == _ELEMENT else weights
     if opcode in COMBINED_COLLECTIVES:  # in a loop they run once in each iteration
         weights = {**weights, Kind.HOISTED: weights[Kind.TYPE] - 0.5}
-    if opcode == "copy":  # of the part that an iteration makes
+    if opcode in _MADE_IN_PARTS:
         weights = {**weights, Kind.SUNK: weights[Kind.TYPE] - 0.5}
     return tuple(sorted(kinds, key=lambda kind: weights[kind]))
 
