@@ -400,3 +400,40 @@ def test_a_computation_that_lost_its_callers_counts_with_what_was_added_to_it(re
     )
     account = " ".join(step(before, after).account)
     assert "1 computation of 3 instructions has no live callers after the step" in account
+
+
+_WAITED = """
+HloModule m
+%fused (u: f32[4]) -> f32[4] {
+  %u = f32[4] parameter(0)
+  ROOT %sine = f32[4] sine(%u)
+}
+ENTRY %main (a: f32[4]) -> f32[4] {
+  %a = f32[4] parameter(0)
+  %work = f32[4] fusion(%a), kind=kLoop, calls=%fused, backend_config={"compute_type":"TILE"}
+  ROOT %out = f32[4] negate(%work)
+}
+"""
+_BEGUN = """
+HloModule m
+%fused (u: f32[4]) -> f32[4] {
+  %u = f32[4] parameter(0)
+  ROOT %sine = f32[4] sine(%u)
+}
+%run (v: f32[4]) -> f32[4] {
+  %v = f32[4] parameter(0)
+  ROOT %work.1 = f32[4] fusion(%v), kind=kLoop, calls=%fused
+}
+ENTRY %main (a: f32[4]) -> f32[4] {
+  %a = f32[4] parameter(0)
+  %begin = ((f32[4]), f32[4], s32[]) async-start(%a), calls=%run
+  %end = f32[4] async-done(%begin)
+  ROOT %out = f32[4] negate(%end)
+}
+"""
+
+
+def test_what_is_made_asynchronous_says_what_else_changed_of_it(read: Read) -> None:
+    headline = step(read(_WAITED), read(_BEGUN)).headline
+    assert "made 1 fusion asynchronous" in headline
+    assert "backend_config: cleared compute_type" in headline

@@ -84,7 +84,7 @@ def _names_halves(change: Change) -> bool:
     return isinstance(change.reason, InHalves)
 
 
-_WITH_DETAIL = {Kind.LEFT: ": ", Kind.COMBINED: ", ", Kind.SPLIT: ": "}
+_WITH_DETAIL = {Kind.ASYNC: "; ", Kind.LEFT: ": ", Kind.COMBINED: ", ", Kind.SPLIT: ": "}
 """Kinds of clauses that end in the detail, where there is one, and what links it."""
 
 

@@ -27,11 +27,9 @@ def destination(
         loops = [call.name for call in left if call.opcode == "while"]
         if loops:
             return {Kind.HOISTED: f"moved out of the loop %{loops[-1]}"}
-        if _enters_loop(matching, before, after, holders[0]):
-            return {Kind.SUNK: f"moved into the loop %{holders[1][after.computation].name}"}
-        loop = holders[1].get(after.computation)
-        if loop is not None and _is_made_into(matching, before, after, loop):
-            return {Kind.SUNK: f"moved into the new loop %{loop.name}"}
+        loop = _loop_entered(matching, before, after)
+        if loop:
+            return {Kind.SUNK: f"moved into {loop}"}
     new = holders[1].get(after.computation)
     is_fused = new is not None and new.opcode == "fusion"
     if matching.same_program and _is_inlined(matching, before) and not is_fused:
@@ -45,12 +43,20 @@ def destination(
     return {Kind.MOVED: f"moved into %{name}"}
 
 
-def _is_made_into(matching: Matching, before: Place, after: Place, loop: Instruction) -> bool:
-    """Return whether a loop is new where an instruction was, such as that of a windowed einsum."""
+def _loop_entered(matching: Matching, before: Place, after: Place) -> str:
+    """Return `the loop %x` that an instruction is in now and was not; '' if there is none.
+
+    Of a loop that is new where the instruction was, as that of a windowed einsum, `the new loop`.
+    """
+    loop = holders_of(matching.after).get(after.computation)
+    if _enters_loop(matching, before, after, holders_of(matching.before)):
+        return f"the loop %{loop.name}" if loop else ""
+    if loop is None or loop.opcode != "while":
+        return ""
     home = homes_of(matching.after)[after.computation]
     inside = matching.computations.get(before.computation, before.computation)
     is_new = matching.partner_before(Place(home, loop.name)) is None
-    return loop.opcode == "while" and home == inside and is_new
+    return f"the new loop %{loop.name}" if home == inside and is_new else ""
 
 
 def _is_fused_anew(matching: Matching, before: Place, after: Place) -> bool:

@@ -16,6 +16,7 @@ from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import ShapeChange
+from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.operands import Operand, behind
@@ -26,10 +27,28 @@ from xlareport.runtime import english
 
 
 def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Change]:
-    """Return the changes; a split into parts of another type or custom-call target says so."""
+    """Return the changes; parts of another type, target or config than the whole are said so."""
     return [
-        _with_types(matching, change) if change.kind is Kind.SPLIT else change for change in changes
+        _with_types(matching, change)
+        if change.kind is Kind.SPLIT
+        else _with_wrapped(matching, change)
+        if change.kind is Kind.ASYNC
+        else change
+        for change in changes
     ]
+
+
+def _with_wrapped(matching: Matching, change: Change) -> Change:
+    """Return the change, with what else is changed of what a start and a done run now."""
+    old = None if change.before is None else matching.before.find(*change.before)
+    parts = (matching.after.find(*part) for part in change.members)
+    same = next((part for part in parts if part and old and part.opcode == old.opcode), None)
+    if old is None or same is None:
+        return change
+    differences = compare(old, same, matching.computations)
+    kinds = [kind for kind in (Kind.ATTRIBUTES, Kind.CONFIG) if kind in differences]
+    details = tuple(differences[kind] for kind in kinds)
+    return replace(change, details=details) if details else change
 
 
 def _with_types(matching: Matching, change: Change) -> Change:
