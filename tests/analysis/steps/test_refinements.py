@@ -436,4 +436,5 @@ ENTRY %main (a: f32[4]) -> f32[4] {
 def test_what_is_made_asynchronous_says_what_else_changed_of_it(read: Read) -> None:
     headline = step(read(_WAITED), read(_BEGUN)).headline
     assert "made 1 fusion asynchronous" in headline
-    assert "backend_config: cleared compute_type" in headline
+    assert "; backend_config: {" in headline
+    assert '"TILE"} → none' in headline
