@@ -8,6 +8,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     behind_no_op,
     could_do_its_work,
     start_behind,
+    start_loops,
 )
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search_start import start
@@ -477,3 +478,39 @@ def test_broken_instructions_are_no_error(read: Read) -> None:
         assert behind_no_op(search.before, nodes[name], nodes["out"]) is nodes[name]
     assert could_do_its_work(nodes["moved.1"], nodes["moved.2"])
     assert not could_do_its_work(nodes["moved.1"], nodes["moved.3"])
+
+
+_CHOICE = """
+HloModule m
+%first (p: (f32[8], s32[4])) -> f32[8] {
+  %p = (f32[8]{0}, s32[4]{0}) parameter(0)
+  ROOT %x = f32[8]{0} get-tuple-element(%p), index=0
+}
+%second (q: f32[8]) -> f32[8] {
+  ROOT %q = f32[8]{0} parameter(0)
+}
+ENTRY %main (i: pred[], a: f32[8], b: s32[4]) -> f32[8] {
+  %i = pred[] parameter(0)
+  %a = f32[8]{0} parameter(1)
+  %b = s32[4]{0} parameter(2)
+  %given = (f32[8]{0}, s32[4]{0}) tuple(%a, %b)
+  ROOT %either = f32[8]{0} conditional(%i, %given, %a), true_computation=%first, \
+false_computation=%second
+}
+"""
+
+
+def test_what_a_branch_gets_goes_on_with_its_elements_in_another_order(read: Read) -> None:
+    after = _CHOICE.replace("%given = (f32[8]{0}, s32[4]{0}) tuple(%a, %b)", "%cond.2 = TUPLE")
+    after = after.replace("%given", "%cond.2").replace("TUPLE", "(s32[4], f32[8]) tuple(%b, %a)")
+    after = after.replace("(f32[8]{0}, s32[4]{0}) parameter", "(s32[4], f32[8]) parameter")
+    after = after.replace("index=0", "index=1").replace("(f32[8], s32[4])", "(s32[4], f32[8])")
+    search = start(read(_CHOICE), read(after))
+    home, other = search.before.homes["main"], search.after.homes["main"]
+    tuples = tuple(
+        frame.node(frame.computation.by_name[name])
+        for frame, name in ((home, "given"), (other, "cond.2"))
+    )
+    either = home.node(home.computation.by_name["either"])
+    assert start_loops(either, (tuples[0], tuples[1]))
+    assert not start_loops(tuples[0], (tuples[0], tuples[1]))

@@ -136,8 +136,11 @@ def are_reordered(node: Node, other: Node) -> bool:
 
 
 def start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
-    """Return whether two unpaired tuples, of however many elements, are what paired loops get."""
-    return _opcode(loop) == "while" and are_tuples(*starts) and all(map(is_free, starts))
+    """Return whether two unpaired tuples, of however many elements, are what paired loops get.
+
+    Or what branches of paired conditionals get.
+    """
+    return _opcode(loop) in {"conditional", "while"} and are_tuples(*starts) and all(map(is_free, starts))
 
 
 def start_behind(start: Node) -> Node:
