@@ -140,3 +140,20 @@ def test_an_update_is_of_the_argument_and_of_the_reduced_value(
     module = parse_module(text)
     (collective,) = find_collectives(module)
     assert UpdatedArguments(module).of(collective) == names
+
+
+def test_what_a_combined_reduction_adds_for_others_is_not_of_a_value() -> None:
+    """A sum for the variance is an operand of the reduction that has the gradient as another."""
+    combined = TEXT.replace(
+        "  c = f32[8,4] convert(r)",
+        "  i = f32[8,4] convert(r)\n"
+        "  b = (f32[8,4], f32[8,4]) all-reduce(i, w), replica_groups={{0,1}}, to_apply=add\n"
+        "  c = f32[8,4] get-tuple-element(b), index=1",
+    )
+    assert combined != TEXT
+    for index, names in ((0, ("params['w']", "opt['w']")), (1, ())):
+        module = parse_module(combined.replace("index=1\n  f =", f"index={index}\n  f ="))
+        (scattered,) = (
+            found for found in find_collectives(module) if found.kind == "reduce-scatter"
+        )
+        assert UpdatedArguments(module).of(scattered) == names

@@ -16,6 +16,8 @@ _UPDATE = "dynamic-update-slice"
 _MIXING = MATRIX_PRODUCTS | {"custom-call", "gather", "scatter", "sort"}
 """Their result has no element that is of one element of an operand."""
 _SAME = REARRANGEMENTS | {"async-done", "convert", "copy-done", "copy-start", "get-tuple-element"}
+_COMBINED = frozenset({"all-reduce", "reduce-scatter"})
+"""Reductions whose results are those of their operands, in order."""
 _Value = tuple[str, str, int]
 """A computation, an instruction in it, and the number of elements; 0 of a tuple of results."""
 
@@ -79,10 +81,22 @@ def _following(module: HloModule, value: _Value) -> Iterator[_Value]:
             yield home, user.name, user.shape.element_count or 0
         elif user.opcode == "tuple":
             yield from _of_loop(module, computation, user, name, count)
+        elif user.opcode in _COMBINED and user.shape.elements:
+            yield from _of_member(computation, user, name, count)
         elif count > 1 and count in counts and not _opcodes(module, user) & _MIXING:
             yield home, user.name, count
         elif 1 < count < max(counts) and _UPDATE in _opcodes(module, user):
             yield home, user.name, max(counts)
+
+
+def _of_member(
+    computation: Computation, combined: Instruction, name: str, count: int
+) -> Iterator[_Value]:
+    """Yield the results of a combined reduction for a value among its operands."""
+    places = {place for place, known in enumerate(combined.operand_names) if known == name}
+    for user in computation.users.get(combined.name, ()):
+        if user.opcode == "get-tuple-element" and user.taken_element in places:
+            yield computation.name, user.name, count
 
 
 def _of_loop(
