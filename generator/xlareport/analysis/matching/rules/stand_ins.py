@@ -140,7 +140,11 @@ def start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
 
     Or what branches of paired conditionals get.
     """
-    return _opcode(loop) in {"conditional", "while"} and are_tuples(*starts) and all(map(is_free, starts))
+    return (
+        _opcode(loop) in {"conditional", "while"}
+        and are_tuples(*starts)
+        and all(map(is_free, starts))
+    )
 
 
 def start_behind(start: Node) -> Node:
