@@ -27,7 +27,12 @@ from xlareport.analysis.compare.merged_products import join_merged
 from xlareport.analysis.compare.moved_work import align_facts
 from xlareport.analysis.compare.operations import OperationChange
 from xlareport.analysis.compare.parting import parting
-from xlareport.analysis.compare.placed_collectives import CollectiveChange, compare_collectives
+from xlareport.analysis.compare.placed_collectives import (
+    CollectiveChange,
+    ResizedCollectives,
+    compare_collectives,
+    find_resized,
+)
 from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.analysis.compare.verdict import NO_VERDICT, Verdict, judge
 from xlareport.analysis.tpu.changes import TpuProgramChange, align_programs
@@ -117,6 +122,8 @@ class ComparedRecord(Struct, frozen=True):
     """Whether it was extracted from another module for autotuning: paired by content alone."""
     one_sided_collectives: tuple[CollectiveChange, ...] = ()
     """Collectives that only one side has, of the kinds whose counts differ, the slowest first."""
+    resized_collectives: tuple[ResizedCollectives, ...] = ()
+    """Collectives of one op on one line that are as many on both sides and send other bytes."""
 
     @property
     def not_paired(self) -> bool:
@@ -268,6 +275,7 @@ def _with_facts(compared: ComparedRecord, comparison: Comparison) -> ComparedRec
         tpu_programs=align_programs(base.tpu, head.tpu),
         memory_spaces=tuple(compare_spaces(base.spaces, head.spaces)),
         one_sided_collectives=compare_collectives(base.collectives, head.collectives),
+        resized_collectives=find_resized(base.collectives, head.collectives),
     )
 
 

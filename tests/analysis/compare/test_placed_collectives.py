@@ -141,3 +141,16 @@ def test_a_collective_without_op_name_is_of_the_op_and_line_that_it_works_for() 
     (change,) = compare_collectives((), (collective,))
     for each in (collective, change.collective):
         assert (each.phase, each.path, each.line) == (Phase.FORWARD, "dot_general", "m.py:40")
+
+
+def test_a_collective_that_combines_little_with_an_op_is_of_that_op() -> None:
+    lines = TUPLE.replace("f32[4]", "f32[]").replace("(%v, %w)", "(%v, %l)")
+    header = HEADER.replace(
+        "  %w = f32[4]{0} negate(%y)",
+        "  %l = f32[] constant(1), "
+        'metadata={op_name="jit(f)/jvp()/loss"}'
+        "\n  %w = f32[4]{0} negate(%y)",
+    )
+    module = parse_module(header + lines)
+    (loss,) = list_collectives(module, count_cost(module), {})
+    assert loss.path == "up/dot_general"

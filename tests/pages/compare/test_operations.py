@@ -3,7 +3,11 @@
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.operations import Operation, OperationChange, OperationKey
-from xlareport.analysis.compare.placed_collectives import CollectiveChange, PlacedCollective
+from xlareport.analysis.compare.placed_collectives import (
+    CollectiveChange,
+    PlacedCollective,
+    find_resized,
+)
 from xlareport.analysis.source.scopes import Phase
 from xlareport.pages.compare.operations import operations_table, what_changed
 
@@ -49,3 +53,29 @@ def test_a_collective_that_only_one_side_has_comes_first() -> None:
             [change], "", [CollectiveChange(in_head=False, collective=other)]
         ).rows
         assert row[3] == "not known"
+
+
+def test_a_collective_that_sends_other_bytes_is_named() -> None:
+    before = PlacedCollective(
+        *("all-reduce", Phase.BACKWARD, "mlp/td,dk->tk/dot_general", "f32[8]", "r", 2e-4, 2**21, 1),
+        line="m.py:1",
+    )
+    after = replace(before, sent_bytes=2**20)
+    elsewhere = replace(before, line="m.py:2")
+    resized = find_resized([before, elsewhere], [after, elsewhere])
+    assert [(each.base_bytes, each.head_bytes) for each in resized] == [(2**21, 2**20)]
+    assert not find_resized([before], [after, after])
+    change = OperationChange(KEY, ROW, replace(ROW, seconds=3e-5))
+    assert list(what_changed(change, (), resized)) == ["all-reduce: 1.0 MiB sent, not 2.0 MiB"]
+    other = replace(change, key=replace(KEY, line="m.py:2"))
+    assert list(what_changed(other, (), resized)) == ["not known"]
+
+
+def test_the_opcodes_of_a_collective_that_is_named_are_left_out() -> None:
+    gather = PlacedCollective(
+        "all-gather", Phase.BACKWARD, "mlp/td,dk->tk/dot_general", "f32[8]", "r", 2e-4, 96
+    )
+    opcodes = (("all-gather-done", 1), ("all-gather-start", 1), ("copy", 1), *ROW.opcodes)
+    change = OperationChange(KEY, ROW, replace(ROW, kernels=4, opcodes=opcodes))
+    told = [CollectiveChange(in_head=True, collective=gather)]
+    assert list(what_changed(change, told)) == ["+1 all-gather: 96 B sent, 200 µs", "+1 copy"]

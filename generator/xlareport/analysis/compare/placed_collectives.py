@@ -23,6 +23,9 @@ from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.hlo.shape import without_layout
 from xlareport.runtime.grouping import group_by_key
 
+_MOST_OF_IT = 0.8
+"""Share of a combined collective that one op has, as a gradient beside a loss; it is of that op."""
+
 
 class PlacedCollective(Struct, frozen=True):
     """A collective of the final module, with what is the same in two compilations."""
@@ -60,6 +63,17 @@ class CollectiveChange(Struct, frozen=True):
     """How many of its members only this module has."""
 
 
+class ResizedCollectives(Struct, frozen=True):
+    """Collectives of one op that both modules have as many of, with other bytes."""
+
+    base: PlacedCollective
+    """The first of them."""
+    base_bytes: int
+    """Bytes that a device sends in all executions of all of them in one run."""
+    head_bytes: int
+    """The same in the head."""
+
+
 def list_collectives(
     module: HloModule, cost: ModuleCost, seconds: Mapping[InstructionKey, float]
 ) -> tuple[PlacedCollective, ...]:
@@ -85,7 +99,7 @@ def _placed(
     first = "" if numbered_opcode(op_name) else op_name
     members = list_members(module, collective.body, first)
     ops = serve_ops(module).get(collective.body, ())
-    served = first or (ops[0][0] if len(ops) == 1 else "")
+    served = first or next((name for name, share in ops if share > _MOST_OF_IT), "")
     where = ((inside, body), (computation, outside[collective.instruction]))
     places = (lines.of(*place, served, ((served, 1.0),)) for place in where)
     shape = (
@@ -121,13 +135,29 @@ def path_of(key: OperationKey) -> str:
     return plain_path(f"{key.scope}/{key.op}" if key.scope else key.op)
 
 
-def is_of(change: CollectiveChange, key: OperationKey) -> bool:
-    """Return whether a collective that only one side has is of an operation."""
-    collective = change.collective
-    path = path_of(key)
+def is_of(collective: PlacedCollective, key: OperationKey) -> bool:
+    """Return whether a collective is of an operation."""
     is_elsewhere = bool(collective.line and key.line) and collective.line != key.line
-    is_alike = (collective.phase, collective.path) == (key.phase, path)
+    is_alike = (collective.phase, collective.path) == (key.phase, path_of(key))
     return bool(key.op) and is_alike and not is_elsewhere
+
+
+def find_resized(
+    base: Sequence[PlacedCollective], head: Sequence[PlacedCollective]
+) -> tuple[ResizedCollectives, ...]:
+    """Return collectives of the same kind, op and line that send other bytes, as many as before."""
+    ours, theirs = (
+        group_by_key(((each.kind, each.phase, each.path, each.line), each) for each in side)
+        for side in (base, head)
+    )
+    both = ((ours[key], theirs[key]) for key in ours if len(ours[key]) == len(theirs.get(key, ())))
+    resized = (
+        ResizedCollectives(
+            old[0], sum(each.sent_bytes for each in old), sum(each.sent_bytes for each in new)
+        )
+        for old, new in both
+    )
+    return tuple(pair for pair in resized if pair.base_bytes != pair.head_bytes)
 
 
 class _Part(Struct, frozen=True):

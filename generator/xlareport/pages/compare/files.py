@@ -79,8 +79,9 @@ def compare_files(
     yield from frame_files(render("compare", compare_page(view, remarks), "Comparison"), named)
     yield from starmap(table_file, compared_tables(view.modules).items())
     if view.main is not None and view.main.operations:
-        collectives = view.main.one_sided_collectives
-        table = operations_table(view.main.operations, end_of(view.main), collectives)
+        main = view.main
+        collectives = main.one_sided_collectives, main.resized_collectives
+        table = operations_table(main.operations, end_of(main), *collectives)
         yield table_file(OPERATIONS, table)
     if view.main is not None and view.main.one_sided_collectives:
         changes = view.main.one_sided_collectives

@@ -83,8 +83,8 @@ def page_tables(compared: ComparedRecord) -> Mapping[str, Table]:
     """Return the tables of operations, collectives and both profiles by their names."""
     tables = {}
     if compared.operations:
-        collectives = compared.one_sided_collectives
-        tables["operations"] = operations_table(compared.operations, collectives=collectives)
+        collectives = compared.one_sided_collectives, compared.resized_collectives
+        tables["operations"] = operations_table(compared.operations, "", *collectives)
     if compared.one_sided_collectives:
         tables["collectives"] = collectives_table(compared.one_sided_collectives, end_of(compared))
     if compared.tpu_programs:

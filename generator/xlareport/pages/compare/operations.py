@@ -1,11 +1,16 @@
 """The table of operations of both sides: more expensive, new, or fused differently."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from xlareport.analysis.compare.merged_products import PRODUCTS, count_products
 from xlareport.analysis.compare.operations import Operation, OperationChange
-from xlareport.analysis.compare.placed_collectives import CollectiveChange, is_of
+from xlareport.analysis.compare.placed_collectives import (
+    CollectiveChange,
+    ResizedCollectives,
+    is_of,
+)
 from xlareport.analysis.source.scopes import Phase
+from xlareport.knowledge.opcodes import is_collective
 from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.runtime import units
 
@@ -16,6 +21,7 @@ _OPERATION = (
 )
 _MOST_OPCODES = 3
 """Opcodes of a row that are named."""
+_ASYNC = frozenset({"async-start", "async-update", "async-done"})
 _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
@@ -23,10 +29,11 @@ def operations_table(
     changes: Sequence[OperationChange],
     address: str = "",
     collectives: Sequence[CollectiveChange] = (),
+    resized: Sequence[ResizedCollectives] = (),
 ) -> Table:
     """Return the table, the largest change first; its rows lead to `address` if there is one.
 
-    `collectives` are those that only one side has.
+    `collectives` are those that only one side has, `resized` those that send other bytes.
     """
     return tabulate(
         changes,
@@ -36,7 +43,7 @@ def operations_table(
             ),
             Column("Phase"): lambda row: str(row.key.phase),
             Column("Source line"): lambda row: row.key.line or None,
-            Column("What changed"): lambda row: "; ".join(what_changed(row, collectives)),
+            Column("What changed"): lambda row: "; ".join(what_changed(row, collectives, resized)),
             Column(
                 "Slower by µs", "float", "estimated time per run; negative where faster"
             ): lambda row: row.seconds * _MICROSECONDS,
@@ -60,11 +67,13 @@ def _name(change: OperationChange) -> str:
 
 
 def what_changed(
-    change: OperationChange, collectives: Sequence[CollectiveChange] = ()
+    change: OperationChange,
+    collectives: Sequence[CollectiveChange] = (),
+    resized: Sequence[ResizedCollectives] = (),
 ) -> Iterator[str]:
     """Yield the changes of an operation, in a few words each.
 
-    `collectives` are those that only one side has.
+    `collectives` are those that only one side has, `resized` those that send other bytes.
     """
     base, head = change.base, change.head
     if base is None or head is None:
@@ -72,13 +81,13 @@ def what_changed(
         appeared = "recomputed" if recomputed else "only in the head"
         yield appeared if base is None else "only in the base"
         return
-    words = [
-        *_merged(change, base, head),
-        *(_collective(item) for item in collectives if is_of(item, change.key)),
-        *_types(base, head),
+    sent = [
+        *(_collective(item) for item in collectives if is_of(item.collective, change.key)),
+        *(_resized(item) for item in resized if is_of(item.base, change.key)),
     ]
+    words = [*_merged(change, base, head), *sent, *_types(base, head)]
     if not change.merged:
-        words += _instructions(base, head)
+        words += _instructions(base, head, is_told=_is_of_collective if sent else None)
     yield from words or _accessed(change)
 
 
@@ -99,14 +108,29 @@ def _collective(change: CollectiveChange) -> str:
     return f"{sign}1 {collective.kind}: {sent} sent, {units.seconds(collective.seconds)}"
 
 
-def _instructions(base: Operation, head: Operation) -> Iterator[str]:
-    """Yield how the op is fused otherwise, then the opcodes with more or fewer instructions."""
+def _resized(change: ResizedCollectives) -> str:
+    sent, before = units.byte_size(change.head_bytes), units.byte_size(change.base_bytes)
+    return f"{change.base.kind}: {sent} sent, not {before}"
+
+
+def _is_of_collective(opcode: str) -> bool:
+    return is_collective(opcode) or opcode in _ASYNC
+
+
+def _instructions(
+    base: Operation, head: Operation, is_told: Callable[[str], bool] | None = None
+) -> Iterator[str]:
+    """Yield how the op is fused otherwise, then the opcodes with more or fewer instructions.
+
+    Opcodes that `is_told` accepts are left out.
+    """
     ours, theirs = dict(base.opcodes), dict(head.opcodes)
     more = {name: theirs.get(name, 0) - ours.get(name, 0) for name in {**ours, **theirs}}
     if head.kernels - base.kernels not in (0, sum(more.values())):
         outside = f"{units.plural(head.kernels, 'instruction')} outside fusions"
         yield f"fused differently: {outside}, not {base.kernels}"
-    named = sorted((name for name in more if more[name]), key=lambda name: (-abs(more[name]), name))
+    untold = (name for name in more if more[name] and not (is_told and is_told(name)))
+    named = sorted(untold, key=lambda name: (-abs(more[name]), name))
     for name in named[:_MOST_OPCODES]:
         sign = "+" if more[name] > 0 else units.MINUS
         yield f"{sign}{abs(more[name]):,} {name}"
