@@ -6,6 +6,7 @@ from tests.pages.records_of_modules import module, report, stage
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.pages.home.page import home_page, row
 from xlareport.readers.debug_options import FlagValue
+from xlareport.records.report import MainProgramRecord
 
 LONG = (
     "a_inference_step_7__XlaMustCompile_true_config_proto_13561319589895757934_executor_type_11_.7"
@@ -42,3 +43,16 @@ def test_the_reason_for_many_modules_is_that_of_the_framework() -> None:
     tensorflow = replace(two, dump=replace(two.dump, frontends=("tensorflow",)))
     assert "jit_compile=True" in home_page(tensorflow, []).many
     assert not home_page(report(module("main")), []).many
+
+
+def test_the_only_module_is_no_guess() -> None:
+    guess = MainProgramRecord("m.main", "main", 1.0, (), (), sureness="only", meaning="None else.")
+    cards = []
+    for names in (("main",), ("main", "other")):
+        modules = [replace(module("main"), key=f"m.{name}") for name in names]
+        cards.append(home_page(replace(report(*modules), main=guess), ()).main)
+    only, readable = cards
+    assert only is not None
+    assert (only.grade, only.sureness, only.meaning) == ("exact", "the only module", "")
+    assert readable is not None
+    assert (readable.grade, readable.sureness) == ("guessed", "the only readable module")

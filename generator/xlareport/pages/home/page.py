@@ -162,6 +162,7 @@ def row(module: ModuleOutline) -> ModuleRow:
 def _main_card(
     main: MainProgramRecord, module: ModuleRecord, others: Mapping[str, ModuleOutline]
 ) -> MainCard:
+    is_only = len(others) == 1
     is_open = main.sureness not in ("clear", "marker")
     programs = set() if is_open else {program.module for program in main.programs}
     doubtful = [
@@ -173,9 +174,9 @@ def _main_card(
         name=words.short_name(main.name),
         full_name=main.name,
         address=navigation.module_address(module.slug),
-        grade="exact" if main.sureness == "marker" else "guessed",
-        sureness=sentences.sureness(main.sureness),
-        meaning=main.meaning,
+        grade="exact" if is_only or main.sureness == "marker" else "guessed",
+        sureness="the only module" if is_only else sentences.sureness(main.sureness),
+        meaning="" if is_only else main.meaning,
         is_tie=main.tie,
         is_open=is_open,
         because=_because(main.strongest),
