@@ -77,5 +77,5 @@ def test_the_opcodes_of_a_collective_that_is_named_are_left_out() -> None:
     )
     opcodes = (("all-gather-done", 1), ("all-gather-start", 1), ("copy", 1), *ROW.opcodes)
     change = OperationChange(KEY, ROW, replace(ROW, kernels=4, opcodes=opcodes))
-    told = [CollectiveChange(in_head=True, collective=gather)]
-    assert list(what_changed(change, told)) == ["+1 all-gather: 96 B sent, 200 µs", "+1 copy"]
+    only_head = [CollectiveChange(in_head=True, collective=gather)]
+    assert list(what_changed(change, only_head)) == ["+1 all-gather: 96 B sent, 200 µs", "+1 copy"]

@@ -147,13 +147,18 @@ def find_resized(
 ) -> tuple[ResizedCollectives, ...]:
     """Return collectives of the same kind, op and line that send other bytes, as many as before."""
     ours, theirs = (
-        group_by_key(((each.kind, each.phase, each.path, each.line), each) for each in side)
+        group_by_key(
+            ((collective.kind, collective.phase, collective.path, collective.line), collective)
+            for collective in side
+        )
         for side in (base, head)
     )
     both = ((ours[key], theirs[key]) for key in ours if len(ours[key]) == len(theirs.get(key, ())))
     resized = (
         ResizedCollectives(
-            old[0], sum(each.sent_bytes for each in old), sum(each.sent_bytes for each in new)
+            old[0],
+            sum(collective.sent_bytes for collective in old),
+            sum(collective.sent_bytes for collective in new),
         )
         for old, new in both
     )
