@@ -85,6 +85,19 @@ def test_a_kernel_behind_its_word() -> None:
     assert [thunk.name for thunk in thunks] == ["fusion_17"]
 
 
+def test_the_branches_of_a_conditional() -> None:
+    text = b"""812: kConditional [source | sink]
+  false_branch:
+    782: kCopy [source | sink] x
+  true_branch:
+    798: kCopy [source | sink] y
+814: kCopy [source | sink] z
+"""
+    thunks, problems = read_thunk_sequence(text, "t")
+    assert not problems
+    assert [thunk.part for thunk in thunks] == ["", "false_branch", "true_branch", ""]
+
+
 def test_an_empty_sequence_and_what_is_no_thunk() -> None:
     assert read_thunk_sequence(b"No thunks.\n", "t") == ((), [])
     _, problems = read_thunk_sequence(b"\nhello\n", "t")

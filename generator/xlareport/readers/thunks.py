@@ -24,7 +24,9 @@ _NUMBERED = re.compile(
     re.ASCII,
 )
 _PLAIN = re.compile(r"(?P<indent>[ \t]*+)(?P<kind>k[A-Z]\w*+)(?:[ \t]++(?P<rest>.*))?+", re.ASCII)
-_PART = re.compile(r" *+(condition|body|branch_?\w*+|then|else|nested)\b[^:]{0,80}:", re.ASCII)
+_PART = re.compile(
+    r" *+(condition|body|(?:true_|false_)?branch_?\w*+|then|else|nested)\b[^:]{0,80}:", re.ASCII
+)
 _KERNEL = re.compile(r", kernel = ([^\s,]{1,1000})")
 """How a description of 2023 to 2025 begins."""
 _INDENT_WIDTH = 2
@@ -44,7 +46,7 @@ class Thunk(Struct, frozen=True):
     after: int | None
     """The id of the nearest later one."""
     part: str
-    """`condition` or `body` of the loop that it is in; empty at the top."""
+    """`condition` or `body` of its loop, `true_branch` of its conditional; empty at the top."""
     depth: int
     """Steps of indentation."""
     line: int
