@@ -51,6 +51,29 @@ def test_all_reduces_that_were_added_became_one_of_the_sum(read: Read) -> None:
     assert claim.grade is Grade.MATCHED
 
 
+def test_a_further_term_of_the_sum_that_stays_as_it_is_is_no_part_of_it(read: Read) -> None:
+    more = "  %four = f32[8]{0} all-reduce(%u), channel_id=9, to_apply=%sum\n  ROOT"
+    given = "  %z = f32[8]{0} parameter(2)\n  %u = f32[8]{0} negate(%z)\n"
+    before = APART.replace("  %z = f32[8]{0} parameter(2)\n", given).replace("  ROOT %tanh", more)
+    before = before.replace(f"{more} = f32[8]{{0}} tanh(%add.2)", f"{more} %out = TOTAL")
+    before = before.replace("TOTAL", "f32[8]{0} add(%add.2, %four)")
+    after = before.replace("add(%one, %two)", "add(%x, %y)").replace("%three)", "%z)")
+    after = re.sub(r"  %(one|two|three) = .*\n", "", after)
+    sent = "  %all-reduce.4 = f32[8]{0} all-reduce(%add.2), to_apply=%sum\n"
+    after = after.replace("  %four", f"{sent}  %four").replace("add(%add.2, %four)", "SUM")
+    after = after.replace("SUM", "add(%all-reduce.4, %four)")
+    after = after.replace("add(%x, %y)", "add(%y, %z)").replace(
+        "add(%add.1, %z)", "add(%x, %add.1)"
+    )
+    after = after.replace("add.1", "sum.7").replace("add.2", "sum.8")
+    named = 'to_apply=%sum, metadata={op_name="f/psum"}'
+    before, after = (text.replace("to_apply=%sum", named) for text in (before, after))
+    claim = match(read(before), read(after)).pairing_before(Place("main", "one"))
+    assert claim is not None
+    assert claim.relation is Relation.COMBINED
+    assert {place.instruction for place in claim.before} == {"one", "two", "three"}
+
+
 def test_a_sum_that_is_sent_in_parts_stays_apart(read: Read) -> None:
     matching = match(read(APART), read(APART.replace("tanh", "cosine")))
     assert not [claim for claim in matching.pairings if claim.relation is Relation.COMBINED]

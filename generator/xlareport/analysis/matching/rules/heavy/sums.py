@@ -139,7 +139,7 @@ def _terms(side: Side, total: Node, joining: str) -> list[Node]:
         for operand, path in side.graph.operands(waiting.pop()):
             opcode = operand.instruction.opcode
             if opcode == _ALL_REDUCE and not path:
-                terms[operand] = None
+                terms |= {} if operand.kept else {operand: None}  # what stays was not joined
             elif opcode == joining or _moves(operand):
                 waiting.append(operand)
     return list(terms)
