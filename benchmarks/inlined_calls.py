@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.result import Matching
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 
 _CALL = "call"
 
@@ -16,24 +16,15 @@ def inlined_failures(matching: Matching) -> Iterator[str]:
     for pairing in matching.pairings:
         if pairing.relation is Relation.INLINED:
             lines = (matching.before.find(*place) for place in pairing.before)
-            told.update(_called(line) for line in lines if line and line.opcode == _CALL)
-    if not told:
-        return
-    before, after = _calls(matching.before), _calls(matching.after)
+            told.update(
+                name for line in lines if line and line.opcode == _CALL for _, name in line.called
+            )
     for name, count in told.items():
-        now = after[matching.computations.get(name, name)]
-        if now and count > before[name] - now:
-            yield f"{count} calls of %{name} are inlined; it has {before[name]} before, {now} after"
+        before = _count_calls(matching.before, name)
+        now = _count_calls(matching.after, matching.computations.get(name, name))
+        if now and count > before - now:
+            yield f"{count} calls of %{name} are inlined; it has {before} before, {now} after"
 
 
-def _calls(module: HloModule) -> Counter[str]:
-    return Counter(
-        _called(line)
-        for computation in module.computations
-        for line in computation.instructions
-        if line.opcode == _CALL
-    )
-
-
-def _called(call: Instruction) -> str:
-    return dict(call.called).get("to_apply", "")
+def _count_calls(module: HloModule, name: str) -> int:
+    return sum(call.instruction.opcode == _CALL for call in module.calls.get(name, ()))

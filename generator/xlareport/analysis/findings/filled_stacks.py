@@ -98,7 +98,7 @@ def _fill_of(case: Case, stack: StackedBuffer) -> Iterator[_Fill]:
     module = case.module
     place = module.by_name[stack.computation]
     loop = place.by_name[stack.loop]
-    body = module.by_name.get(dict(loop.called).get("body", ""))
+    body = module.callee(loop, "body")
     state = place.operand(loop)
     if body is None or state is None or state.opcode != "tuple" or space_of(stack.shape):
         return
@@ -123,13 +123,13 @@ def _is_only_written(module: HloModule, home: Computation, value: Instruction) -
         if len(users) != 1 or users[0].operand_names.count(value.name) != 1:
             return False
         (user,) = users
-        inside = module.callees(user)
+        inside = module.callee(user)
         if user.opcode == "dynamic-update-slice":
             return user.operand_names[0] == value.name
         if user.opcode in _ALIKE:
             value = user
-        elif user.opcode == "fusion" and inside:
-            home, value = inside[0], inside[0].parameters[user.operand_names.index(value.name)]
+        elif user.opcode == "fusion" and inside is not None:
+            home, value = inside, inside.parameters[user.operand_names.index(value.name)]
         else:
             break
     return False
@@ -152,8 +152,7 @@ def _is_fill(module: HloModule, place: Computation, line: Instruction, index: in
     home = place
     result: Instruction | None = line
     if line.opcode == "fusion":
-        inside = module.callees(line)
-        home = inside[0] if inside else place
+        home = module.callee(line) or place
         result = home.root
         if result is not None and index is not None:
             result = home.operand(result, index) if result.opcode == "tuple" else None

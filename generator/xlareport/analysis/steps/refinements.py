@@ -28,12 +28,9 @@ from xlareport.runtime import english
 
 def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Change]:
     """Return the changes; parts of another type, target or config than the whole are said so."""
+    detailed = {Kind.ASYNC: _with_wrapped, Kind.SPLIT: _with_types}
     return [
-        _with_types(matching, change)
-        if change.kind is Kind.SPLIT
-        else _with_wrapped(matching, change)
-        if change.kind is Kind.ASYNC
-        else change
+        detailed[change.kind](matching, change) if change.kind in detailed else change
         for change in changes
     ]
 

@@ -82,15 +82,15 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
     changed = sum(number for number in gained.values() if number > 0)
     if not changed:
         return {Kind.SHAPE: f"the same {count:,} elements in another order"}
-    pairs = [*zip(old.elements, new.elements, strict=True)]
-    stand = all(map(_stands, *zip(*pairs, strict=True)))
+    stand = all(map(_stands, old.elements, new.elements))
     turned = () if stand else _in_old_order(old, new)
-    pairs = [*zip(old.elements, turned or new.elements, strict=True)]
+    pairs = zip(old.elements, turned or new.elements, strict=True)
     moved = [(was, now) for was, now in pairs if was.text != now.text]
+    order = _IN_OTHER_ORDER if turned else ""
     if stand or turned:
         changed = len(moved)  # what each element is says which one it was
-    order = _IN_OTHER_ORDER if turned else _OTHER_ORDER if changed < len(moved) else ""
-    if order and not turned:
+    elif changed < len(moved):
+        order = _OTHER_ORDER
         lost = next(was for was, _ in moved if gained[was.text] < 0)
         moved = [(lost, next(now for _, now in moved if gained[now.text] > 0))]
     differences = [*chain.from_iterable(_shape_of(was, now).items() for was, now in moved)]

@@ -137,9 +137,8 @@ def _read_by_themselves(search: Search, result: Node, parts: Sequence[Node]) -> 
     own = {result, *parts}
     waiting = [*parts]
     for part in waiting:
-        users = [user for user, _ in search.after.users.get(part, ())]
-        users = [user for user in users if _is_reader(user)]
-        if part in own and part is not result and any(user not in own for user in users):
+        users = (user for user, _ in search.after.users.get(part, ()) if _is_reader(user))
+        if part in own and any(user not in own for user in users):
             own.discard(part)
             waiting += [operand for operand, _ in search.after.graph.operands(part)]
     return [part for part in parts if part in own]

@@ -46,10 +46,8 @@ def _stay_called(
 ) -> bool:
     """Return whether each call before is a call of the computation or of a clone of it now."""
     for computation, call in sites.by_callee.get(original, ()):
-        home = after.by_name.get(computation.name)
-        line = None if home is None else home.by_name.get(call.instruction.name)
-        called = {} if line is None else dict(line.called)
-        name = called.get(call.attribute)
-        if name != original and name not in clones:
+        line = after.find(computation.name, call.instruction.name)
+        callee = None if line is None else after.callee(line, call.attribute)
+        if callee is None or callee.name not in {original, *clones}:
             return False
     return True

@@ -1,6 +1,6 @@
 """Value numbers of whole computations: equal results for equal arguments."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from msgspec import Struct, field
 
@@ -69,19 +69,19 @@ class Contents(Struct):
 
 def stem(name: str) -> str:
     """Return a name without numbers and copy marks at its end: `region_1` of `region_1.4.clone`."""
-    while True:
-        head, dot, tail = name.rpartition(".")
-        if not dot or not (tail.isdigit() or tail in _COPY_MARKS):
-            return name
-        name = head
+    return [name, *_shorter(name)][-1]
 
 
 def copied_name(name: str, names: Collection[str]) -> str:
     """Return the name among `names` that a copy has with marks or numbers behind it; '' if none."""
+    return next((shorter for shorter in _shorter(name) if shorter in names), "")
+
+
+def _shorter(name: str) -> Iterator[str]:
+    """Yield a name without its last number or copy mark, then without the last two, and so on."""
     while True:
         head, dot, tail = name.rpartition(".")
         if not dot or not (tail.isdigit() or tail in _COPY_MARKS):
-            return ""
-        if head in names:
-            return head
+            return
         name = head
+        yield name

@@ -131,7 +131,10 @@ def _behind_moves(side: Side, node: Node) -> Node | None:
 
 
 def _terms(side: Side, total: Node, joining: str) -> list[Node]:
-    """Return the all-reduces among the terms of a sum, through sums of sums; each once."""
+    """Return the all-reduces among the terms of a sum, through sums of sums; each once.
+
+    Those that stay as they are do not count: they were not joined.
+    """
     waiting, terms = [total], dict[Node, None]()
     for _ in range(_MOST_TERMS):
         if not waiting:
@@ -139,7 +142,7 @@ def _terms(side: Side, total: Node, joining: str) -> list[Node]:
         for operand, path in side.graph.operands(waiting.pop()):
             opcode = operand.instruction.opcode
             if opcode == _ALL_REDUCE and not path:
-                terms |= {} if operand.kept else {operand: None}  # what stays was not joined
+                terms[operand] = None
             elif opcode == joining or _moves(operand):
                 waiting.append(operand)
-    return list(terms)
+    return [term for term in terms if not term.kept]

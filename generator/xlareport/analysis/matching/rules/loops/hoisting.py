@@ -6,7 +6,7 @@ readers do not say, the loop that receives the value decides.
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from xlareport.analysis.matching.search.nodes import is_free, read_at, same_form
+from xlareport.analysis.matching.search.nodes import is_free, same_form, same_leaf
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.hlo.model import Computation, Instruction
@@ -59,11 +59,8 @@ def _merged_there(search: Search, values: Sequence[Node]) -> set[Node]:
 
 def _is_still_read_there(search: Search, node: Node) -> bool:
     """Return whether a reader of a value reads an equal one in its computation."""
-    for user, position in search.before.users.get(node, ()):
-        now = None if user.partner is None else read_at(search.after, user.partner, position)
-        if now is not None and now.token == node.token:
-            return now.frame.computation.name == name_after(search, node)
-    return False
+    now = same_leaf(search.before, search.after, node)
+    return now is not None and now.frame.computation.name == name_after(search, node)
 
 
 def _is_clone(node: Node, other: Node) -> bool:
