@@ -1,76 +1,110 @@
 """All rules, and their findings in order of what is at stake."""
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from typing import TypeVar
 
 from msgspec.structs import replace
 
+from xlareport.analysis.findings.accumulated_reductions import accumulated_reductions
+from xlareport.analysis.findings.carried_constants import carried_constants
+from xlareport.analysis.findings.chained_collectives import chained_collectives
+from xlareport.analysis.findings.constant_collectives import constant_collectives
+from xlareport.analysis.findings.convert_pairs import convert_pairs
+from xlareport.analysis.findings.copied_state import copied_state
+from xlareport.analysis.findings.copied_updates import copied_updates
+from xlareport.analysis.findings.dense_gradients import dense_gradients
+from xlareport.analysis.findings.double_upcasts import double_upcasts
+from xlareport.analysis.findings.exposed_collectives import exposed_collectives
+from xlareport.analysis.findings.filled_stacks import filled_stacks
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, join_names
+from xlareport.analysis.findings.float_upcasts import float_upcasts
+from xlareport.analysis.findings.gathered_once import gathered_once
+from xlareport.analysis.findings.host_transfers import host_transfers
+from xlareport.analysis.findings.involuntary_rematerializations import (
+    involuntary_rematerializations,
+)
+from xlareport.analysis.findings.large_constants import large_constants
+from xlareport.analysis.findings.layout_copies import layout_copies
+from xlareport.analysis.findings.loop_invariant_work import loop_invariant_work
+from xlareport.analysis.findings.looped_collectives import looped_collectives
+from xlareport.analysis.findings.out_of_memory import out_of_memory
+from xlareport.analysis.findings.padded_products import padded_products
+from xlareport.analysis.findings.random_numbers import random_numbers
+from xlareport.analysis.findings.rearranged_inputs import rearranged_inputs
+from xlareport.analysis.findings.rebuilt_inputs import rebuilt_inputs
+from xlareport.analysis.findings.refused_fusions import refused_fusions
+from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gathers
+from xlareport.analysis.findings.replicated_parameters import replicated_parameters
+from xlareport.analysis.findings.same_tiles import same_tiles
+from xlareport.analysis.findings.serial_loops import serial_loops
+from xlareport.analysis.findings.sliced_operands import sliced_operands
+from xlareport.analysis.findings.slow_fusions import slow_fusions
+from xlareport.analysis.findings.small_collectives import small_collectives
+from xlareport.analysis.findings.split_products import split_products
+from xlareport.analysis.findings.starved_products import starved_products
+from xlareport.analysis.findings.tile_padding import tile_padding
+from xlareport.analysis.findings.undonated_inputs import undonated_inputs
+from xlareport.analysis.findings.unfused_chains import unfused_chains
 from xlareport.analysis.findings.unknown_loops import qualify_shares
+from xlareport.analysis.findings.unread_collectives import unread_collectives
+from xlareport.analysis.findings.unused_donations import unused_donations
+from xlareport.analysis.findings.waiting_collectives import waiting_collectives
+from xlareport.analysis.findings.wide_products import wide_products
 from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import weakest
 from xlareport.runtime import units
 
-
-def _rules(*names: str) -> tuple[Rule, ...]:
-    """Return rules by their names; each is in the module of its name next to this one."""
-    return tuple(getattr(import_module(f"{__package__}.{name}"), name) for name in names)
-
-
-OF_THE_PROGRAM: tuple[Rule, ...] = _rules(
-    "out_of_memory",
-    "undonated_inputs",
-    "large_constants",
-    "wide_products",
-    "double_upcasts",
-    "replicated_parameters",
-    "involuntary_rematerializations",
+OF_THE_PROGRAM: tuple[Rule, ...] = (
+    out_of_memory,
+    undonated_inputs,
+    large_constants,
+    wide_products,
+    double_upcasts,
+    replicated_parameters,
+    involuntary_rematerializations,
 )
 """Rules about the input program: true of any snapshot. The guide lists them in this order."""
-OF_THE_RESULT: tuple[Rule, ...] = _rules(
-    "unused_donations",
-    "rebuilt_inputs",
-    "rearranged_inputs",
-    "layout_copies",
-    "convert_pairs",
-    "copied_updates",
-    "copied_state",
-    "carried_constants",
-    "filled_stacks",
-    "loop_invariant_work",
-    "sliced_operands",
-    "dense_gradients",
-    "float_upcasts",
-    "unfused_chains",
-    "refused_fusions",
-    "tile_padding",
-    "padded_products",
-    "split_products",
-    "same_tiles",
-    "small_collectives",
-    "accumulated_reductions",
-    "looped_collectives",
-    "chained_collectives",
-    "gathered_once",
-    "repeated_all_gathers",
-    "unread_collectives",
-    "constant_collectives",
-    "waiting_collectives",
-    "exposed_collectives",
-    "host_transfers",
-    "serial_loops",
-    "random_numbers",
-    "starved_products",
-    "slow_fusions",
+OF_THE_RESULT: tuple[Rule, ...] = (
+    unused_donations,
+    rebuilt_inputs,
+    rearranged_inputs,
+    layout_copies,
+    convert_pairs,
+    copied_updates,
+    copied_state,
+    carried_constants,
+    filled_stacks,
+    loop_invariant_work,
+    sliced_operands,
+    dense_gradients,
+    float_upcasts,
+    unfused_chains,
+    refused_fusions,
+    tile_padding,
+    padded_products,
+    split_products,
+    same_tiles,
+    small_collectives,
+    accumulated_reductions,
+    looped_collectives,
+    chained_collectives,
+    gathered_once,
+    repeated_all_gathers,
+    unread_collectives,
+    constant_collectives,
+    waiting_collectives,
+    exposed_collectives,
+    host_transfers,
+    serial_loops,
+    random_numbers,
+    starved_products,
+    slow_fusions,
 )
 """Rules about the output of the compiler, in the order of the guide; not for unfinished modules."""
 RULES: tuple[Rule, ...] = (*OF_THE_PROGRAM, *OF_THE_RESULT)
-OF_HELPERS: tuple[Rule, ...] = _rules("large_constants", "out_of_memory")
+OF_HELPERS: tuple[Rule, ...] = (large_constants, out_of_memory)
 """Rules that also apply to helper modules; operations outside of jit donate nothing."""
-OF_STEPS: tuple[Rule, ...] = _rules(
-    "random_numbers",
-)
+OF_STEPS: tuple[Rule, ...] = (random_numbers,)
 """Rules that do not apply to initializations, because these run once."""
 
 
