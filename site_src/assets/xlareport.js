@@ -5207,8 +5207,10 @@ var xlareport = (() => {
       const { seconds } = this.stored;
       if (share === null && flops === null && bytes === null) return null;
       const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} \xB5s` : "";
+      const fusion = share ? this.holder(body) : "";
+      const part2 = fusion && `, its part of ${fusion}`;
       const words2 = [
-        share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run`,
+        share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run${part2}`,
         flops !== null && flops > 0 && format.flops(flops),
         bytes !== null && `${format.bytes(bytes)} accessed`,
         stored !== null && stored !== bytes && (stored ? `${format.bytes(stored)} as stored in device memory` : "none of it in device memory")
