@@ -129,7 +129,8 @@ export class InstructionFacts {
     const fusion = share ? this.holder(body) : "";
     const part = fusion && `, its part of ${fusion}`;
     const words = [
-      share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run${part}`,
+      share !== null &&
+        `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run${part}`,
       flops !== null && flops > 0 && format.flops(flops),
       bytes !== null && `${format.bytes(bytes)} accessed`,
       stored !== null &&

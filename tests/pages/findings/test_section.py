@@ -113,7 +113,7 @@ def test_a_small_program_says_why_it_has_no_finding(tmp_path: Path) -> None:
     ("figure", "gain"),
     [
         ("latency_seconds", "up to 136 µs of latency (a guess), not in roofline time"),
-        ("padding_seconds", "up to 136 µs, not in roofline time"),
+        ("padding_seconds", "136 µs of padding at peak rate"),
         ("cycle_seconds", "up to 136 µs by estimated cycles, not in roofline time"),
     ],
 )

@@ -94,7 +94,6 @@ def test_large_modules_come_in_pieces(
 
 
 def test_times_made_of_shares_have_four_exact_digits(module: ParsedModule) -> None:
-    cost = count_final_cost(module)
     parts = cost_of(module).shares
     (piece,) = pieces_of(module)
     shares = [share for share in piece["share"] if share]

@@ -4,9 +4,9 @@ An estimate. Each matrix product has at least the time of its arithmetic, so tha
 program is faster than the chip; the rest of the time goes by what limits the fusion: by bytes, by
 other arithmetic, or by what is sent. The compiler's cycles of a fusion with matrix products are
 those of the products, but for the least time of everything else: the same product has the same
-cycles with and without elementwise operations fused into it. Bytes belong to what reads a parameter, or is a result. What
-only moves the elements that it reads, such as the slice of a layer's weights, reads them for those
-that use them.
+cycles with and without elementwise operations fused into it. Bytes belong to what reads a
+parameter, or is a result. What only moves the elements that it reads, such as the slice of a
+layer's weights, reads them for those that use them.
 """
 
 from collections import defaultdict

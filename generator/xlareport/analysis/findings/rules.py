@@ -37,6 +37,7 @@ from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gather
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
+from xlareport.analysis.findings.short_kernels import short_kernels
 from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
@@ -96,6 +97,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     exposed_collectives,
     host_transfers,
     serial_loops,
+    short_kernels,
     random_numbers,
     starved_products,
     slow_fusions,

@@ -177,15 +177,15 @@ _GAIN = (
 )
 _LATENCY_GAIN = (
     "Upper bound of the latency saved in one execution of the module, at an assumed 2 µs for each "
-    "collective; no part of the roofline time or of the modeled times of collectives"
+    "collective or launch; no part of the roofline time or of the modeled times of collectives"
 )
 _GAIN_BY_CYCLES = (
     "Upper bound of the time saved in one execution of the module, and its share of the module's "
     "time by the compiler's estimated cycles, not measured"
 )
 _PADDING_GAIN = (
-    "Upper bound of the time saved in one execution of the module; the roofline time does not "
-    "include padding"
+    "Time of the padding in one execution of the module at the peak rate of the MXU, no part of "
+    "the roofline time: what a remedy saves is not known"
 )
 _CYCLES_GAIN = (
     "Upper bound of the time saved in one execution of the module, by the compiler's estimated "
@@ -230,7 +230,7 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         time = units.seconds(finding.cycle_seconds)
         gains.append(f"{time} by estimated cycles, not in roofline time")
     if finding.padding_seconds:
-        gains.append(f"{units.seconds(finding.padding_seconds)}, not in roofline time")
+        return f"{units.seconds(finding.padding_seconds)} of padding at peak rate"
     if finding.latency_seconds:
         time = units.seconds(finding.latency_seconds)
         gains.append(f"{time} of latency (a guess), not in roofline time")
