@@ -19,6 +19,7 @@ from xlareport.analysis.steps.merged_operands import without_merged_operands
 from xlareport.analysis.steps.moved_clones import with_moved_clones
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
+from xlareport.analysis.steps.prefetches import describe_prefetches
 from xlareport.analysis.steps.refinements import (
     count_uncalled,
     with_leftovers,
@@ -149,6 +150,7 @@ def _facts(
         touched=len(touched),
         reordered=_reordered(matching),
         scopes=one_sided_scopes(matching),
+        prefetches=describe_prefetches(matching.after, changes),
     )
 
 
