@@ -43,7 +43,8 @@ async-start(w), calls=second
   ROOT t = (f32[8,1024], f32[8,128]) tuple(n, a)
 }"""
 PREFETCHES = (
-    "Prefetches of 2 values, 36.0 KiB, S(0) → S(1): `%w` in `e` by 2 asynchronous slices (one of 2)."
+    "Prefetches of 2 values, 36.0 KiB, S(0) → S(1): "
+    "`%w` in `e` by 2 asynchronous slices (one of 2)."
 )
 
 
