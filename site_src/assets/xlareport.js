@@ -5851,8 +5851,17 @@ var xlareport = (() => {
     }
     return 3;
   }
+  var OF_VARIABLE = /^([a-z_]\w*)(\[['"].*)$/;
   function ranker(query) {
     const parts = query.split(/\s+/);
+    const [, variable, path] = OF_VARIABLE.exec(query) ?? [];
+    if (variable) {
+      const inside = `['${variable}']${path.replaceAll('"', "'")}`;
+      return (value) => {
+        const whole2 = rank(value, query);
+        return whole2 < 0 && value.includes(inside) ? RANKS - 1 : whole2;
+      };
+    }
     if (parts.length === 1) return (value) => rank(value, query);
     return (value) => {
       const whole2 = rank(value, query);
