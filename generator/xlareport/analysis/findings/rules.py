@@ -20,6 +20,7 @@ from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule
 from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
+from xlareport.analysis.findings.invariant_collectives import invariant_collectives
 from xlareport.analysis.findings.involuntary_rematerializations import (
     involuntary_rematerializations,
 )
@@ -91,6 +92,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     chained_collectives,
     gathered_once,
     repeated_all_gathers,
+    invariant_collectives,
     unread_collectives,
     constant_collectives,
     waiting_collectives,
