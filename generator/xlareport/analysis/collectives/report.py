@@ -108,6 +108,9 @@ class _RowMaker:
         members = self._origins.members(collective, trail)
         origin, sharding, reason = join_origins(members, figures.data_bytes)
         where = self._place(body) or self._place(outer)
+        # What a pass makes of an all-reduce has no op_name: it serves that of its first snapshot.
+        (first,) = members if len(members) == 1 else (None,)
+        op_name = op_name_of(body, self._hlo) or op_name_of(outer, self._hlo)
         return CollectiveRow(
             figures=figures,
             shape=body.shape.text,
@@ -118,8 +121,8 @@ class _RowMaker:
             trail=self._events(trail),
             trail_reason="" if self._has_passes() else _NO_PASSES,
             members=members if len(members) > 1 else (),
-            op_name=op_name_of(body, self._hlo) or op_name_of(outer, self._hlo),
-            source=where.short if where else "",
+            op_name=op_name or (first.op_name if first else ""),
+            source=where.short if where else first.source if first else "",
             remedy=find_remedy(
                 origin.cause,
                 overlap,
