@@ -24,7 +24,7 @@ from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, operation, target
-from xlareport.analysis.steps.sequence import alignments
+from xlareport.analysis.steps.sequence import Alignment, alignments
 from xlareport.analysis.steps.summed_dimensions import measure_sum
 from xlareport.analysis.steps.turned import compare_turned
 from xlareport.analysis.steps.unread import left_unread, read_instead
@@ -133,6 +133,13 @@ class _Ledger:
         gained = relation not in _GIVEN_UP and _enter(self._after, after)
         lost = relation not in _HOLDING and _enter(self._before, before)
         return gained - lost
+
+
+def _new_position(alignment: Alignment, here: int, there: int) -> str:
+    """Return where an instruction is now in the order; behind which other, if at the same place."""
+    if here != there or not there:
+        return f"from position {here:,} to {there:,}"
+    return f"behind %{alignment.after.instructions[there - 1].name}"
 
 
 def _enter(seen: set[Place], place: Place | None) -> bool:
@@ -396,8 +403,6 @@ def _reordered(matching: Matching) -> Iterator[Change]:
         return
     for alignment in alignments(matching):
         for here, there in alignment.moved:
-            if here == there:
-                continue
             line = alignment.before.instructions[here]
             place = Place(alignment.before.name, line.name)
             pairing = matching.pairing_before(place)
@@ -410,7 +415,7 @@ def _reordered(matching: Matching) -> Iterator[Change]:
                 after=Place(alignment.after.name, name),
                 grade=Grade.EXACT,
                 reason="stands at another place in the schedule",
-                details=(f"from position {here:,} to {there:,}",),
+                details=(_new_position(alignment, here, there),),
                 scope=scope(line) or alignment.before.name,
                 opcodes=(line.opcode, line.opcode),
                 kinds=(Kind.REORDERED,),
