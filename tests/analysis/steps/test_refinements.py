@@ -438,3 +438,105 @@ def test_what_is_made_asynchronous_says_what_else_changed_of_it(read: Read) -> N
     assert "made 1 fusion asynchronous" in headline
     assert "; backend_config: {" in headline
     assert '"TILE"} → none' in headline
+
+
+_CONDITION = """
+%cond (c: (s32[], f32[8,8], f32[8,8])) -> pred[] {
+  %c = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) parameter(0)
+  %count = s32[] get-tuple-element(%c), index=0
+  %most = s32[] constant(9)
+  ROOT %less = pred[] compare(%count, %most), direction=LT
+}
+"""
+_SHIFT = """
+%shift (s: f32[8,8]) -> f32[8,8] {
+  %s = f32[8,8]{1,0} parameter(0)
+  ROOT %flipped = f32[8,8]{1,0} reverse(%s), dimensions={1}
+}
+"""
+_BODY = """
+%body (p: (s32[], f32[8,8], f32[8,8])) -> (s32[], f32[8,8], f32[8,8]) {
+  %p = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %x = f32[8,8]{1,0} get-tuple-element(%p), index=1
+  %w = f32[8,8]{1,0} get-tuple-element(%p), index=2
+  %turned = f32[8,8]{1,0} call(%w), to_apply=%shift
+  %sine = f32[8,8]{1,0} sine(%turned)
+  %dot = f32[8,8]{1,0} dot(%x, %sine), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  ROOT %out = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%next, %dot, %w)
+}
+"""
+_LOOP = """
+ENTRY %main (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%zero, %a, %b)
+  %while = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) while(%start), condition=%cond, body=%body
+  ROOT %result = f32[8,8]{1,0} get-tuple-element(%while), index=1
+}
+"""
+_WIDE_CONDITION = (
+    _CONDITION.replace("%cond ", "%wide.cond ")
+    .replace("f32[8,8])) ->", "f32[8,8], f32[8,8])) ->")
+    .replace("%c = (s32[], f32[8,8]{1,0},", "%c = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0},")
+)
+_WIDE_BODY = """
+%wide.body (q: (s32[], f32[8,8], f32[8,8], f32[8,8])) -> (s32[], f32[8,8], f32[8,8], f32[8,8]) {
+  %q = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}, f32[8,8]{1,0}) parameter(0)
+  %narrow.0 = s32[] get-tuple-element(%q), index=0
+  %narrow.1 = f32[8,8]{1,0} get-tuple-element(%q), index=1
+  %narrow.2 = f32[8,8]{1,0} get-tuple-element(%q), index=2
+  %narrow = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%narrow.0, %narrow.1, %narrow.2)
+  %i.1 = s32[] get-tuple-element(%narrow), index=0
+  %x.1 = f32[8,8]{1,0} get-tuple-element(%narrow), index=1
+  %w.1 = f32[8,8]{1,0} get-tuple-element(%narrow), index=2
+  %wide = f32[8,8]{1,0} get-tuple-element(%q), index=3
+  %dot.1 = f32[8,8]{1,0} dot(%x.1, %wide), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %one.1 = s32[] constant(1)
+  %next.1 = s32[] add(%i.1, %one.1)
+  ROOT %out.1 = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%next.1, %dot.1, %w.1, \
+%wide)
+}
+"""
+_WIDE_LOOP = """
+ENTRY %main (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %zero = s32[] constant(0)
+  %turned.1 = f32[8,8]{1,0} call(%b), to_apply=%shift
+  %sine.1 = f32[8,8]{1,0} sine(%turned.1)
+  %start.1 = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%zero, %a, %b, %sine.1)
+  %while.1 = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}, f32[8,8]{1,0}) while(%start.1), \
+condition=%wide.cond, body=%wide.body
+  ROOT %result = f32[8,8]{1,0} get-tuple-element(%while.1), index=1
+}
+"""
+
+
+def _widened(read: Read) -> StepChange:
+    narrow = _SHIFT + _CONDITION + _BODY
+    wide = narrow + _WIDE_CONDITION + _WIDE_BODY
+    return step(read(narrow + _LOOP), read(wide + _WIDE_LOOP), "`while-loop-motion`")
+
+
+def test_a_body_that_lost_its_loop_to_a_copy_was_cloned(read: Read) -> None:
+    """What `while-loop-expensive-invariant-code-motion` leaves to dead code elimination."""
+    change = _widened(read)
+    kinds = {row.after.instruction: row.kind for row in change.changes if row.after}
+    assert kinds["dot.1"] is Kind.COPIED
+    assert kinds["sine.1"] is Kind.HOISTED
+    assert not {"dot", "sine", "turned"} & kinds.keys()
+    assert "Cloned 2 computations" in " ".join((change.headline, *change.account)).replace(
+        "cloned", "Cloned"
+    )
+
+
+def test_what_a_body_calls_stays_where_a_copy_calls_it_too(read: Read) -> None:
+    matching = _widened(read).matching
+    assert matching is not None
+    flipped = Place("shift", "flipped")
+    assert matching.partner_after(flipped) == flipped
+    assert matching.partner_after(Place("body", "dot")) == Place("wide.body", "dot.1")

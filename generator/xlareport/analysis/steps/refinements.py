@@ -199,15 +199,28 @@ def with_whole_computations(matching: Matching, changes: Iterable[Change]) -> li
 
     A computation is cloned as a whole if it is new and every instruction is a clone from the same
     computation; it is merged as a whole if it is gone and every instruction was merged into the
-    same computation.
+    same computation. One that stays without callers, while another that continues it is called, was
+    cloned to that: what has the same lines was not renamed.
     """
     result = list(changes)
     kept = set(matching.computations.values()) | matching.before.by_name.keys()
     cloned = _whole(result, Kind.CLONED, matching.after, kept)
     going_on = matching.computations.keys() | matching.after.by_name.keys()
     merged = _whole(result, Kind.MERGED, matching.before, going_on)
-    kinds = dict.fromkeys(cloned, Kind.COPIED) | dict.fromkeys(merged, Kind.UNIFIED)
-    return [_marked(change, kinds) for change in result] if kinds else result
+    stayed = [pair for pair in matching.computations.items() if _has_original(matching, *pair)]
+    kinds = dict.fromkeys([*cloned, *stayed], Kind.COPIED) | dict.fromkeys(merged, Kind.UNIFIED)
+    marked = [_marked(change, kinds) for change in result] if kinds else result
+    copied = {(change.before, change.after) for change in marked if change.kind is Kind.COPIED}
+    return [change for change in marked if not _is_copy_renamed(change, copied)]
+
+
+def _has_original(matching: Matching, old: str, new: str) -> bool:
+    """Return whether a computation that another continues is still there."""
+    return old != new and old in matching.after.by_name
+
+
+def _is_copy_renamed(change: Change, copied: Collection[tuple[Place | None, Place | None]]) -> bool:
+    return change.kind is Kind.RENAMED and (change.before, change.after) in copied
 
 
 def _whole(
@@ -291,7 +304,8 @@ def _with_stayed(
             if change.after is not None:
                 yield _clone(change)
         elif change.after in stayed and change.balance > 0:
-            yield _left(change)
+            if first[change.after].kind is not Kind.HOISTED:
+                yield _left(change)
         else:
             yield change
 
@@ -300,7 +314,7 @@ def _takes_place(change: Change) -> bool:
     """Return whether a change says that an instruction is elsewhere or gone."""
     if change.after is None:
         return change.balance < 0
-    return change.kind in {Kind.CLONED, Kind.MOVED} and not change.balance
+    return change.kind in {Kind.CLONED, Kind.HOISTED, Kind.MOVED} and not change.balance
 
 
 def _has_stayed(matching: Matching, change: Change, live: Collection[str]) -> bool:
@@ -314,6 +328,8 @@ def _has_stayed(matching: Matching, change: Change, live: Collection[str]) -> bo
 
 
 def _clone(change: Change) -> Change:
+    if change.kind is Kind.HOISTED:
+        return replace(change, balance=1)
     kind = Kind.CLONED
     return replace(change, kind=kind, kinds=(kind,), details=(), numbering=False, balance=1)
 

@@ -1,6 +1,6 @@
 """Turns a finished search into pairings; every difference between the modules gets one."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
 from xlareport.analysis.matching.account.additions import Additions
@@ -181,7 +181,7 @@ class _Account:
             if not self._may_hold(holder):
                 continue
             places = self._holders.sources(frame, self._additions.source)
-            if places:
+            if places and not self._called_again(holder, places):
                 place, relation = place_of(holder), _HOLDING[holder.instruction.opcode]
                 self._placed_after.add(place)
                 reason = "its computation holds them"  # until all of it has been told
@@ -200,6 +200,14 @@ class _Account:
         if holder is None or holder.partner is not None or holder.kept:
             return False
         return self._search.parted is None or holder.instruction.opcode != "call"
+
+    def _called_again(self, call: Node, places: Collection[Place]) -> bool:
+        """Return whether a new call is a further one of the computation that held all places."""
+        if call.instruction.opcode != "call":
+            return False
+        name = call.frame.callees[call.instruction.name].computation.name
+        former = self._search.computations.partners.get(name, name)
+        return {place.computation for place in places} == {former}
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
         """Record where the contents of a removed fusion or call are now."""

@@ -97,20 +97,22 @@ def correspond(
 
     Names tell nothing of two programs: each numbers its computations by itself. They tell nothing
     of a computation that lost its callers either: a fusion pass built on it, and used the result
-    elsewhere.
+    elsewhere. A body that stays as it is without callers differs nevertheless: what is called
+    instead may continue it.
     """
+    abandoned = live_computations(before) - live_computations(after)
+    open_again = {name for name in abandoned if _is_body(sites[0], name)}
     old = {
         computation.name: computation
         for computation in before.computations
-        if after.by_name.get(computation.name) is not computation
+        if after.by_name.get(computation.name) is not computation or computation.name in open_again
     }
     new = {
         computation.name: computation
         for computation in after.computations
-        if before.by_name.get(computation.name) is not computation
+        if before.by_name.get(computation.name) is not computation or computation.name in open_again
     }
     named = old if same_program else ()
-    abandoned = live_computations(before) - live_computations(after)
     pairs = {
         name: name
         for name in named
@@ -134,6 +136,12 @@ def correspond(
     once, unsteady = _opened(old, new, pairs, sites)
     cloned = only_cloned((before, after), sites, contents)
     return Correspondence(old, new, pairs, (once | unsteady) - cloned, unsteady - cloned)
+
+
+def _is_body(calls: CallSites, name: str) -> bool:
+    """Return whether loops or conditionals call a computation."""
+    sites = calls.by_callee.get(name, ())
+    return any(call.instruction.opcode in ("conditional", "while") for _, call in sites)
 
 
 def _goes_on(calls: CallSites, name: str) -> bool:
