@@ -240,13 +240,19 @@ def _whole(
 
 
 def _marked(change: Change, kinds: Mapping[_PAIR, Kind]) -> Change:
-    if change.kind not in _OF_LINES or change.before is None or change.after is None:
+    if change.before is None or change.after is None:
+        return change
+    if change.kind not in (_OF_COPIES if change.balance > 0 else _OF_LINES):
         return change
     kind = kinds.get((change.before.computation, change.after.computation))
-    return change if kind is None else replace(change, kind=kind, kinds=(kind, *change.kinds))
+    if kind is None:
+        return change
+    return replace(change, kind=kind, kinds=(kind, *change.kinds), numbering=False)
 
 
 _OF_LINES = frozenset({Kind.CLONED, Kind.MERGED})
+_OF_COPIES = _OF_LINES | {Kind.REDIRECTED, Kind.RENAMED, Kind.REWIRED}
+"""Kinds of what a copied computation has, too, of a computation that stays."""
 
 
 class UncalledComputations(Struct, frozen=True):

@@ -18,7 +18,7 @@ from xlareport.analysis.matching.search.nodes import is_root, place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
-from xlareport.analysis.matching.sides.facts import facts_of
+from xlareport.analysis.matching.sides.facts import facts_of, live_computations
 from xlareport.analysis.matching.sides.graph import Frame, Node, most_nodes, opened_root
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.paired_lines import pair_lines
@@ -90,7 +90,9 @@ class _Account:
         correspondence = self._search.computations
         name = place.computation
         shared = name not in correspondence.before and name not in correspondence.after
-        return shared or self._search.is_kept(name, place.instruction)
+        return (
+            shared or name in correspondence.left or self._search.is_kept(name, place.instruction)
+        )
 
     def _pair(self, before: Place, after: Place, link: NodePair) -> None:
         further = [place_of(node) for node in self._search.further.get(link.before, ())]
@@ -143,7 +145,7 @@ class _Account:
         """Return whether a heavy instruction remains in the new module without users or callers."""
         graph = self._search.after.graph
         computation = graph.module.by_name[place.computation]
-        if computation is not graph.module.entry and not graph.call_sites(computation.name):
+        if computation.name not in live_computations(graph.module):
             return True
         return computation.by_name[place.instruction] in unread_heavy(computation)
 
