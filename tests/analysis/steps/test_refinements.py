@@ -6,71 +6,12 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.refinements import with_partial_types, with_removed_duplicates
+from xlareport.analysis.steps.refinements import with_removed_duplicates
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
-
-_DOT = """
-ENTRY %main (x: TYPE[24,384], w: TYPE[384,64]) -> TYPE[24,64] {
-  %x = TYPE[24,384]{1,0} parameter(0)
-  %w = TYPE[384,64]{1,0} parameter(1)
-  ROOT %dot = TYPE[24,64]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-}
-"""
-_PARTS = """
-%sum (a: f32[], b: f32[]) -> f32[] {
-  %a = f32[] parameter(0)
-  %b = f32[] parameter(1)
-  ROOT %add = f32[] add(%a, %b)
-}
-
-ENTRY %main (x: TYPE[24,384], w: TYPE[384,64]) -> TYPE[24,64] {
-  %x = TYPE[24,384]{1,0} parameter(0)
-  %w = TYPE[384,64]{1,0} parameter(1)
-  %bitcast = TYPE[24,8,48]{2,1,0} bitcast(%x)
-  %bitcast.1 = TYPE[8,48,64]{2,1,0} bitcast(%w)
-  %dot.1 = f32[8,24,64]{2,1,0} dot(%bitcast, %bitcast.1), lhs_batch_dims={1}, \
-lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}
-  %zero = f32[] constant(0)
-  LAST
-}
-"""
-_REDUCE = "reduce(%dot.1, %zero), dimensions={0}, to_apply=%sum"
-
-
-def _kinds(read: Read, element_type: str, last: str) -> tuple[Kind, ...]:
-    texts = _DOT, _PARTS.replace("LAST", last)
-    change = step(*(read(text.replace("TYPE", element_type)) for text in texts))
-    [split] = [row for row in change.changes if row.kind is Kind.SPLIT]
-    return split.kinds
-
-
-def test_a_split_product_whose_parts_have_another_type_says_so(read: Read) -> None:
-    last = (
-        f"%reduce = f32[24,64]{{1,0}} {_REDUCE}\n"
-        "  ROOT %convert = bf16[24,64]{1,0} convert(%reduce)"
-    )
-    assert _kinds(read, "bf16", last) == (Kind.SPLIT, Kind.TYPE)
-    assert _kinds(read, "f32", f"ROOT %reduce = f32[24,64]{{1,0}} {_REDUCE}") == (Kind.SPLIT,)
-
-
-def test_parts_of_a_tuple_have_no_type_of_their_own(read: Read) -> None:
-    whole = '(bf16[8], f32[8]) custom-call(%x), custom_call_target="both"'
-    text = (
-        "ENTRY %main (x: f32[8]) -> (bf16[8], f32[8]) {\n  %x = f32[8]{0} parameter(0)\n"
-        f"  ROOT %w = {whole}\n}}\n"
-    )
-    module = read(text)
-    place = Place("main", "x")
-    row = Change(
-        Kind.SPLIT, Place("main", "w"), place, Grade.EXACT, "", "", ("", ""), (Kind.SPLIT,)
-    )
-    matching = Matching(module, module, {}, ())
-    assert with_partial_types(matching, [row]) == [row]
-
 
 _TWO_TUPLES = """
 %first (p: (f32[8])) -> f32[8] {
@@ -400,44 +341,6 @@ def test_a_computation_that_lost_its_callers_counts_with_what_was_added_to_it(re
     )
     account = " ".join(step(before, after).account)
     assert "1 computation of 3 instructions has no live callers after the step" in account
-
-
-_WAITED = """
-HloModule m
-%fused (u: f32[4]) -> f32[4] {
-  %u = f32[4] parameter(0)
-  ROOT %sine = f32[4] sine(%u)
-}
-ENTRY %main (a: f32[4]) -> f32[4] {
-  %a = f32[4] parameter(0)
-  %work = f32[4] fusion(%a), kind=kLoop, calls=%fused, backend_config={"compute_type":"TILE"}
-  ROOT %out = f32[4] negate(%work)
-}
-"""
-_BEGUN = """
-HloModule m
-%fused (u: f32[4]) -> f32[4] {
-  %u = f32[4] parameter(0)
-  ROOT %sine = f32[4] sine(%u)
-}
-%run (v: f32[4]) -> f32[4] {
-  %v = f32[4] parameter(0)
-  ROOT %work.1 = f32[4] fusion(%v), kind=kLoop, calls=%fused
-}
-ENTRY %main (a: f32[4]) -> f32[4] {
-  %a = f32[4] parameter(0)
-  %begin = ((f32[4]), f32[4], s32[]) async-start(%a), calls=%run
-  %end = f32[4] async-done(%begin)
-  ROOT %out = f32[4] negate(%end)
-}
-"""
-
-
-def test_what_is_made_asynchronous_says_what_else_changed_of_it(read: Read) -> None:
-    headline = step(read(_WAITED), read(_BEGUN)).headline
-    assert "made 1 fusion asynchronous" in headline
-    assert "; backend_config: {" in headline
-    assert '"TILE"} → none' in headline
 
 
 _CONDITION = """

@@ -15,60 +15,11 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.details import ShapeChange
-from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.operands import Operand, behind
-from xlareport.analysis.steps.replacements import target
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
-from xlareport.runtime import english
-
-
-def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Change]:
-    """Return the changes; parts of another type, target or config than the whole are said so."""
-    detailed = {Kind.ASYNC: _with_wrapped, Kind.SPLIT: _with_types}
-    return [
-        detailed[change.kind](matching, change) if change.kind in detailed else change
-        for change in changes
-    ]
-
-
-def _with_wrapped(matching: Matching, change: Change) -> Change:
-    """Return the change, with what else is changed of what a start and a done run now."""
-    old = None if change.before is None else matching.before.find(*change.before)
-    parts = (matching.after.find(*part) for part in change.members)
-    same = next((part for part in parts if part and old and part.opcode == old.opcode), None)
-    if old is None or same is None:
-        return change
-    differences = compare(old, same, matching.computations)
-    kinds = [kind for kind in (Kind.ATTRIBUTES, Kind.CONFIG) if kind in differences]
-    details = tuple(differences[kind] for kind in kinds)
-    return replace(change, details=details) if details else change
-
-
-def _with_types(matching: Matching, change: Change) -> Change:
-    old = None if change.before is None else matching.before.find(*change.before)
-    new = None if change.after is None else matching.after.find(*change.after)
-    if old is None or new is None:
-        return change
-    targets = _targets(matching, old, change.members)
-    if targets:
-        return replace(change, kinds=(Kind.SPLIT, Kind.ATTRIBUTES), details=(targets,))
-    whole, part = old.shape, new.shape
-    if whole.elements or part.elements or whole.element_type == part.element_type:
-        return change
-    shapes = ShapeChange(whole.text, part.text)
-    return replace(change, kinds=(Kind.SPLIT, Kind.TYPE), details=(shapes,))
-
-
-def _targets(matching: Matching, old: Instruction, parts: Iterable[Place]) -> str:
-    """Return the targets of a custom call and of its parts; '' where they are the same."""
-    lines = (matching.after.find(*part) for part in parts if target(old))
-    news = [*dict.fromkeys(filter(None, map(target, lines)))]
-    return f"{target(old)} → {english.listing(news)}" if news and news != [target(old)] else ""
-
 
 _ELEMENT = "get-tuple-element"
 _MOST_USERS = 4
