@@ -23,11 +23,11 @@ from xlareport.analysis.steps.prefetches import describe_prefetches
 from xlareport.analysis.steps.refinements import (
     count_uncalled,
     with_leftovers,
-    with_partial_types,
     with_removed_duplicates,
     with_unused_additions,
     with_whole_computations,
 )
+from xlareport.analysis.steps.split_parts import with_partial_types
 from xlareport.hlo.model import HloModule
 
 
