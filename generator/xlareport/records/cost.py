@@ -127,7 +127,7 @@ class PeakPartRecord(Struct, frozen=True):
 
 
 class SavingRecord(Struct, frozen=True):
-    """The values that would have to shrink to save a fifth of the peak."""
+    """The values to reduce to save a fifth of the peak."""
 
     wanted_bytes: int
     reached_bytes: int

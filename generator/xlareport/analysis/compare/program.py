@@ -42,7 +42,7 @@ class Program(Struct, frozen=True):
     arguments: tuple[GivenArgument, ...]
     operations: tuple[GivenOperation, ...]
     products: tuple[tuple[str, int], ...]
-    """Matrix products and convolutions by the type of their first operand."""
+    """Matmuls and convolutions by the type of their first operand."""
     types: tuple[tuple[str, int], ...]
     """Instructions of floating-point results by type."""
     recomputed: int

@@ -119,7 +119,7 @@ class TimeChange(Struct, frozen=True):
     grade: Grade
     """How sure it is that these are the same work."""
     certain: bool | None
-    """Whether the times differ by more than chance; None if unknown."""
+    """Whether the times differ by more than the noise; None if unknown."""
     what: str
     """The changes in its compilation."""
 
