@@ -148,7 +148,7 @@ class ComparedTimes(Struct, frozen=True):
     grade: str
     """`guessed` if several modules with the name may be the one that ran."""
     slower: int
-    """Instructions that slower outside noise."""
+    """Instructions that are slower outside noise."""
     instructions: tuple[TimeChange, ...]
     """The largest slowdown first; of many, the first and the last."""
     left_out: int
