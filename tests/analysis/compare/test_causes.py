@@ -79,9 +79,9 @@ def test_an_option_comes_before_the_pass_that_shows_it(tmp_path: Path) -> None:
 
 def test_the_same_program_that_ends_otherwise_is_shown_by_a_pass(tmp_path: Path) -> None:
     head = dump(tmp_path / "b", final=FINAL.replace("tanh(", "logistic("))
-    found = causes(dump(tmp_path / "a"), head)
-    assert {cause.kind for cause in found} <= {"compiler", "pass"}
-    assert found[-1].kind == "pass"
+    every = causes(dump(tmp_path / "a"), head)
+    assert {cause.kind for cause in every} <= {"compiler", "pass"}
+    assert every[-1].kind == "pass"
 
 
 def test_backend_configs_that_autotuning_writes_are_its_cause(tmp_path: Path) -> None:
@@ -93,8 +93,8 @@ def test_backend_configs_that_autotuning_writes_are_its_cause(tmp_path: Path) ->
         )
         for algorithm in (1, 2)
     )
-    found = causes(dump(tmp_path / "a", final=base), dump(tmp_path / "b", final=head))
-    assert "autotuning" in {cause.kind for cause in found}
+    every = causes(dump(tmp_path / "a", final=base), dump(tmp_path / "b", final=head))
+    assert "autotuning" in {cause.kind for cause in every}
 
 
 def test_a_module_of_one_side_is_a_cause(tmp_path: Path) -> None:
