@@ -86,6 +86,8 @@ class _RowMaker:
         passes = Passes(module.snapshots, boundaries)
         trails = CollectiveTrails(snapshots, final) if snapshots else None
         self._passes, self._trails = passes, trails
+        has_passes = any(snapshot.stage.name == "pass" for snapshot in module.snapshots)
+        self._trail_reason = "" if has_passes else _NO_PASSES
         self._scheduler_step = find_scheduler_step(module.snapshots)
         self._sync_step = find_sync_step(module.snapshots)
         self._origins = Origins(module, trails, snapshots, passes, devices)
@@ -116,7 +118,7 @@ class _RowMaker:
             sharding=sharding,
             sharding_reason=reason,
             trail=self._events(trail),
-            trail_reason="" if self._has_passes() else _NO_PASSES,
+            trail_reason=self._trail_reason,
             members=members if len(members) > 1 else (),
             op_name=op_name_of(body, self._hlo) or op_name_of(outer, self._hlo),
             source=where.short if where else "",
@@ -131,9 +133,6 @@ class _RowMaker:
             ),
             updates=self._updates.of(collective),
         )
-
-    def _has_passes(self) -> bool:
-        return any(snapshot.stage.name == "pass" for snapshot in self._costed.module.snapshots)
 
     def _events(self, trail: Trail | None) -> tuple[TrailEvent, ...]:
         return tuple(list_events(trail.links, self._passes)) if trail else ()
