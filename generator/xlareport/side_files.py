@@ -9,8 +9,8 @@ from typing import IO, TypeVar
 
 from msgspec import Struct, field
 
+from xlareport.analysis.dump import StoredAnalyses
 from xlareport.analysis.logged_spills import assign_spills
-from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.partitioner_warnings import assign_warnings
 from xlareport.analysis.profile.times import ModuleTimes, sum_times
 from xlareport.dump.beside import profiles_beside
@@ -67,18 +67,18 @@ def read_reasons(
 
 
 def add_logged_facts(
-    modules: Sequence[ModuleAnalysis], others: Sequence[Artifact], limits: Limits
-) -> tuple[Sequence[ModuleAnalysis], tuple[Problem, ...]]:
+    modules: StoredAnalyses, others: Sequence[Artifact], limits: Limits
+) -> tuple[StoredAnalyses, tuple[Problem, ...]]:
     """Return the modules with what compilers warn of, off logs that are read if any applies."""
     problems: tuple[Problem, ...] = ()
     if not any(artifact.name.kind == "log" for artifact in others):
         return modules, problems
     if any(module.shardings is not None for module in modules):
         warnings, problems = _read_logs(others, limits, read_partitioner_log)
-        modules = list(assign_warnings(modules, warnings)) if warnings else modules
+        modules = modules.replaced(assign_warnings(modules, warnings)) if warnings else modules
     if any(module.kernels is not None for module in modules):
         spills, unread = _read_logs(others, limits, read_spill_log)
-        modules = list(assign_spills(modules, spills)) if spills else modules
+        modules = modules.replaced(assign_spills(modules, spills)) if spills else modules
         problems = tuple(dict.fromkeys((*problems, *unread)))
     return modules, problems
 
