@@ -22,7 +22,6 @@ from xlareport.analysis.collectives.updated_arguments import UpdatedArguments
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.sent import count_sent
-from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
 from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.source.locations import op_name_of, places_of
@@ -47,7 +46,7 @@ def report_collectives(
     links = links_of(device)
     return CollectivesReport(
         rows=tuple(sorted(rows, key=makes.order)),
-        devices=read_partition_count(hlo) * read_replica_count(hlo),
+        devices=hlo.partition_count * hlo.replica_count,
         is_scheduled=hlo.is_scheduled,
         device_name=device.name,
         bound=_bound(every, cost),
@@ -80,7 +79,7 @@ class _RowMaker:
         module, hlo = costed.module, costed.hlo
         self._costed, self._hlo = costed, hlo
         self._place, self._updates = places_of(hlo), UpdatedArguments(hlo)
-        devices = read_partition_count(hlo) * read_replica_count(hlo)
+        devices = hlo.partition_count * hlo.replica_count
         modules = [snapshot.hlo for snapshot in module.snapshots]
         final = max(number for number, read in enumerate(modules) if read is hlo)
         passes = Passes(module.snapshots, boundaries)

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from xlareport.analysis.cost.partitions import computes_per_device
 from xlareport.analysis.cost.totals import Total
-from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.steps.step import ModuleSize, figures_of
 from xlareport.hlo.model import Computation, HloModule
@@ -42,7 +41,7 @@ def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
         fusions=size.fusions,
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
-        partitions=read_partition_count(module) if computes_per_device(module) else 1,
+        partitions=module.partition_count if computes_per_device(module) else 1,
     )
 
 
