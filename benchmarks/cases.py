@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
-from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.recompilations import function_name
@@ -94,8 +94,8 @@ def analyzed(source: Source) -> AnalyzedDump:
     grouped = group(artifacts)
     results = map(outline_module, grouped.modules)
     watched = read_profiles(source, ())
-    modules = tuple(count_runs(results, watched.modules))
-    ranks, _ = rank_table(source.name, [module.summary for module in modules], grouped)
+    modules = StoredAnalyses().extend(count_runs(results, watched.modules))
+    ranks, _ = rank_table(source.name, modules.summaries, grouped)
     named = NamedDump(artifacts, grouped, [NO_OWNER] * len(artifacts))
     return AnalyzedDump(source.name, named, source.problems, modules, ranks)
 

@@ -21,7 +21,10 @@ SOURCES = (
     "frontend/src/**/*.js",
     "site_src/guide/*.md",
     "README.md",
-    "docs/*.md",
+    "CHANGELOG.md",
+    "docs/**/*.md",
+    "scripts/*.toml",
+    "generator/xlareport/records/*.json",
 )
 EXEMPT = {"aliases", "examples", "source", "architecture.md"}
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\{#.*?#\}", re.DOTALL)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
-from xlareport.analysis.dump import AnalyzedDump, relate_modules
+from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses, relate_modules
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.ranks.members import rank_table
@@ -130,7 +130,7 @@ def read_side(
     results = [sketches[module.key] for module in grouped.modules]
     same = find_repeated_modules(grouped.modules).same
     files = {module.key: module for module in grouped.modules}
-    analyses = tuple(
+    analyses = StoredAnalyses().extend(
         replace(analysis, same_as=files.get(same.get(analysis.summary.files.key, "")))
         for analysis in count_runs((result.analysis for result in results), watched)
     )

@@ -214,7 +214,7 @@ def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAn
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     """Return the dump after all modules are analyzed and the files of no module are read."""
     reading.finish()
-    modules: Sequence[ModuleAnalysis] = reading.analyses
+    modules = reading.analyses
     summaries = reading.analyses.summaries
     originals = {key: reading.same[key] for key in reading.twins}
     ranks, unranked = rank_table(reading.name, summaries, reading.grouped)
@@ -226,7 +226,7 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
     modules, unreadable = add_logged_facts(modules, others, limits)
     if watched.modules:
-        modules = list(assign_profiles(modules, watched.modules))
+        modules = modules.replaced(assign_profiles(modules, watched.modules))
     unjoined = list_unjoined(watched, {summary.files.name for summary in summaries})
     side_files = {graph.path: "read: clusters and links come from it" for graph in graphs}
     side_files |= dict.fromkeys(watched.read, "read: measured times come from it")

@@ -9,8 +9,8 @@ from typing import IO, TypeVar
 
 from msgspec import Struct, field
 
+from xlareport.analysis.dump import StoredAnalyses
 from xlareport.analysis.logged_spills import assign_spills
-from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.partitioner_warnings import assign_warnings
 from xlareport.analysis.profile.times import ModuleTimes, sum_times
 from xlareport.dump.beside import profiles_beside
@@ -18,8 +18,8 @@ from xlareport.dump.filename import sanitised
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry, Source, open_source
 from xlareport.readers.op_events import OpEvent
-from xlareport.readers.partitioner_log import PartitionerWarning, read_partitioner_log
-from xlareport.readers.spill_log import LoggedSpill, read_spill_log
+from xlareport.readers.partitioner_log import read_partitioner_log
+from xlareport.readers.spill_log import read_spill_log
 from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph, read_tf_log
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
@@ -66,35 +66,21 @@ def read_reasons(
     return reasons, tuple(problems)
 
 
-def read_partitioner_warnings(
-    artifacts: Sequence[Artifact], limits: Limits = LIMITS
-) -> tuple[tuple[PartitionerWarning, ...], tuple[Problem, ...]]:
-    """Return the warnings of the SPMD partitioner, from logs in the dump."""
-    return _read_logs(artifacts, limits, read_partitioner_log)
-
-
 def add_logged_facts(
-    modules: Sequence[ModuleAnalysis], others: Sequence[Artifact], limits: Limits
-) -> tuple[Sequence[ModuleAnalysis], tuple[Problem, ...]]:
+    modules: StoredAnalyses, others: Sequence[Artifact], limits: Limits
+) -> tuple[StoredAnalyses, tuple[Problem, ...]]:
     """Return the modules with what compilers warn of, off logs that are read if any applies."""
     problems: tuple[Problem, ...] = ()
     if not any(artifact.name.kind == "log" for artifact in others):
         return modules, problems
     if any(module.shardings is not None for module in modules):
-        warnings, problems = read_partitioner_warnings(others, limits)
-        modules = list(assign_warnings(modules, warnings)) if warnings else modules
+        warnings, problems = _read_logs(others, limits, read_partitioner_log)
+        modules = modules.replaced(assign_warnings(modules, warnings)) if warnings else modules
     if any(module.kernels is not None for module in modules):
-        spills, unread = read_logged_spills(others, limits)
-        modules = list(assign_spills(modules, spills)) if spills else modules
+        spills, unread = _read_logs(others, limits, read_spill_log)
+        modules = modules.replaced(assign_spills(modules, spills)) if spills else modules
         problems = tuple(dict.fromkeys((*problems, *unread)))
     return modules, problems
-
-
-def read_logged_spills(
-    artifacts: Sequence[Artifact], limits: Limits = LIMITS
-) -> tuple[tuple[LoggedSpill, ...], tuple[Problem, ...]]:
-    """Return the register spills of GPU code that compilers report, from logs in the dump."""
-    return _read_logs(artifacts, limits, read_spill_log)
 
 
 def _read_logs(

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.dump import AnalyzedDump, relate_modules
+from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses, relate_modules
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -24,7 +24,8 @@ TEXTS = {
 
 def dump_of(*modules: ModuleAnalysis) -> AnalyzedDump:
     ranks, _ = rank_table("dump", [module.summary for module in modules], group([]))
-    return AnalyzedDump("dump", NamedDump((), group([]), ()), (), modules, ranks)
+    stored = StoredAnalyses().extend(modules)
+    return AnalyzedDump("dump", NamedDump((), group([]), ()), (), stored, ranks)
 
 
 def analyses(summaries: list[ModuleSummary]) -> list[ModuleAnalysis]:

@@ -110,6 +110,10 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         self._outlines.append(self._outline(value, len(self) - 1))
         self._together = None
 
+    def replaced(self, values: Iterable[ModuleAnalysis]) -> "StoredAnalyses":
+        """Return other analyses of the same modules, kept where these are."""
+        return StoredAnalyses(self.folder, self._resident).extend(values)
+
     def replace(self, place: int, value: ModuleAnalysis) -> None:
         """Put another analysis in a place."""
         super().replace(place, value)
@@ -166,7 +170,7 @@ class AnalyzedDump(Struct, frozen=True):
     named: NamedDump
     """The files, and the modules that they make up."""
     problems: tuple[Problem, ...]
-    modules: Sequence[ModuleAnalysis]
+    modules: StoredAnalyses
     """In the order of `grouped.modules`."""
     ranks: RankTable
     """The processes, and the modules that each of them compiled."""
@@ -192,21 +196,17 @@ class AnalyzedDump(Struct, frozen=True):
     @property
     def reads(self) -> Sequence[tuple[str, ...]]:
         """The paths of each module's files that were read."""
-        if isinstance(self.modules, StoredAnalyses):
-            return self.modules.reads
-        return [module.read for module in self.modules]
+        return self.modules.reads
 
     @property
     def outlines(self) -> Sequence[AnalysisOutline]:
         """The parts of the analyses that relations and lists need."""
-        return self.summaries.outlines
+        return self.modules.outlines
 
     @property
     def summaries(self) -> OutlineSummaries:
         """The modules in figures."""
-        if isinstance(self.modules, StoredAnalyses):
-            return self.modules.summaries
-        return OutlineSummaries([outline_of(module) for module in self.modules])
+        return self.modules.summaries
 
     @property
     def module_keys(self) -> Sequence[str]:
@@ -216,7 +216,7 @@ class AnalyzedDump(Struct, frozen=True):
     @property
     def folder(self) -> Path | None:
         """The folder of data on disk; None for the temporary folder."""
-        return self.modules.folder if isinstance(self.modules, StoredAnalyses) else None
+        return self.modules.folder
 
     @property
     def file_totals(self) -> FileTotals:

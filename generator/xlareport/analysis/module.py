@@ -100,7 +100,7 @@ class ModuleAnalysis(Struct, frozen=True):
     tpu: TpuModule | None = None
     """The TPU programs of its instructions; None if the dump has no such files."""
     skeleton: SkeletonView | None = None
-    """The execution skeleton, in order; None if nothing could be counted."""
+    """The execution skeleton, in order; None if nothing was counted."""
     shardings: ShardingReport | None = None
     """The shardings of the module; None for one partition."""
     replay: ReplayResult | None = None

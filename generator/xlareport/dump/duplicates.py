@@ -25,7 +25,8 @@ def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[
     outlines, small = array("q"), array("q")
     for place, module in enumerate(modules):
         if module.bytes <= _MOST_BYTES_OF_HELPERS:
-            outlines.append(digest_number((module.name, _endings(module))))
+            endings = tuple((ending, size) for ending, size, _ in _by_ending(module))
+            outlines.append(digest_number((module.name, endings)))
             small.append(place)
     compared = array("q", sorted(small[at] for same in group_alike(outlines) for at in same))
     read, briefs = array("q"), PackedStrings()
@@ -67,10 +68,6 @@ def _digest(module: ModuleFiles) -> bytes | None:
     except OSError:
         return None
     return digest.digest()
-
-
-def _endings(module: ModuleFiles) -> tuple[tuple[str, int], ...]:
-    return tuple((ending, size) for ending, size, _ in _by_ending(module))
 
 
 def _by_ending(module: ModuleFiles) -> list[tuple[str, int, str]]:

@@ -94,7 +94,8 @@ def _bound(node: DotNode) -> dict[int, str]:
 def _attributes(node: DotNode, opcode: str) -> Iterator[str]:
     called = [_clean(cluster.name) for cluster in node.called]
     yield from node.label.attributes
-    if node.control and not any(_is_control(attribute) for attribute in node.label.attributes):
+    stated = (attribute.partition("=")[0] for attribute in node.label.attributes)
+    if node.control and "control-predecessors" not in stated:
         names = ", ".join(f"%{node_name(other)}" for other in node.control)
         yield f"control-predecessors={{{names}}}"
     first = node.operands.get(0)
@@ -104,10 +105,6 @@ def _attributes(node: DotNode, opcode: str) -> Iterator[str]:
     metadata = " ".join(_metadata(html.unescape(node.tooltip).split("\n")))
     if metadata:
         yield f"metadata={{{metadata}}}"
-
-
-def _is_control(attribute: str) -> bool:
-    return attribute.startswith("control-predecessors=")
 
 
 def _metadata(tips: list[str]) -> Iterator[str]:

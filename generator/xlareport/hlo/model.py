@@ -17,6 +17,8 @@ from xlareport.hlo.shape import Shape
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _LONGEST_REPR = 60
+_MOST_DEVICES = 1_000_000_000
+"""Partitions or replicas; a larger number in a header cannot be meant."""
 
 
 def _short(text: str) -> str:
@@ -191,6 +193,20 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
     def is_scheduled(self) -> bool:
         """Whether the order of the lines is the order of execution."""
         return self.attributes.get("is_scheduled") == "true"
+
+    @cached_property
+    def partition_count(self) -> int:
+        """`num_partitions` of the header; 1 where it is not written."""
+        return self._count("num_partitions")
+
+    @cached_property
+    def replica_count(self) -> int:
+        """`replica_count` of the header; 1 where it is not written."""
+        return self._count("replica_count")
+
+    def _count(self, name: str) -> int:
+        count = parse_whole_number(self.attributes.get(name, "1")) or 1
+        return count if count < _MOST_DEVICES else 1
 
     @cached_property
     def by_name(self) -> Mapping[str, Computation]:

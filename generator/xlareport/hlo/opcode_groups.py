@@ -34,10 +34,10 @@ RUNNERS = CONTROL_FLOW | {"async-start"}
 """Opcodes that run other computations whose instructions access memory individually."""
 
 DENSE_PRODUCTS = frozenset({"convolution", "dot"})
-"""Matrix products and convolutions of whole arrays, without groups of rows or scales."""
+"""Matmuls and convolutions of whole arrays, without groups of rows or scales."""
 
 MATRIX_PRODUCTS = DENSE_PRODUCTS | {"ragged-dot", "scaled-dot"}
-"""Matrix products and convolutions."""
+"""Matmuls and convolutions."""
 
 REDUCING_COLLECTIVES = frozenset({"all-reduce", "reduce-scatter"})
 """Collectives that combine the values of devices by a computation."""

@@ -90,7 +90,7 @@ class KeptModules(Struct, frozen=True):
         self, key: str, before: _Moment, files: ModuleFiles, make: Callable[[], ModuleResult]
     ) -> ModuleResult:
         result = make()
-        if _has_fault(result):
+        if any(problem.is_fault for problem in result.analysis.summary.problems):
             return result
         try:
             if _moment(files) != before:  # a program that still runs has written on
@@ -110,10 +110,6 @@ def _can_be_kept(options: AnalysisOptions, pictures: PictureChoice) -> bool:
     """Return whether a result depends on the files of its module and listed values alone."""
     is_alone = replace(options, cost_options=CostOptions()) == AnalysisOptions()
     return is_alone and not options.cost_options.with_source and pictures != "main"
-
-
-def _has_fault(result: ModuleResult) -> bool:
-    return any(problem.is_fault for problem in result.analysis.summary.problems)
 
 
 def _listed(result: ModuleResult, files: ModuleFiles) -> bytes:

@@ -75,11 +75,6 @@ def _ends(name: str) -> Iterator[str]:
         yield name.removesuffix("'")
 
 
-def draw_excerpt(side: PictureSide, naming: Naming, value: Found) -> Drawing:
-    """Draw the instructions that were found."""
-    return _Excerpt(side, naming, value).drawing()
-
-
 class _Excerpt:
     """Collects instances, frames and items, callers before callees."""
 
@@ -315,7 +310,7 @@ def _pairs(sides: Sides, shown: Sequence[Collection[str]]) -> list[Pair]:
     pairs = []
     for names in shown:
         old, new = (
-            draw_excerpt(side, naming, _part(there, names)) for side, naming, there in result
+            _Excerpt(side, naming, _part(there, names)).drawing() for side, naming, there in result
         )
         first, second = _marked(old, new, "removed"), _marked(new, old, "added")
         pairs.append((replace(first, title="before"), replace(second, title="after")))

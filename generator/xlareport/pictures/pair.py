@@ -82,13 +82,13 @@ def _frames(drawings: Sequence[Drawing], keep: Iterable[str]) -> tuple[Group, ..
         homes |= {member: group.id for group in drawing.groups for member in group.members}
     members = group_by_key((homes.get(box), box) for box in keep)
     return frames_in_use(
-        replace(frame, members=tuple(members.get(frame.id, ())), parent=_parent(frame, frames))
+        replace(
+            frame,
+            members=tuple(members.get(frame.id, ())),
+            parent=frame.parent if frame.parent in frames else None,
+        )
         for frame in sorted(frames.values(), key=lambda frame: _depth(frame, frames))
     )
-
-
-def _parent(group: Group, frames: dict[str, Group]) -> str | None:
-    return group.parent if group.parent in frames else None
 
 
 def _depth(group: Group, frames: dict[str, Group]) -> int:

@@ -99,10 +99,6 @@ class _Stacks:
 
 def _referred(text: str) -> Sequence[str]:
     """Return the locations that a location names: as many as are ever followed."""
-    matches = _REFERENCE.finditer(_unquoted(text))
+    without_names = _QUOTED.sub("", text)  # which can hold anything
+    matches = _REFERENCE.finditer(without_names)
     return list(dict.fromkeys(match[0] for match in islice(matches, _MOST_LOCATIONS)))
-
-
-def _unquoted(text: str) -> str:
-    """Return a location without the names in it, which can hold anything."""
-    return _QUOTED.sub("", text)

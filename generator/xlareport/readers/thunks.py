@@ -81,7 +81,7 @@ def read_thunk_sequence(data: bytes, path: str) -> tuple[tuple[Thunk, ...], list
     for number, line in enumerate(lines[:end], 1):
         thunk, heading = _thunk(number, line, part), _PART.fullmatch(line)
         if thunk is not None:
-            thunks.append(thunk if thunk.depth else _at_top(thunk))
+            thunks.append(thunk if thunk.depth else replace(thunk, part=""))
             part = part if thunk.depth else ""
         elif heading:
             part = heading[1]
@@ -134,10 +134,6 @@ def _thunk(number: int, line: str, part: str) -> Thunk | None:
         depth=len(fields["indent"].expandtabs()) // _INDENT_WIDTH,
         line=number,
     )
-
-
-def _at_top(thunk: Thunk) -> Thunk:
-    return replace(thunk, part="")
 
 
 def _number(text: str | None) -> int | None:

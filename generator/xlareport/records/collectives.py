@@ -1,7 +1,5 @@
 """Collectives in report.json: one record for each of the final snapshot of a module."""
 
-from typing import Any
-
 from msgspec import Struct
 
 from xlareport.analysis.collectives.events import NO_NAME
@@ -13,12 +11,12 @@ from xlareport.analysis.collectives.rows import (
     TrailEvent,
 )
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
-from xlareport.runtime.derived_records import derive
 
 _MOST_COLLECTIVES = 2_000
 """Collectives of a module; the first of the schedule."""
 _MOST_NAMES = 200
 _MOST_GROUPS = 1_024
+_NO_TRAFFIC = "the group or a shape is not known"
 
 
 class CollectiveMemberRecord(Struct, frozen=True):
@@ -145,56 +143,78 @@ def collective_records(
 
 
 def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
-    figures, collective = row.figures, row.collective
-    overlap, time = figures.overlap, figures.time
+    figures, collective, time = row.figures, row.collective, row.figures.time
+    overlap = figures.overlap
     hidden = _why_hidden(row, is_scheduled=is_scheduled)
-    has_overlap = overlap.exposed_seconds is not None
+    why_not_modeled = hidden if overlap.exposed_seconds is None else None
     groups = figures.pairs or (figures.groups.groups if figures.groups else None)
     late = NotHiddenRecord(overlap.reason.value, overlap.reason_detail) if overlap.reason else None
-    with_reasons = _with_reasons(
-        done=(collective.done or None, "one instruction begins and ends it"),
-        is_sync=(collective.is_sync, "the backend notes nothing"),
-        bytes=(figures.data_bytes, "a shape is not known"),
-        wire_bytes=(figures.wire_bytes, "the group or a shape is not known"),
-        senders=(figures.senders, "the group or a shape is not known"),
-        executions=(figures.executions, "a trip count is not known"),
-        group_size=(figures.group_size, "the form of the groups is not known"),
-        groups=(groups[:_MOST_GROUPS] if groups else None, _why_no_groups(row)),
-        merged_by=_pass_of(row, "merged"),
-        split_by=_pass_of(row, "split"),
-        moved_by=_pass_of(row, "moved"),
-        async_by=_pass_of(row, "asynchronous", "synchronous", "fused"),
-        sharding=(row.sharding, row.sharding_reason),
-        op_name=(row.op_name or None, "the instruction has no op_name"),
-        source=(row.source or None, "the instruction has no source line"),
-        overlaps=(overlap.between and overlap.between[:_MOST_NAMES], "it runs synchronously"),
-        not_hidden=(late, hidden),
-    )
-    return derive(
-        CollectiveRecord,
-        collective,
-        figures,
-        row,
+    merged_by, merged_by_reason = _pass_of(row, "merged")
+    split_by, split_by_reason = _pass_of(row, "split")
+    moved_by, moved_by_reason = _pass_of(row, "moved")
+    async_by, async_by_reason = _pass_of(row, "asynchronous", "synchronous", "fused")
+    return CollectiveRecord(
+        instruction=collective.instruction,
+        computation=collective.computation,
+        body=collective.body,
+        done=collective.done or None,
+        done_reason=_without(collective.done or None, "one instruction begins and ends it"),
         parts=collective.parts[:_MOST_NAMES],
+        kind=collective.kind,
+        form=collective.form,
+        is_sync=collective.is_sync,
+        is_sync_reason=_without(collective.is_sync, "the backend notes nothing"),
+        thread=collective.thread,
+        shape=row.shape,
+        bytes=figures.data_bytes,
+        bytes_reason=_without(figures.data_bytes, "a shape is not known"),
+        wire_bytes=figures.wire_bytes,
+        wire_bytes_reason=_without(figures.wire_bytes, _NO_TRAFFIC),
+        algorithm=figures.algorithm,
+        senders=figures.senders,
+        senders_reason=_without(figures.senders, _NO_TRAFFIC),
+        executions=figures.executions,
+        executions_reason=_without(figures.executions, "a trip count is not known"),
+        group_size=figures.group_size,
+        group_size_reason=_without(figures.group_size, "the form of the groups is not known"),
+        groups=groups[:_MOST_GROUPS] if groups else None,
+        groups_reason=None if groups else _why_no_groups(row),
+        groups_text=row.groups_text,
+        origin=row.origin,
+        merged_by=merged_by,
+        merged_by_reason=merged_by_reason,
+        split_by=split_by,
+        split_by_reason=split_by_reason,
+        moved_by=moved_by,
+        moved_by_reason=moved_by_reason,
+        async_by=async_by,
+        async_by_reason=async_by_reason,
+        trail=row.trail,
         members=tuple(map(_member, row.members)),
+        sharding=row.sharding,
+        sharding_reason=_without(row.sharding, row.sharding_reason),
+        op_name=row.op_name or None,
+        op_name_reason=None if row.op_name else "the instruction has no op_name",
+        source=row.source or None,
+        source_reason=None if row.source else "the instruction has no source line",
         time_us=_microseconds(time.seconds),
         time_us_reason=time.reason,
         exposed_us=_microseconds(overlap.exposed_seconds),
-        exposed_us_reason=None if has_overlap else hidden,
+        exposed_us_reason=why_not_modeled,
         hideable_us=_microseconds(overlap.hideable_seconds),
-        hideable_us_reason=None if has_overlap else hidden,
+        hideable_us_reason=why_not_modeled,
         is_validated=False,
-        **with_reasons,
+        overlaps=overlap.between and overlap.between[:_MOST_NAMES],
+        overlaps_reason=_without(overlap.between, "it runs synchronously"),
+        not_hidden=late,
+        not_hidden_reason=None if late else hidden,
+        remedy=row.remedy,
     )
 
 
-def _with_reasons(**figures: tuple[Any, str | None]) -> dict[str, Any]:
-    """Return each value, and in the key of its name with `_reason` why it is None."""
-    reasons = {
-        f"{name}_reason": reason if value is None else None
-        for name, (value, reason) in figures.items()
-    }
-    return {name: value for name, (value, _) in figures.items()} | reasons
+def _without(value: object, reason: str | None) -> str | None:
+    """Return why a value is None; None where it is known."""
+    return reason if value is None else None
 
 
 def _microseconds(seconds: float | None) -> float | None:
@@ -216,19 +236,25 @@ def _why_hidden(row: CollectiveRow, *, is_scheduled: bool) -> str:
 
 
 def _pass_of(row: CollectiveRow, *events: str) -> tuple[str | None, str | None]:
-    """Return the last pass that did one of these to a collective, or why there is none."""
+    """Return the last pass that did any of these to a collective, or why there is none."""
     done = [event for event in row.trail if event.event in events]
     if not done:
         return None, row.trail_reason or f"no snapshot shows it {events[0]}"
-    return done[-1].by, row.trail_reason or NO_NAME
+    by = done[-1].by
+    return by, _without(by, row.trail_reason or NO_NAME)
 
 
 def _member(member: CollectiveMember) -> CollectiveMemberRecord:
-    return derive(
-        CollectiveMemberRecord,
-        member,
+    return CollectiveMemberRecord(
+        instruction=member.instruction,
+        stage=member.stage,
+        kind=member.kind,
+        shape=member.shape,
         bytes=member.data_bytes,
+        op_name=member.op_name,
+        source=member.source,
         cause=member.origin.cause_name,
         detail=member.origin.detail,
-        sharding_reason=None if member.sharding else member.sharding_reason,
+        sharding=member.sharding,
+        sharding_reason=_without(member.sharding, member.sharding_reason),
     )

@@ -24,7 +24,6 @@ from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.cost_report.work_report import LoopRow
 from xlareport.records.sentences import value_name, why
-from xlareport.runtime.derived_records import derive
 
 _MOST_ROWS = 20
 _MOST_PRODUCTS = 100
@@ -127,7 +126,7 @@ class PeakPartRecord(Struct, frozen=True):
 
 
 class SavingRecord(Struct, frozen=True):
-    """The values that would have to shrink to save a fifth of the peak."""
+    """The values to reduce to save a fifth of the peak."""
 
     wanted_bytes: int
     reached_bytes: int
@@ -231,11 +230,13 @@ def cost_record(cost_report: CostReport | None) -> CostRecord | None:
     if cost_report is None:
         return None
     totals = cost_report.totals
-    return derive(
-        CostRecord,
-        cost_report,
+    return CostRecord(
         device=cost_report.device.name,
+        device_grade=cost_report.device_grade,
         devices=totals.devices,
+        seconds=cost_report.seconds,
+        cycles=cost_report.cycles,
+        on_chip_share=cost_report.on_chip_share,
         flops_of_all_devices=_times(totals.flops, totals.devices),
         bytes_of_all_devices=_times(totals.bytes_accessed, totals.devices),
         at_least=totals.bound == "at least",
@@ -243,6 +244,7 @@ def cost_record(cost_report: CostReport | None) -> CostRecord | None:
         unknown_loops=sum(loop.trip_count.count is None for loop in cost_report.loops),
         recomputed_flops=cost_report.recomputed.total,
         recomputed_product_flops=cost_report.recomputed.products,
+        precisions=cost_report.precisions,
         products=tuple(map(_product, cost_report.products[:_MOST_PRODUCTS])),
         heaviest=tuple(map(_heavy, cost_report.heaviest[:_MOST_ROWS])),
         loops=tuple(map(_loop, cost_report.loops)),
@@ -256,32 +258,57 @@ def _times(figure: int | None, times: int) -> int | None:
 
 
 def _product(row: ProductRow) -> ProductRecord:
-    return derive(ProductRecord, row.precision, row)
+    return ProductRecord(
+        computation=row.computation,
+        instruction=row.instruction,
+        operands=row.precision.operands,
+        setting=row.precision.setting,
+        accumulator=row.precision.accumulator,
+        result=row.precision.result,
+        unit=row.unit,
+        flops=row.flops,
+    )
 
 
 def _heavy(heavy: HeavyInstruction) -> HeavyInstructionRecord:
-    return derive(
-        HeavyInstructionRecord,
-        heavy,
+    return HeavyInstructionRecord(
+        computation=heavy.computation,
+        instruction=heavy.instruction,
         seconds=heavy.roofline_seconds,
+        share=heavy.share,
+        cycles=heavy.cycles,
+        limit=heavy.limit,
+        flops=heavy.flops,
+        bytes_read=heavy.bytes_read,
+        bytes_written=heavy.bytes_written,
         executions=heavy.cost.executions,
+        source=heavy.source,
     )
 
 
 def _loop(row: LoopRow) -> LoopRecord:
     trips = row.trip_count
-    return derive(LoopRecord, row, trips, trip_count=trips.count, at_most=trips.most)
+    return LoopRecord(
+        computation=row.computation,
+        instruction=row.instruction,
+        trip_count=trips.count,
+        grade=trips.grade,
+        reason=trips.reason,
+        at_most=trips.most,
+        seconds=row.seconds,
+    )
 
 
 def _memory(memory: MemoryReport) -> MemoryRecord:
     held = memory.figures.held
-    return derive(
-        MemoryRecord,
-        memory,
+    return MemoryRecord(
         held=held,
         held_bytes=held.total_bytes if held else None,
+        stats=memory.stats,
         spaces=tuple(_space(memory, space) for space in memory.figures.spaces),
         estimated_peak_bytes=memory.estimate.bytes if memory.estimate else None,
+        peak_position=memory.peak_position,
+        peak_instruction=memory.peak_instruction,
         at_peak=_living(memory.at_peak),
         peak_by_scope=_parts(memory.peak_scopes),
         peak_by_line=_parts(memory.peak_lines),
@@ -301,11 +328,11 @@ def _memory(memory: MemoryReport) -> MemoryRecord:
 
 def _space(memory: MemoryReport, space: SpaceFigures) -> MemorySpaceRecord:
     reported_name, reported_bytes = memory.reported.get(space.color, (None, None))
-    return derive(
-        MemorySpaceRecord,
-        space,
+    return MemorySpaceRecord(
         number=space.color,
         name=memory.space_names[space.color],
+        allocated_bytes=space.allocated_bytes,
+        temp_bytes=space.temp_bytes,
         peak_bytes=memory.space_peaks.get(space.color),
         reported_bytes=reported_bytes,
         reported_name=reported_name,
@@ -340,5 +367,15 @@ def _parts(shares: Sequence[Share]) -> tuple[PeakPartRecord, ...]:
 
 
 def _line(source_line: SourceLine) -> SourceLineRecord:
-    became = tuple(operation.instruction for operation in source_line.became[:_MOST_ROWS])
-    return derive(SourceLineRecord, source_line.place, source_line.cost, source_line, became=became)
+    place, cost = source_line.place, source_line.cost
+    return SourceLineRecord(
+        file=place.file,
+        line=place.line,
+        function=place.function,
+        seconds=cost.seconds,
+        flops=cost.flops,
+        bytes_accessed=cost.bytes_accessed,
+        peak_bytes=source_line.peak_bytes,
+        instructions=cost.instructions,
+        became=tuple(operation.instruction for operation in source_line.became[:_MOST_ROWS]),
+    )

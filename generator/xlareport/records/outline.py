@@ -118,7 +118,7 @@ class ModuleOutline(Protocol):
 
     @property
     def run_microseconds(self) -> float | None:
-        """How long that took in all."""
+        """The total time of these runs."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:

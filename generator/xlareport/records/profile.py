@@ -3,7 +3,6 @@
 from msgspec import Struct
 
 from xlareport.analysis.profile.measured import Measured, MeasuredRow, PartialTrace
-from xlareport.runtime.derived_records import derive
 
 _MICROSECOND = 1e6
 """Picoseconds."""
@@ -53,12 +52,15 @@ def profile_record(measured: Measured | None) -> ProfileRecord | None:
     """Return the record of what a profiler saw, with the slowest instructions."""
     if measured is None:
         return None
-    return derive(
-        ProfileRecord,
-        measured,
+    return ProfileRecord(
         runs=measured.distinct_runs,
         length=measured.length / _MICROSECOND,
         busy=None if measured.busy is None else measured.busy / _MICROSECOND,
+        events=measured.events,
+        joined=measured.joined,
+        cut=measured.cut,
+        twins=measured.twins,
+        others=measured.others,
         slowest=tuple(_op(row, measured) for row in measured.rows[:_MOST_INSTRUCTIONS]),
     )
 

@@ -137,7 +137,7 @@ class ModuleRecord(Struct, frozen=True):
     runs: int | None = None
     """Number of profiled runs of a module of this name; None without a trace."""
     run_microseconds: float | None = None
-    """How long that took in all."""
+    """The total time of these runs."""
     process: int | None = None
     """Number of the process that compiled it, from 1; None if unknown."""
     ranks: RankNumbers = RankNumbers()
@@ -145,7 +145,7 @@ class ModuleRecord(Struct, frozen=True):
     shardings: ShardingsRecord | None = None
     """Shardings of its values; None for a module of one partition."""
     cost: CostRecord | None = field(default=None, name="expense")
-    """The cost of one run; None if no snapshot could be counted."""
+    """The cost of one run; None if that of no snapshot is known."""
     measured: ProfileRecord | None = None
     """The profile; None if no profile contains the module."""
     findings: tuple[Finding, ...] = ()
@@ -158,7 +158,7 @@ class ModuleRecord(Struct, frozen=True):
     kernels: tuple[KernelRecord, ...] = ()
     """GPU kernels with what they need and their occupancy, in the order of the thunks."""
     gemms: ModuleGemms | None = None
-    """The matrix products of a GPU module with the traffic of their tiles."""
+    """The matmuls of a GPU module with the traffic of their tiles."""
     xla_estimates: tuple[InstructionEstimates, ...] = ()
     """XLA's own estimates; empty where `backend_config` has none."""
     command_buffers: tuple[CommandBuffer, ...] = ()

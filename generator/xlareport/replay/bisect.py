@@ -159,11 +159,6 @@ class Runner:
         return OutputDifference(error, max(ulp, default=None))
 
 
-def programs_of(module: ParsedModule) -> list[RunnableProgram | NotRunnableError]:
-    """Return each snapshot as a program, or why it is none."""
-    return [program_of(module, snapshot) for snapshot in module.snapshots]
-
-
 def program_of(
     module: ParsedModule, snapshot: ParsedSnapshot
 ) -> RunnableProgram | NotRunnableError:
@@ -219,7 +214,7 @@ def bisect(
     `given` are inputs of the user or of a record, `results` what was recorded with them. Raises
     ReplayError where no snapshot can be run.
     """
-    programs = programs_of(module)
+    programs = [program_of(module, snapshot) for snapshot in module.snapshots]
     first = next((program for program in programs if isinstance(program, RunnableProgram)), None)
     if first is None:
         reason = programs[0] if programs else "it has no snapshots"

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.cost.partitions import is_partitioned
-from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
 from xlareport.analysis.shardings.moved import IndexBounds, device_boxes
 from xlareport.analysis.shardings.partitioning import find_partitioning
 from xlareport.hlo.model import HloModule
@@ -24,7 +23,7 @@ def find_placement(modules: Sequence[HloModule], module: HloModule) -> Placement
     Before the SPMD partitioner a program has whole arrays, which one device can run. Raises
     NotRunnableError if the dump does not show the placement.
     """
-    replicas, partitions = read_replica_count(module), read_partition_count(module)
+    replicas, partitions = module.replica_count, module.partition_count
     if replicas > 1 and partitions > 1:
         raise NotRunnableError(f"it has {replicas} replicas of {partitions} partitions each")
     if max(replicas, partitions) > MOST_DEVICES:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator
 
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import ELEMENT_TYPES, Shape, parse_shape
 from xlareport.replay.collectives import (
@@ -87,7 +86,7 @@ def runnable(
     """
     program = replace(take_program(module), placement=placement)
     devices = 1 if placement is None else placement.devices
-    collectives = CollectiveRewriter(devices, is_partitioned=read_partition_count(module) > 1)
+    collectives = CollectiveRewriter(devices, is_partitioned=module.partition_count > 1)
     for body in program.bodies:
         shapes = {line.name: line.shape for line in body.lines}
         for shape in shapes.values():

@@ -67,3 +67,22 @@ def test_an_op_that_nothing_beside_has_is_on_no_line() -> None:
     home = module.by_name["main"]
     copy = home.by_name["before"]
     assert ServedLines(module).of(home, copy, "jit(f)/tanh", (("jit(f)/tanh", 1.0),)) == ""
+
+
+def test_the_nearest_of_many_operands_are_looked_at_first() -> None:
+    chain = "\n".join(f"  %n{number} = f32[4]{{0}} copy(%n{number - 1})" for number in range(1, 80))
+    text = f"""HloModule m, is_scheduled=true
+
+ENTRY %main (x: f32[4]) -> (f32[4], f32[4]) {{
+  %n0 = f32[4]{{0}} parameter(0)
+{chain}
+  %near = f32[4]{{0}} negate(%n0), metadata={{{DOT}40}}
+  ROOT %both = (f32[4]{{0}}, f32[4]{{0}}) tuple(%near, %n79)
+}}
+"""
+    module = parse_module(text)
+    home = module.by_name["main"]
+    line = ServedLines(module).of(
+        home, home.by_name["both"], "jit(f)/dot_general", (("jit(f)/dot_general", 1.0),)
+    )
+    assert line == "m.py:40"

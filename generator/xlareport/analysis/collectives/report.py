@@ -22,7 +22,6 @@ from xlareport.analysis.collectives.updated_arguments import UpdatedArguments
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.sent import count_sent
-from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
 from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.source.locations import op_name_of, places_of
@@ -47,7 +46,7 @@ def report_collectives(
     links = links_of(device)
     return CollectivesReport(
         rows=tuple(sorted(rows, key=makes.order)),
-        devices=read_partition_count(hlo) * read_replica_count(hlo),
+        devices=hlo.partition_count * hlo.replica_count,
         is_scheduled=hlo.is_scheduled,
         device_name=device.name,
         bound=_bound(every, cost),
@@ -80,12 +79,14 @@ class _RowMaker:
         module, hlo = costed.module, costed.hlo
         self._costed, self._hlo = costed, hlo
         self._place, self._updates = places_of(hlo), UpdatedArguments(hlo)
-        devices = read_partition_count(hlo) * read_replica_count(hlo)
+        devices = hlo.partition_count * hlo.replica_count
         modules = [snapshot.hlo for snapshot in module.snapshots]
         final = max(number for number, read in enumerate(modules) if read is hlo)
         passes = Passes(module.snapshots, boundaries)
         trails = CollectiveTrails(snapshots, final) if snapshots else None
         self._passes, self._trails = passes, trails
+        has_passes = any(snapshot.stage.name == "pass" for snapshot in module.snapshots)
+        self._trail_reason = "" if has_passes else _NO_PASSES
         self._scheduler_step = find_scheduler_step(module.snapshots)
         self._sync_step = find_sync_step(module.snapshots)
         self._origins = Origins(module, trails, snapshots, passes, devices)
@@ -119,7 +120,7 @@ class _RowMaker:
             sharding=sharding,
             sharding_reason=reason,
             trail=self._events(trail),
-            trail_reason="" if self._has_passes() else _NO_PASSES,
+            trail_reason=self._trail_reason,
             members=members if len(members) > 1 else (),
             op_name=op_name or (first.op_name if first else ""),
             source=where.short if where else first.source if first else "",
@@ -134,9 +135,6 @@ class _RowMaker:
             ),
             updates=self._updates.of(collective),
         )
-
-    def _has_passes(self) -> bool:
-        return any(snapshot.stage.name == "pass" for snapshot in self._costed.module.snapshots)
 
     def _events(self, trail: Trail | None) -> tuple[TrailEvent, ...]:
         return tuple(list_events(trail.links, self._passes)) if trail else ()

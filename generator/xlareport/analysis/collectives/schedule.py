@@ -141,7 +141,9 @@ class Schedule(Struct, frozen=True, dict=True):
             reason_detail=detail,
             independent=independent,
             apart=apart,
-            queued=self._queued(home, collective, others) if reason in _COULD else (),
+            queued=find_queued(home, self._positions(home), collective, others)
+            if reason in _COULD
+            else (),
             early=early.count,
             last=early.last if early.count else "",
             early_seconds=min(early.share * (seconds or 0.0), early.seconds),
@@ -163,11 +165,6 @@ class Schedule(Struct, frozen=True, dict=True):
                 ready[line.name] = before + self.seconds(home, line.name)
             self._ready[home.name] = ready
         return self._ready[home.name]
-
-    def _queued(
-        self, home: Computation, collective: Collective, others: Sequence[Collective]
-    ) -> tuple[str, ...]:
-        return find_queued(home, self._positions(home), collective, others)
 
     @property
     def _is_ordered(self) -> bool:

@@ -17,7 +17,6 @@ from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, NO_CODE
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.hlo.shardings.shardy import partition_spec
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST = 10_000
 _SDY_SHARDING = re.compile(r'xla\.sdy\.sharding="((?:[^"\\]|\\.){1,10000})"')
@@ -42,7 +41,7 @@ class Program(Struct, frozen=True):
     arguments: tuple[GivenArgument, ...]
     operations: tuple[GivenOperation, ...]
     products: tuple[tuple[str, int], ...]
-    """Matrix products and convolutions by the type of their first operand."""
+    """Matmuls and convolutions by the type of their first operand."""
     types: tuple[tuple[str, int], ...]
     """Instructions of floating-point results by type."""
     recomputed: int
@@ -100,7 +99,7 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
         ),
         barriers=sum(counts["opt-barrier"] for counts in operations.values()),
         partitions=signature.partitions,
-        replicas=parse_whole_number(module.attributes.get("replica_count", "1")) or 1,
+        replicas=module.replica_count,
         stacks=bool(module.stack_frames),
         loops=compared_loops(module),
         typed_products=list_typed_products(module),

@@ -119,7 +119,7 @@ class TimeChange(Struct, frozen=True):
     grade: Grade
     """How sure it is that these are the same work."""
     certain: bool | None
-    """Whether the times differ by more than chance; None if unknown."""
+    """Whether the times differ by more than the noise; None if unknown."""
     what: str
     """The changes in its compilation."""
 
@@ -148,7 +148,7 @@ class ComparedTimes(Struct, frozen=True):
     grade: str
     """`guessed` if several modules with the name may be the one that ran."""
     slower: int
-    """Instructions that slower outside noise."""
+    """Instructions that are slower outside noise."""
     instructions: tuple[TimeChange, ...]
     """The largest slowdown first; of many, the first and the last."""
     left_out: int

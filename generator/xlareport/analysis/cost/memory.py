@@ -198,8 +198,15 @@ class ModuleMemory(MemoryFigures, frozen=True):
 
 def with_buffers(figures: MemoryFigures, assignment: BufferAssignment | None) -> ModuleMemory:
     """Return figures together with the buffer assignment that they were read from."""
-    values = {name: getattr(figures, name) for name in figures.__struct_fields__}
-    return ModuleMemory(**values, assignment=assignment)
+    return ModuleMemory(
+        allocated_bytes=figures.allocated_bytes,
+        live_peak_bytes=figures.live_peak_bytes,
+        temp_bytes=figures.temp_bytes,
+        spaces=figures.spaces,
+        sources=figures.sources,
+        held=figures.held,
+        assignment=assignment,
+    )
 
 
 def _assigned(assignment: BufferAssignment) -> tuple[SpaceFigures, ...]:

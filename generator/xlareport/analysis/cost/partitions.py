@@ -2,7 +2,6 @@
 
 import re
 
-from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
 
@@ -22,7 +21,7 @@ def is_partitioned(module: HloModule) -> bool:
     return (
         entry is not None
         and _PARTITIONED.search(entry.name) is not None
-        and read_partition_count(module) > 1
+        and module.partition_count > 1
     )
 
 
@@ -33,7 +32,7 @@ def has_local_shapes(module: HloModule) -> bool:
     partitioned.
     """
     scheduled = module.is_scheduled
-    return is_partitioned(module) or (scheduled and read_partition_count(module) > 1)
+    return is_partitioned(module) or (scheduled and module.partition_count > 1)
 
 
 def computes_per_device(module: HloModule) -> bool:
@@ -41,7 +40,7 @@ def computes_per_device(module: HloModule) -> bool:
 
     It is after SPMD partitioning, or where all matmuls are in the body of a `shard_map`.
     """
-    return has_local_shapes(module) or (read_partition_count(module) > 1 and _is_manual(module))
+    return has_local_shapes(module) or (module.partition_count > 1 and _is_manual(module))
 
 
 def _is_manual(module: HloModule) -> bool:

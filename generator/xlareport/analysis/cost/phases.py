@@ -97,10 +97,9 @@ def _key_by_phase(module: HloModule) -> OpKey | None:
     names = {op_name_of(instruction, module) for instruction in module.instructions}
     marked = any(map(_FORWARD.search, names))
     unmarked = OTHER if marked else FORWARD
-    updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
     evaluations, rings = _evaluations(names), _scopes_of_rings(names) - {""}
-    updates -= rings
+    updates = _update_scopes(module, later) - _scopes_of_passes(names) - rings
     is_known = _ops_known(module)
 
     @cache  # the instructions of one op have its name

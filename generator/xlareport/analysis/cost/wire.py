@@ -87,12 +87,12 @@ def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraff
         wire_bytes=int(data_bytes * wire_share(kind, size, algorithm)),
         group_size=size,
         groups=pairs or (groups.groups if groups and groups.groups else ()),
-        devices=read_partition_count(module) * read_replica_count(module),
+        devices=module.partition_count * module.replica_count,
         senders=_count_senders(module, site.instruction, size, pairs),
         algorithm=algorithm,
         pairs=pairs,
         between_replicas="channel_id" not in attributes,
-        replicas=read_replica_count(module),
+        replicas=module.replica_count,
     )
 
 
@@ -110,7 +110,7 @@ def _count_senders(
     module: HloModule, collective: Instruction, size: int, pairs: Sequence[tuple[int, int]]
 ) -> int:
     """Return how many devices send; the last one of a collective-broadcast does not."""
-    partitions, replicas = read_partition_count(module), read_replica_count(module)
+    partitions, replicas = module.partition_count, module.replica_count
     if pairs:
         copies = replicas if "channel_id" in collective.attributes else partitions
         return copies * len({source for source, target in pairs if source != target})
@@ -192,7 +192,7 @@ def group_size(
         return 2, None
     written = instruction.attributes.get("replica_groups", "")
     groups = parse_groups(written)
-    partitions, replicas = read_partition_count(module), read_replica_count(module)
+    partitions, replicas = module.partition_count, module.replica_count
     across = "channel_id" in instruction.attributes
     if groups is None:
         everyone = partitions * replicas if across else replicas
@@ -200,19 +200,3 @@ def group_size(
     is_global = instruction.attributes.get("use_global_device_ids") == "true"
     both = across and not is_global and kind in _ACROSS_BOTH
     return groups.size * (partitions if both else 1), groups
-
-
-def read_partition_count(module: HloModule) -> int:
-    """Return `num_partitions` of the module's header; 1 where it is not written."""
-    return _header_count(module, "num_partitions")
-
-
-def read_replica_count(module: HloModule) -> int:
-    """Return `replica_count` of the module's header; 1 where it is not written."""
-    return _header_count(module, "replica_count")
-
-
-def _header_count(module: HloModule, name: str) -> int:
-    written = module.attributes.get(name, "1")
-    is_count = written.isascii() and written.isdigit() and len(written) < 10
-    return max(1, int(written)) if is_count else 1

@@ -22,8 +22,6 @@ from xlareport.analysis.cost.totals import Composition, OwnCost, Tallies, Tally,
 from xlareport.analysis.cost.wire import (
     CollectiveTraffic,
     find_traffic,
-    read_partition_count,
-    read_replica_count,
 )
 from xlareport.analysis.cost.xla_count import XlaCount
 from xlareport.hlo.graph import callees_first
@@ -273,18 +271,18 @@ def _module_cost(
         xla_flops=xla.flops if xla else None,
         xla_transcendentals=xla.transcendentals if xla else None,
         xla_bytes_accessed=xla.bytes_accessed if xla else None,
-        num_partitions=read_partition_count(module),
+        num_partitions=module.partition_count,
         per_device=has_local_shapes(module),
         instructions=instructions,
         trip_counts=runs.trip_counts,
-        num_replicas=read_replica_count(module),
+        num_replicas=module.replica_count,
         branches=runs.branches,
     )
 
 
 def _unknown_cost(module: HloModule) -> ModuleCost:
-    partitions = read_partition_count(module)
-    replicas = read_replica_count(module)
+    partitions = module.partition_count
+    replicas = module.replica_count
     return ModuleCost(
         *(None, None, None, 0, None, None, None),
         *(partitions, has_local_shapes(module), {}, {}, replicas),

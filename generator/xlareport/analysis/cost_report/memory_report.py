@@ -124,7 +124,7 @@ class MemoryReport(Struct, frozen=True):
     marked_position: int | None = None
     """The position that the live-range file marks as the peak."""
     saving: Saving | None = None
-    """The values that would have to shrink to save a fifth of the peak."""
+    """The values to reduce to save a fifth of the peak."""
     saving_values: tuple[ValueRow, ...] = ()
     peak_groups: tuple[PeakGroup, ...] = ()
     fills: tuple[Fill, ...] = ()

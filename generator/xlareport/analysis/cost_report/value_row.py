@@ -35,7 +35,7 @@ class ValueRow(Struct, frozen=True):
     argument: str = ""
     """The framework's name of an entry parameter; empty for others and where not known."""
     role: PeakRole = PeakRole.OTHER
-    """Role at the peak; only set for values that would have to shrink."""
+    """Role at the peak; only set for values to reduce."""
     origin: str = ""
     """The op_name of its computation, looking through copies; only set for the same values."""
     stack_phase: str | None = None

@@ -66,7 +66,8 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     subjects = standings(snapshots.modules[subject.number], subject.places)
     fills = bool(origins) and not any(map(_computes, subjects))
     is_known = fills or any(map(_computes, origins))
-    added = () if is_known else _beginnings(snapshots, subject)
+    begun = () if is_known else beginnings(snapshots, subject.number, subject.places)
+    added = tuple(islice(begun, _BEGINNINGS))
     return Trace(
         subject=subject,
         events=_ordered([*_events(snapshots, subject, ends.now)]),
@@ -79,10 +80,6 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
 def _computes(origin: InstructionState) -> bool:
     """Return whether an origin is more than a constant for a new instruction."""
     return origin.opcode not in ("broadcast", "constant")
-
-
-def _beginnings(snapshots: SnapshotSequence, subject: Subject) -> tuple[HistoryEvent, ...]:
-    return tuple(islice(beginnings(snapshots, subject.number, subject.places), _BEGINNINGS))
 
 
 def _ends(snapshots: SnapshotSequence, subject: Subject) -> Ends:

@@ -1,4 +1,4 @@
-"""The matrix products of a GPU module: algorithm, tile, split-K, and the traffic of these."""
+"""The matmuls of a GPU module: algorithm, tile, split-K, and the traffic of these."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, prod
@@ -48,7 +48,7 @@ class GemmRecord(Struct, frozen=True):
 
 
 class ModuleGemms(Struct, frozen=True):
-    """The matrix products of a module."""
+    """The matmuls of a module."""
 
     gemms: tuple[GemmRecord, ...]
     same_tile: tuple[int, ...]
@@ -56,7 +56,7 @@ class ModuleGemms(Struct, frozen=True):
 
 
 def read_gemms(module: ParsedModule) -> ModuleGemms | None:
-    """Return the matrix products of the final snapshot; None where it has none."""
+    """Return the matmuls of the final snapshot; None where it has none."""
     if module.final is None:
         return None
     gemms = tuple(_gemms(module.final.hlo))

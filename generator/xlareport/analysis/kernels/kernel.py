@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from xlareport.analysis.kernels.card import Card
 from xlareport.analysis.kernels.occupancy import (
@@ -23,7 +23,6 @@ from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, fi
 from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of
 from xlareport.knowledge.grades import Grade, weakest
 
-_FIGURES = frozenset(KernelRecord.__struct_fields__)
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
 _NO_COMPILER = "Registers are allocated by ptxas: build with --ptxas to know them."
 _NO_CODE = "No file of code defines it."
@@ -55,7 +54,18 @@ def kernel_record(
         matrix=evidence.ptx.matrix if evidence.ptx else "",
         grade=weakest((grade for *_, grade in places), default=Grade.GUESSED),
         note=_note(evidence, resources),
-        **{name: value for name, value in asdict(resources).items() if name in _FIGURES},
+        threads=resources.threads,
+        threads_at_most=resources.threads_at_most,
+        blocks=resources.blocks,
+        registers=resources.registers,
+        registers_at_most=resources.registers_at_most,
+        scalar_registers=resources.scalar_registers,
+        stack_bytes=resources.stack_bytes,
+        spill_store_bytes=resources.spill_store_bytes,
+        spill_load_bytes=resources.spill_load_bytes,
+        spilled_registers=resources.spilled_registers,
+        spilled_scalars=resources.spilled_scalars,
+        sources=resources.sources,
     )
     others = [other.running(evidence.object) for other in cards]
     return _with_occupancy(record, resources, card, others) if card else record

@@ -155,7 +155,7 @@ class ModuleKernels(Struct, frozen=True):
     compiler: str
     """`ptxas 12.9.86`; empty if none was used."""
     gemms: ModuleGemms | None = None
-    """The matrix products; None where the module has none."""
+    """The matmuls; None where the module has none."""
     estimates: Mapping[str, tuple[XlaEstimate, ...]] = field(default_factory=dict)
     """XLA's own, by instruction; empty where the dump has none."""
     command_buffers: tuple[CommandBuffer, ...] = ()

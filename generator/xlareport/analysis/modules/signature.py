@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 _ALIAS = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}, ?(?:may|must)-alias\)")
 _ONE_SHARDING = re.compile(r"\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}")
@@ -82,12 +81,7 @@ def read_signature(module: HloModule) -> Signature:
         _argument(number, parameter, donated, aliased)
         for number, parameter in enumerate(entry.parameters)
     )
-    return Signature(arguments, _results(entry.root), count_partitions(module))
-
-
-def count_partitions(module: HloModule) -> int:
-    """Return `num_partitions`, 1 where the module does not say."""
-    return parse_whole_number(module.attributes.get("num_partitions", "1")) or 1
+    return Signature(arguments, _results(entry.root), module.partition_count)
 
 
 def _numbers(pattern: re.Pattern[str], attributes: Mapping[str, str], name: str) -> frozenset[int]:

@@ -59,11 +59,8 @@ def summarize_module(
     files = module.memory
     memory = collect_memory_figures(files.assignment, files.live, files.usage)
     occupancy = measure_occupancy(files.assignment, files.live)
-    counts = (
-        Counter(instruction.opcode for instruction in final.hlo.instructions)
-        if final
-        else Counter()
-    )
+    instructions = final.hlo.instructions if final else ()
+    counts = Counter(instruction.opcode for instruction in instructions)
     flags = module.side.of(reader_table.FLAGFILE)
     return ModuleSummary(
         files=module.files,
@@ -73,21 +70,12 @@ def summarize_module(
         signature=read_signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
         final=_figures(final.hlo if final else None, cost, memory, occupancy),
-        heaviest=tuple(
-            name
-            for (_, name), _ in (
-                rank_heaviest(costed.cost, costed.device, _HEAVIEST) if costed else ()
-            )
-        ),
+        heaviest=_heaviest(costed) if costed else (),
         opcodes=tuple(counts.most_common()),
         operations=tuple(count_operations(final.hlo).most_common()) if final else (),
         matrix_flops=_flops_of(_MATRIX, final.hlo, cost) if final and cost else 0,
         bit_flops=_flops_of(_BITS, final.hlo, cost) if final and cost else 0,
-        collectives=sum(
-            count
-            for name, count in counts.items()
-            if is_collective(name) and not name.endswith("-done")
-        ),
+        collectives=_count_collectives(counts),
         user_lines=_user_lines(texts[0]) if texts else 0,
         settings=tuple(classify_option(setting, origin.backend) for setting in module.settings),
         problems=module.problems,
@@ -97,6 +85,21 @@ def summarize_module(
         calls=_custom_calls(final.hlo, cost) if final and cost else CustomCallWork(),
         features=extract_features(texts, final.hlo if final else None),
         text_bytes=text_bytes(final.stage) if final else 0,
+    )
+
+
+def _heaviest(costed: CostedModule) -> tuple[str, ...]:
+    """Return the names of the heaviest instructions."""
+    ranked = rank_heaviest(costed.cost, costed.device, _HEAVIEST)
+    return tuple(name for (_, name), _ in ranked)
+
+
+def _count_collectives(opcodes: Counter[str]) -> int:
+    """Count the collectives, of those in two parts the starts."""
+    return sum(
+        count
+        for opcode, count in opcodes.items()
+        if is_collective(opcode) and not opcode.endswith("-done")
     )
 
 

@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from msgspec.structs import asdict
-
 from xlareport.analysis.cost.partitions import computes_per_device
 from xlareport.analysis.cost.totals import Total
-from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.steps.step import ModuleSize, figures_of
 from xlareport.hlo.model import Computation, HloModule
@@ -37,11 +34,14 @@ def measure_growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, 
 
 
 def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
+    size = figures_of(module)
     return Growth(
-        **asdict(figures_of(module)),
+        instructions=size.instructions,
+        computations=size.computations,
+        fusions=size.fusions,
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
-        partitions=read_partition_count(module) if computes_per_device(module) else 1,
+        partitions=module.partition_count if computes_per_device(module) else 1,
     )
 
 

@@ -26,6 +26,8 @@ _NOTES = frozenset({"metadata", "frontend_attributes", "origin", "original_value
 """Attributes that are notes and change no code."""
 _COUNTED = frozenset({"channel_id"})
 """Attributes with numbers that only have to be the same where they were the same."""
+_ASIDE = _NOTES | _COUNTED | {"backend_config", "control-predecessors"}
+"""Attributes that do not say what an instruction computes."""
 _TUNED = ("gemm", "cublas", "cudnn", "triton", "conv", "fmha")
 
 
@@ -105,7 +107,8 @@ class _Walk:
                 rows = list(self._of_pair(ours, theirs, same))
                 for kind, attribute, value, other_value in rows:
                     if kind == "structure":
-                        closer = self._kind_of_contents(kind, base, other, ours, theirs)
+                        sides = base, other, ours, theirs
+                        closer = kind if attribute in _COUNTED else _kind_of_contents(kind, *sides)
                         self._add(closer, (base, ours, theirs), attribute, value, other_value)
                         return
                     self._add(kind, (base, ours, theirs), attribute, value, other_value)
@@ -183,23 +186,6 @@ class _Walk:
         back = self._numbers.setdefault((f"{name} of the other", other_value), value)
         return there == other_value and back == value
 
-    def _kind_of_contents(
-        self,
-        kind: DifferenceKind,
-        base: Computation,
-        other: Computation,
-        ours: Instruction,
-        theirs: Instruction,
-    ) -> DifferenceKind:
-        """Return the kind of difference for a computation with other instructions."""
-        if _contents(base) == _contents(other):
-            return "order"
-        if "fusion" in (ours.opcode, theirs.opcode) or "fused" in base.name:
-            return "fusion"
-        if _is_tuned(ours.attributes_text) or _is_tuned(theirs.attributes_text):
-            return "autotuning"
-        return kind
-
     def _add(
         self,
         kind: DifferenceKind,
@@ -246,17 +232,46 @@ def _plain(shape: Shape) -> object:
     return shape.element_type, shape.dimensions
 
 
-def _contents(computation: Computation) -> Counter[object]:
-    """Return counts of a computation's instructions, without names and order."""
-    return Counter(
-        (
+def _kind_of_contents(
+    kind: DifferenceKind,
+    base: Computation,
+    other: Computation,
+    ours: Instruction,
+    theirs: Instruction,
+) -> DifferenceKind:
+    """Return the kind of difference for a computation with other instructions."""
+    tokens: dict[object, int] = {}
+    if _contents(base, tokens) == _contents(other, tokens):
+        return "order"
+    if "fusion" in (ours.opcode, theirs.opcode) or "fused" in base.name:
+        return "fusion"
+    if _is_tuned(ours.attributes_text) or _is_tuned(theirs.attributes_text):
+        return "autotuning"
+    return kind
+
+
+def _contents(computation: Computation, tokens: dict[object, int]) -> Counter[int]:
+    """Count the instructions of a computation by what they compute, without names and order.
+
+    Equal values of both computations have one number in `tokens`.
+    """
+    values: dict[str, int] = {}
+    for instruction in computation.instructions:
+        key = (
             instruction.opcode,
             _plain(instruction.shape),
             instruction.argument,
-            len(instruction.operands),
+            _meaning(instruction),
+            *(values.get(name) for name in instruction.operand_names),
         )
-        for instruction in computation.instructions
-    )
+        values[instruction.name] = tokens.setdefault(key, len(tokens))
+    return Counter(values.values())
+
+
+def _meaning(instruction: Instruction) -> frozenset[tuple[str, str]]:
+    """Return the attributes that say what an instruction computes, without what it calls."""
+    aside = _ASIDE | {name for name, _ in instruction.called}
+    return frozenset(item for item in instruction.attributes.items() if item[0] not in aside)
 
 
 def _kind_of_rest(base: Computation, other: Computation) -> DifferenceKind:

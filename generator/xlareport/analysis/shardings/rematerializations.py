@@ -12,7 +12,7 @@ from math import prod
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.wire import group_size, read_partition_count
+from xlareport.analysis.cost.wire import group_size
 from xlareport.analysis.shardings.dataflow import DataFlow, LocatedInstruction
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.analysis.source.locations import place_of
@@ -115,7 +115,7 @@ class _Search(Struct, frozen=True):
     def _is_whole(self, value: Rematerialization) -> bool:
         """Return whether all of a value is gathered: by all devices, or by the program's shape."""
         wholes = _around(self.before, value.op_name, value.dimensions)
-        every = prod(value.from_tiles) == read_partition_count(self.flow.module)
+        every = prod(value.from_tiles) == self.flow.module.partition_count
         return every or any(whole.shape.dimensions == value.dimensions for whole in wholes)
 
 
@@ -138,7 +138,7 @@ def _rematerialization(
         return None
     op_name = gathered.metadata.op_name
     devices = prod(_group(flow.module, gather) for _, gather in gathers)
-    everyone = devices == read_partition_count(flow.module)
+    everyone = devices == flow.module.partition_count
     around = _around(before, op_name, whole)
     if devices != prod(from_tiles) or not (everyone or around) or _is_written(before, op_name):
         return None

@@ -7,7 +7,6 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.shardings.changes import ShardingChange, find_changes, split_tuple
 from xlareport.analysis.shardings.meshes import ModuleMesh, find_mesh
 from xlareport.analysis.shardings.partitioning import Partitioning, find_partitioning, is_sharded
@@ -74,7 +73,7 @@ def report_shardings(
 ) -> ShardingReport | None:
     """Return the shardings of a module by its snapshots; None for one that is not partitioned."""
     last = modules[-1] if modules else None
-    partitions = read_partition_count(last) if last is not None else 1
+    partitions = last.partition_count if last is not None else 1
     if last is None or partitions < 2:
         return None
     partitioning = find_partitioning(modules)

@@ -1,11 +1,13 @@
 """The source line of the op that an instruction without a line of its own works for."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
 from xlareport.analysis.source.scopes import split_merged
 from xlareport.analysis.source.served_ops import OpShares
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.graphs import nearest_first
 
 _WRAPPERS = frozenset({"async-start", "fusion"})
 """Instructions whose operands are the parameters of what they call."""
@@ -53,21 +55,24 @@ class ServedLines:
     def _nearest(
         self, start: _Placed, op_name: str, further: Callable[[_Placed], Iterator[_Placed]]
     ) -> set[str]:
-        """Return the lines of the nearest instructions that have the op_name."""
-        lines, seen = set[str](), {_key(start)}
-        waiting = [*further(start)]
-        while waiting and len(seen) < _MOST_SEEN:
-            place = waiting.pop()
-            if _key(place) in seen:
-                continue
-            seen.add(_key(place))
-            name = op_name_of(place[1], self._module)
-            source = self._place(place[1])
-            if not name or (source is None and op_name in split_merged(name)):
-                waiting += further(place)
-            elif op_name in split_merged(name) and source is not None:
-                lines.add(source.short)
-        return lines
+        """Return the lines of the instructions that have the op_name, the nearest of each path."""
+
+        def beyond(place: _Placed) -> Iterable[_Placed]:
+            return further(place) if self._line(place, op_name) == "" else ()
+
+        near = islice(nearest_first(further(start), beyond), _MOST_SEEN)
+        return {*filter(None, (self._line(place, op_name) for place in near))}
+
+    def _line(self, place: _Placed, op_name: str) -> str | None:
+        """Return the line of an instruction with an op_name, empty if it has none, or None.
+
+        It is empty for an instruction without an op_name too, and None for other ops.
+        """
+        name, source = op_name_of(place[1], self._module), self._place(place[1])
+        has_op = op_name in split_merged(name)
+        if not name or (has_op and source is None):
+            return ""
+        return source.short if has_op and source is not None else None
 
     def _operands(self, place: _Placed) -> Iterator[_Placed]:
         computation, instruction = place
@@ -88,7 +93,3 @@ class ServedLines:
         wrapper = self._wrappers.get(computation.name)
         if wrapper is not None and instruction is computation.root:
             yield wrapper
-
-
-def _key(place: _Placed) -> tuple[str, str]:
-    return place[0].name, place[1].name

@@ -1,6 +1,6 @@
 """The page on GPU kernels: a ranked table, and for the heaviest kernels the reasons in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -166,78 +166,75 @@ def _figures(kernels: Sequence[KernelRecord]) -> Iterator[Figure]:
     yield Figure("Shared", units.count(shared), "kernels launched by several instructions")
 
 
+_COLUMNS: Mapping[Column, Callable[[KernelRecord], Cell]] = {
+    Column(
+        "Share", "percent", "of the roofline time of the module, all that launch it"
+    ): lambda kernel: kernel.share,
+    Column(
+        "Occupancy",
+        "precise",
+        "resident warps / warps that a multiprocessor or compute unit can hold",
+    ): lambda kernel: kernel.occupancy,
+    Column("Occupancy from", "precise", "lower bound"): lambda kernel: kernel.occupancy_at_least,
+    Column("Occupancy to", "precise", "upper bound"): lambda kernel: kernel.occupancy_at_most,
+    Column("Limited by", "text", "resources that allow no further block"): lambda kernel: (
+        ", ".join(kernel.limited_by) or None
+    ),
+    Column("Registers", "int", "per thread"): lambda kernel: kernel.registers,
+    Column("Scalar registers", "int", "of a wavefront, on AMD GPUs"): lambda kernel: (
+        kernel.scalar_registers
+    ),
+    Column(
+        "Spills", "bytes", "stores and loads of spilled registers in the code of a thread"
+    ): lambda kernel: kernel.spill_bytes,
+    Column(
+        "Spilled registers", "int", "vector registers of a thread, on AMD GPUs"
+    ): lambda kernel: kernel.spilled_registers,
+    Column("Spilled scalars", "int", "scalar registers, on AMD GPUs"): lambda kernel: (
+        kernel.spilled_scalars
+    ),
+    Column("Threads", "int", "of a block"): lambda kernel: kernel.threads,
+    Column("Blocks", "int", "of the launch"): lambda kernel: kernel.blocks,
+    Column("Waves", "float", "blocks / blocks resident on the whole card"): lambda kernel: (
+        kernel.waves
+    ),
+    Column("Wave efficiency", "precise", "waves / waves rounded up"): lambda kernel: (
+        kernel.wave_efficiency
+    ),
+    Column("Shared memory", "bytes", "of a block, static and dynamic"): lambda kernel: (
+        kernel.shared_bytes
+    ),
+    Column("Dynamic shared memory", "bytes", "the part that the launch adds"): lambda kernel: (
+        kernel.dynamic_shared_bytes
+    ),
+    Column("Stack", "bytes", "of a thread"): lambda kernel: kernel.stack_bytes,
+    Column(
+        "Registers at most", "int", "bound from the block size, where not allocated"
+    ): lambda kernel: kernel.registers_at_most,
+    Column(
+        "Threads at most", "int", "of a block, by .maxntid or .reqntid of the code"
+    ): lambda kernel: kernel.threads_at_most,
+    Column("Instructions", "int", "that launch it"): lambda kernel: len(kernel.instructions),
+    Column("Launches", "int", "in the thunk sequence; loops repeat them"): lambda kernel: (
+        kernel.launches
+    ),
+    Column("Matrix", "code", "first matrix instruction of the PTX"): lambda kernel: (
+        kernel.matrix or None
+    ),
+    Column("Link", "text", "grade of the link with the instructions"): lambda kernel: kernel.grade,
+    Column("Note"): lambda kernel: kernel.note or None,
+}
+"""The columns of the table, besides the name."""
+
+
 def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
     page = navigation.module_address(record.slug, "code")
 
-    def link(row: KernelRecord) -> Cell:
-        place = row.instructions[0][1] if row.instructions else ""
-        return [row.name, f"{page}#unit={quote(place)}"] if place else row.name
+    def link(kernel: KernelRecord) -> Cell:
+        place = kernel.instructions[0][1] if kernel.instructions else ""
+        return [kernel.name, f"{page}#unit={quote(place)}"] if place else kernel.name
 
-    table = tabulate(
-        kernels,
-        {
-            Column("Kernel", "link", "its code"): link,
-            Column(
-                "Share", "percent", "of the roofline time of the module, all that launch it"
-            ): lambda row: row.share,
-            Column(
-                "Occupancy",
-                "precise",
-                "resident warps / warps that a multiprocessor or compute unit can hold",
-            ): lambda row: row.occupancy,
-            Column("Occupancy from", "precise", "lower bound"): lambda row: row.occupancy_at_least,
-            Column("Occupancy to", "precise", "upper bound"): lambda row: row.occupancy_at_most,
-            Column("Limited by", "text", "resources that allow no further block"): lambda row: (
-                ", ".join(row.limited_by) or None
-            ),
-            Column("Registers", "int", "per thread"): lambda row: row.registers,
-            Column("Scalar registers", "int", "of a wavefront, on AMD GPUs"): lambda row: (
-                row.scalar_registers
-            ),
-            Column(
-                "Spills", "bytes", "stores and loads of spilled registers in the code of a thread"
-            ): lambda row: row.spill_bytes,
-            Column(
-                "Spilled registers", "int", "vector registers of a thread, on AMD GPUs"
-            ): lambda row: row.spilled_registers,
-            Column("Spilled scalars", "int", "scalar registers, on AMD GPUs"): lambda row: (
-                row.spilled_scalars
-            ),
-            Column("Threads", "int", "of a block"): lambda row: row.threads,
-            Column("Blocks", "int", "of the launch"): lambda row: row.blocks,
-            Column("Waves", "float", "blocks / blocks resident on the whole card"): lambda row: (
-                row.waves
-            ),
-            Column("Wave efficiency", "precise", "waves / waves rounded up"): lambda row: (
-                row.wave_efficiency
-            ),
-            Column("Shared memory", "bytes", "of a block, static and dynamic"): lambda row: (
-                row.shared_bytes
-            ),
-            Column("Dynamic shared memory", "bytes", "the part that the launch adds"): lambda row: (
-                row.dynamic_shared_bytes
-            ),
-            Column("Stack", "bytes", "of a thread"): lambda row: row.stack_bytes,
-            Column(
-                "Registers at most", "int", "bound from the block size, where not allocated"
-            ): lambda row: row.registers_at_most,
-            Column(
-                "Threads at most", "int", "of a block, by .maxntid or .reqntid of the code"
-            ): lambda row: row.threads_at_most,
-            Column("Instructions", "int", "that launch it"): lambda row: len(row.instructions),
-            Column("Launches", "int", "in the thunk sequence; loops repeat them"): lambda row: (
-                row.launches
-            ),
-            Column("Matrix", "code", "first matrix instruction of the PTX"): lambda row: (
-                row.matrix or None
-            ),
-            Column("Link", "text", "grade of the link with the instructions"): lambda row: (
-                row.grade
-            ),
-            Column("Note"): lambda row: row.note or None,
-        },
-        (1, "desc"),
-    )
+    table = tabulate(kernels, {Column("Kernel", "link", "its code"): link, **_COLUMNS}, (1, "desc"))
     same = _RANGE if same_range(kernels) else ()
     used = [
         at

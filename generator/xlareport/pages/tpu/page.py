@@ -1,6 +1,6 @@
 """The page on TPU programs: a ranked table, and one program's units over its schedule."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -107,64 +107,66 @@ def _figures(programs: Sequence[TpuProgram], summary: TpuSummary) -> Iterator[Fi
 
 def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
     page = navigation.module_address(record.slug, "tpu")
-    return tabulate(
-        programs,
-        {
-            Column("Program", "link", "units over its schedule"): lambda row: [
-                row.program,
-                f"{page}#program={quote(row.program)}",
-            ],
-            Column(
-                "Instruction", "link", "its history, or its neighborhood", of="instruction"
-            ): lambda row: _instruction(record, row),
-            Column(
-                "Larger µs", "float", "larger of cycles / clock and HBM time, all runs; estimate"
-            ): lambda row: _microseconds(row.total_seconds),
-            Column(
-                "Bottleneck", "code", "the busiest unit; latency or control below 30%"
-            ): lambda row: row.bottleneck or None,
-            Column(
-                "Dynamic cycles", "int", "of one run with its loops, without stalls"
-            ): lambda row: row.dynamic_cycles,
-            Column("Static cycles", "int", "of one pass through the schedule"): lambda row: (
-                row.static_cycles
-            ),
-            Column("Cycles µs", "float", "dynamic cycles / assumed clock"): lambda row: (
-                _microseconds(row.seconds)
-            ),
-            Column(
-                "HBM µs", "float", "HBM bytes / bandwidth, one run; DMA is not in the cycles"
-            ): lambda row: _microseconds(row.hbm_seconds),
-            Column("Runs", "int", "in one run of the module"): lambda row: row.runs,
-            Column("Shared by", "int", "HLO instructions that run it"): lambda row: (
-                len(row.instructions) or None
-            ),
-            Column("Bundles", "int", "in the final code"): lambda row: row.code_bundles,
-            Column("Empty", "percent", "cycles of the schedule that start nothing"): lambda row: (
-                row.empty_share
-            ),
-            Column("MXU", "percent", "of its capacity"): lambda row: (
-                row.units["MXU"].share if "MXU" in row.units else None
-            ),
-            Column(
-                "Padding waste", "float", "multiply-adds executed / asked for by HLO"
-            ): lambda row: row.matrix.waste if row.matrix else None,
-            Column("Spill stores", "int", "of vector registers"): lambda row: row.spill_stores,
-            Column("Fill loads", "int", "of vector registers"): lambda row: row.fill_loads,
-            Column("VMEM", "bytes", "scratch of the program"): lambda row: row.vmem_bytes,
-            Column("DMA waits", "int", "operations in the code"): lambda row: (
-                row.dma.waits if row.dma else None
-            ),
-            Column(
-                "Compiler estimate", "int", "cycles before code generation, memory time included"
-            ): lambda row: row.compiler_cycles,
-        },
-        (2, "desc"),
-    )
+    names: Mapping[Column, Callable[[TpuProgram], Cell]] = {
+        Column("Program", "link", "units over its schedule"): lambda program: [
+            program.program,
+            f"{page}#program={quote(program.program)}",
+        ],
+        Column(
+            "Instruction", "link", "its history, or its neighborhood", of="instruction"
+        ): lambda program: _instruction(record, program),
+    }
+    return tabulate(programs, {**names, **_FIGURES}, (2, "desc"))
 
 
 def _microseconds(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * _MICROSECOND
+
+
+_FIGURES: Mapping[Column, Callable[[TpuProgram], Cell]] = {
+    Column(
+        "Larger µs", "float", "larger of cycles / clock and HBM time, all runs; estimate"
+    ): lambda program: _microseconds(program.total_seconds),
+    Column(
+        "Bottleneck", "code", "the busiest unit; latency or control below 30%"
+    ): lambda program: program.bottleneck or None,
+    Column("Dynamic cycles", "int", "of one run with its loops, without stalls"): lambda program: (
+        program.dynamic_cycles
+    ),
+    Column("Static cycles", "int", "of one pass through the schedule"): lambda program: (
+        program.static_cycles
+    ),
+    Column("Cycles µs", "float", "dynamic cycles / assumed clock"): lambda program: _microseconds(
+        program.seconds
+    ),
+    Column(
+        "HBM µs", "float", "HBM bytes / bandwidth, one run; DMA is not in the cycles"
+    ): lambda program: _microseconds(program.hbm_seconds),
+    Column("Runs", "int", "in one run of the module"): lambda program: program.runs,
+    Column("Shared by", "int", "HLO instructions that run it"): lambda program: (
+        len(program.instructions) or None
+    ),
+    Column("Bundles", "int", "in the final code"): lambda program: program.code_bundles,
+    Column("Empty", "percent", "cycles of the schedule that start nothing"): lambda program: (
+        program.empty_share
+    ),
+    Column("MXU", "percent", "of its capacity"): lambda program: (
+        program.units["MXU"].share if "MXU" in program.units else None
+    ),
+    Column("Padding waste", "float", "multiply-adds executed / asked for by HLO"): lambda program: (
+        program.matrix.waste if program.matrix else None
+    ),
+    Column("Spill stores", "int", "of vector registers"): lambda program: program.spill_stores,
+    Column("Fill loads", "int", "of vector registers"): lambda program: program.fill_loads,
+    Column("VMEM", "bytes", "scratch of the program"): lambda program: program.vmem_bytes,
+    Column("DMA waits", "int", "operations in the code"): lambda program: (
+        program.dma.waits if program.dma else None
+    ),
+    Column(
+        "Compiler estimate", "int", "cycles before code generation, memory time included"
+    ): lambda program: program.compiler_cycles,
+}
+"""The columns of the table of programs, besides their names."""
 
 
 def _instruction(record: ModuleRecord, program: TpuProgram) -> Cell:

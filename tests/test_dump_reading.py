@@ -1,0 +1,134 @@
+"""The reading of a dump: each module once, the largest first; the results in the dump's order."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.module import ModuleAnalysis
+from xlareport.dump import duplicates
+from xlareport.dump.grouping import group_source
+from xlareport.dump.source import Source, open_source
+from xlareport.dump_reading import (
+    DumpReading,
+    ReadingOptions,
+    analyze,
+    begin_reading,
+    read_outlines,
+)
+from xlareport.readers.replay_result import ReplayResult
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.progress import silent
+from xlareport.runtime.worker_pool import InlineWorkers
+
+HLO = """HloModule jit_{name}
+
+ENTRY main {{
+  a = f32[4]{{0}} parameter(0)
+{lines}
+  ROOT b = f32[4]{{0}} {opcode}(a)
+}}
+"""
+MODULES = {
+    "small": (0, "tanh"),
+    "large": (30, "negate"),
+    "again": (0, "tanh"),
+    "middle": (9, "sine"),
+}
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Source]:
+    """Open a dump of four modules, which is large here, so that equal ones are read once."""
+    monkeypatch.setattr(duplicates, "MANY", 2)
+    for number, (name, (lines, opcode)) in enumerate(MODULES.items()):
+        dead = "\n".join(f"  x{line} = f32[4]{{0}} cosine(a)" for line in range(lines))
+        text = HLO.format(name="small" if name == "again" else name, lines=dead, opcode=opcode)
+        shown = "small" if name == "again" else name
+        path = tmp_path / f"module_{number:04d}.jit_{shown}.cpu_after_optimizations.txt"
+        path.write_text(text)
+    with open_source(tmp_path) as opened:
+        yield opened
+
+
+def begun(source: Source, options: ReadingOptions | None = None) -> DumpReading:
+    return begin_reading(source, options or ReadingOptions(), InlineWorkers(), silent, pages=False)
+
+
+def names(modules: Iterator[ModuleAnalysis] | list[ModuleAnalysis]) -> list[str]:
+    return [module.summary.files.key for module in modules]
+
+
+def test_the_largest_modules_are_read_first_and_those_that_repeat_others_last(
+    source: Source,
+) -> None:
+    reading = begun(source)
+    assert reading.number == 3
+    assert reading.same == {"module_0002.jit_small": "module_0000.jit_small"}
+    assert [task.files.name for task in begun(source).tasks] == [
+        "jit_large",
+        "jit_middle",
+        "jit_small",
+    ]
+    read = names(result.analysis for result in reading.results())
+    assert sorted(read) == [module.key for module in reading.grouped.modules]
+    assert read[-1] == "module_0002.jit_small"
+
+
+def test_the_results_are_in_the_order_of_the_dump(source: Source) -> None:
+    dump = analyze(begun(source))
+    assert names(list(dump.modules)) == [module.key for module in dump.grouped.modules]
+    repeated = dump.modules[2]
+    assert repeated.same_as is not None
+    assert (repeated.same_as.key, repeated.is_identical) == ("module_0000.jit_small", True)
+    assert dump.problems == ()
+
+
+def test_every_module_is_told_to_the_progress(source: Source) -> None:
+    steps: list[tuple[str, int, int]] = []
+
+    def note(what: str, done: int, of: int) -> None:
+        steps.append((what, done, of))
+
+    reading = begin_reading(source, ReadingOptions(), InlineWorkers(), note, pages=False)
+    reading.finish()
+    assert steps == [("reading modules", done, 3) for done in range(4)]
+
+
+def test_modules_are_read_once(source: Source) -> None:
+    reading = begun(source)
+    reading.finish()
+    before = len(reading.analyses)
+    reading.finish()
+    assert len(reading.analyses) == before == len(MODULES)
+
+
+def test_files_of_a_result_are_those_of_this_process(source: Source) -> None:
+    reading = begun(source)
+    reading.finish()
+    for module, files in zip(reading.analyses, reading.grouped.modules, strict=True):
+        assert module.summary.files.artifacts is files.artifacts
+        assert set(module.read) <= {artifact.path for artifact in files.artifacts}
+
+
+def test_a_replay_of_a_module_that_the_dump_has_not_is_refused(source: Source) -> None:
+    result = ReplayResult("module_0009.jit_gone", "0.9", 0.0, (), None, False, "")  # noqa: FBT003
+    with pytest.raises(UnreadableInputError, match="names module_0009"):
+        begun(source, ReadingOptions(replays=(result,)))
+
+
+def test_the_name_of_the_dump_can_be_given(source: Source) -> None:
+    assert analyze(begun(source, ReadingOptions(name="night 3"))).name == "night 3"
+
+
+def test_outlines_have_the_figures_of_all_modules(source: Source) -> None:
+    dump = read_outlines(source, group_source(source))
+    instructions = {summary.files.name: summary.final.instructions for summary in dump.summaries}
+    assert instructions == {"jit_small": 2, "jit_large": 32, "jit_middle": 11}
+    assert all(module.cost is None for module in dump.modules)
+
+
+def test_a_marker_is_searched_in_every_module(source: Source) -> None:
+    dump = analyze(begun(source, ReadingOptions(marker="cosine")))
+    marked = [module.summary.files.name for module in dump.outlines if module.marker]
+    assert marked == ["jit_large", "jit_middle"]
