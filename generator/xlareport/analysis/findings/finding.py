@@ -77,12 +77,18 @@ class Finding(Struct, frozen=True):
     """Loops of unknown trip count, each counted once, that run it: its times are those of one
     iteration, no bounds. Empty where no such loop takes much of the time."""
     seconds_in_loops: float | None = None
-    """The part of `seconds` that runs in these loops; None where none of it does."""
+    """The part of its time that runs in these loops; None where none of it does."""
     subject: str = ""
     """What the heading names in place of the first place: `all of m`; empty otherwise."""
     severity: str = "low"
     """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`.
     A rule states the least one if its gain is no part of them."""
+
+    @property
+    def any_seconds(self) -> float:
+        """The time of one execution at stake, of whichever kind it is; 0 where it is none."""
+        times = (self.seconds, self.cycle_seconds, self.padding_seconds, self.latency_seconds)
+        return next(filter(None, times), 0.0)
 
     @property
     def count(self) -> int:
