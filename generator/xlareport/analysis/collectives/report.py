@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from xlareport.analysis.collectives.counted_once import find_loops_counted_once
 from xlareport.analysis.collectives.events import Passes, list_events
 from xlareport.analysis.collectives.figures import (
     CollectiveFigures,
@@ -56,6 +57,7 @@ def report_collectives(
         sent=count_sent(
             (figures.traffic, figures.counted) for figures in every if figures.traffic is not None
         ),
+        counted_once=find_loops_counted_once(hlo, cost, [row.collective.key for row in rows]),
     )
 
 
