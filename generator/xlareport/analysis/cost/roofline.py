@@ -18,6 +18,8 @@ from xlareport.knowledge.devices import Device
 
 InstructionShares = Mapping[InstructionKey, float]
 """Share of each instruction in the roofline time of its module, 0 to 1."""
+LAUNCH_SECONDS = 1e-6
+"""Kernel launch time in XLA's fusion cost model (kKernelLaunchOverhead); in no roofline time."""
 _BYTES_PER_FLOP = 0.02
 """Bytes per FLOP of a typical machine, 50 operations per byte; used in weights."""
 

@@ -2,16 +2,16 @@
 
 GPU only, if the dump has the thunk sequence. Kernels whose roofline time is less than a launch, the
 1 µs that XLA's cost model assumes, run one by one outside of command buffers, and the rest of their
-launches is at least a third of the module's roofline time and 50 µs. Kernels in command buffers are launched together and do
-not count, neither do collectives. A library call counts as one kernel.
+launches is at least a third of the module's roofline time and 50 µs. Kernels in command buffers are
+launched together and do not count, neither do collectives. A library call counts as one kernel.
 """
 
 from collections.abc import Iterator
 
 from xlareport.analysis.code.links import name_kernel
+from xlareport.analysis.cost.roofline import LAUNCH_SECONDS
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.serial_loops import serial_loops
-from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import InstructionKey
 from xlareport.runtime import units
@@ -19,8 +19,6 @@ from xlareport.runtime import units
 LEAST_RATIO = 1 / 3
 """Of the module's roofline time."""
 LEAST_SECONDS = 5e-5
-LAUNCH = LAUNCH_MICROSECONDS * 1e-6
-"""Seconds that XLA assumes for one launch."""
 _MOST_NAMES = 3
 
 
@@ -31,14 +29,14 @@ def short_kernels(case: Case) -> Iterator[Finding]:
         return
     reported = _in_serial_loops(case)
     short = [
-        ((LAUNCH - seconds) * cost.counted, cost.counted, (computation.name, line.name))
+        ((LAUNCH_SECONDS - seconds) * cost.counted, cost.counted, (computation.name, line.name))
         for computation, line, cost in case.scheduled()
         if cost.bytes_accessed
         and cost.counted
         and not cost.traffic
         and computation.name not in reported
         and not recorded & {line.name, name_kernel(line.name)}
-        and (seconds := case.basis.seconds(cost)) < LAUNCH
+        and (seconds := case.basis.seconds(cost)) < LAUNCH_SECONDS
     ]
     waiting = sum(seconds for seconds, _, _ in short)
     if waiting >= max(LEAST_SECONDS, LEAST_RATIO * case.seconds):
@@ -61,8 +59,8 @@ def _finding(case: Case, short: list[tuple[float, int, InstructionKey]], waiting
         evidence=(
             f"{units.plural(len(short), 'kernel')} ({names}) with {launches:,} launches per module "
             "execution are in no command buffer. At XLA's own 1 µs for a launch, that is "
-            f"{units.seconds(launches * LAUNCH)}; the roofline time of these kernels is "
-            f"{units.seconds(launches * LAUNCH - waiting)}, that of the module "
+            f"{units.seconds(launches * LAUNCH_SECONDS)}; the roofline time of these kernels is "
+            f"{units.seconds(launches * LAUNCH_SECONDS - waiting)}, that of the module "
             f"{units.seconds(case.seconds)}, both without launches."
         ),
         suggestion=(

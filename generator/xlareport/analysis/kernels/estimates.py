@@ -13,8 +13,6 @@ from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule
 
-LAUNCH_MICROSECONDS = 1.0
-"""Kernel launch time in XLA's fusion cost model (kKernelLaunchOverhead)."""
 MAIN_MODEL = "gpu-cost-model"
 """The model to which XLA gives no name: its GpuPerformanceModel."""
 _MOST_INSTRUCTIONS = 20_000

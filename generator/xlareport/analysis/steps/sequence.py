@@ -26,6 +26,12 @@ class Alignment(Struct, frozen=True):
     moved: tuple[tuple[int, int], ...]
     """Pairs that are earlier or later than the pairs in common order."""
 
+    def describe_move(self, here: int, there: int) -> str:
+        """Return where a moved line is now; behind which other, if at the same position."""
+        if here != there or not there:
+            return f"from position {here:,} to {there:,}"
+        return f"behind %{self.after.instructions[there - 1].name}"
+
 
 def alignments(matching: Matching) -> Iterator[Alignment]:
     """Yield the paired computations that differ, in the order of the module after."""

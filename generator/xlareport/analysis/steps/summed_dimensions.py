@@ -5,6 +5,9 @@ from math import prod
 from msgspec import Struct
 
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.steps.details import Difference, ShapeChange
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -28,6 +31,16 @@ def measure_sum(module: HloModule, place: Place, line: Instruction) -> int | Non
     attributes = SUMMED_OPERANDS.get(line.opcode, ())
     summed = read_summed(module, place, line, *attributes[0]) if attributes else None
     return prod(summed.sizes) if summed else None
+
+
+def compare_sums(
+    matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
+) -> dict[Kind, Difference]:
+    """Return that a product or a reduction sums over another number of elements; empty if not."""
+    was, now = measure_sum(matching.before, *before), measure_sum(matching.after, *after)
+    if was is None or now is None or was == now:
+        return {}
+    return {Kind.SHAPE: ShapeChange(f"{was:,}", f"{now:,}", "sums over ", " elements")}
 
 
 def read_summed(

@@ -17,6 +17,7 @@ from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.reducers import apply_the_same
 from xlareport.analysis.steps.shape_changes import shortened
+from xlareport.analysis.steps.summed_dimensions import compare_sums
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.hlo.shape import Shape
@@ -24,6 +25,8 @@ from xlareport.runtime import english
 
 _MOST = 24
 """Pairs behind a pair that are looked at."""
+_OTHER_RESULTS = frozenset({Kind.SHAPE, Kind.TYPE})
+"""Kinds of another result: then it is no news that the operands have another shape."""
 _Pair = tuple[Place, Place]
 _Lines = tuple[Instruction, Instruction]
 _Order = tuple[int, ...]
@@ -43,7 +46,9 @@ def compare_turned(
     if change is not None:
         del result[Kind.LAYOUT]
         result[Kind.SHAPE] = change
-    return result
+    if result.keys() & _OTHER_RESULTS:
+        return result
+    return result | compare_sums(matching, before, after)
 
 
 def turned(matching: Matching, before: Place, after: Place) -> ShapeChange | None:

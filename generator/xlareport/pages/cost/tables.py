@@ -7,9 +7,10 @@ from urllib.parse import quote
 
 from xlareport.analysis.cost.breakdown import SEVERAL, CostPart
 from xlareport.analysis.cost.heavy import HeavyInstruction
+from xlareport.analysis.cost.roofline import LAUNCH_SECONDS
 from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS, MAIN_MODEL
+from xlareport.analysis.kernels.estimates import MAIN_MODEL
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.pages import navigation
@@ -230,7 +231,7 @@ def estimate_columns(kernels: ModuleKernels) -> tuple[HeavyColumns, HeavyColumns
 
     def launches(row: HeavyInstruction) -> float | None:
         count = row.cost.executions if row.instruction in launching else None
-        return count * LAUNCH_MICROSECONDS if count else None
+        return count * LAUNCH_SECONDS * 1e6 if count else None
 
     def time(model: str, row: HeavyInstruction) -> float | None:
         of_row = kernels.estimates.get(row.instruction, ())

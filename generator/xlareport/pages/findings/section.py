@@ -177,7 +177,8 @@ _GAIN = (
 )
 _LATENCY_GAIN = (
     "Upper bound of the latency saved in one execution of the module, at an assumed 2 µs for each "
-    "collective, or 1 µs for each launch; no part of the roofline time or of the modeled times of collectives"
+    "collective, or 1 µs for each launch; no part of the roofline time or of the modeled times of "
+    "collectives"
 )
 _GAIN_BY_CYCLES = (
     "Upper bound of the time saved in one execution of the module, and its share of the module's "
