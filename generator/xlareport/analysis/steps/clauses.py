@@ -4,7 +4,12 @@ Names are in backticks. An opcode precedes a name that does not contain it.
 """
 
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.matching.search.reasons import InHalves, Regrouped, RegroupedPart
+from xlareport.analysis.matching.search.reasons import (
+    BothBranches,
+    InHalves,
+    Regrouped,
+    RegroupedPart,
+)
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import CopyPlace, Difference, ShapeChange
@@ -40,7 +45,7 @@ def _new_place(change: Change) -> str:
 def _clause(change: Change) -> str:
     old, new = _named(change, 0), _named(change, 1)
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
-    template = template or _of_terms(change)
+    template = template or _of_reason(change)
     template = template or _TEMPLATES.get(change.kind, _CHANGED)
     if change.kind is Kind.FOLDED and change.after is None:
         template = "{old}{where} was folded with what used it"
@@ -113,8 +118,10 @@ _ARRIVING = frozenset(
 _REGROUPED = (Regrouped, RegroupedPart)
 
 
-def _of_terms(change: Change) -> str:
-    """Return the template of a sum whose terms were regrouped; empty for others."""
+def _of_reason(change: Change) -> str:
+    """Return the template of what its reason says; empty for others."""
+    if isinstance(change.reason, BothBranches):
+        return "{old}{where} was inlined into {members}: {reason}"
     regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, _REGROUPED)
     return "{old}{where} became {new}, {reason}" if regrouped else ""
 

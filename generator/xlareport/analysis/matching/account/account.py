@@ -16,7 +16,7 @@ from xlareport.analysis.matching.account.untraced import mark_untraced
 from xlareport.analysis.matching.rules.loops.bodies import moved_out
 from xlareport.analysis.matching.search.nodes import is_root, place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.search.reasons import Reason
+from xlareport.analysis.matching.search.reasons import BothBranches, Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import facts_of, live_computations
 from xlareport.analysis.matching.sides.graph import Frame, Node, most_nodes, opened_root
@@ -256,7 +256,9 @@ class _Account:
         places = tuple(dict.fromkeys(map(place_of, moved_out(self._search, holder))))
         place = place_of(holder)
         self._accounted.add(place)
-        reason = f"into {units.plural(len(places), 'instruction')}"
+        selects = self._search.selected.get(holder, 0)
+        whole = f"into {units.plural(len(places), 'instruction')}"
+        reason: Reason = BothBranches(selects) if selects else whole
         self._pairings.append(Pairing((place,), places, Grade.MATCHED, reason, Relation.INLINED))
 
     def _account_for_loop(self, loop: Node) -> None:

@@ -58,6 +58,18 @@ class InBranch(Struct, frozen=True):
         return "a further copy, in another branch"
 
 
+class BothBranches(Struct, frozen=True):
+    """Both branches of a conditional were inlined, and selects choose between their results."""
+
+    selects: int
+
+    def __str__(self) -> str:
+        """Return `both branches, 2 selects by its predicate give its results`."""
+        give = "gives" if self.selects == 1 else "give"
+        selects = units.plural(self.selects, "select")
+        return f"both branches, {selects} by its predicate {give} its results"
+
+
 class Regrouped(Struct, frozen=True):
     """A sum of the same terms as before, in another order, or a product of the same factors."""
 
@@ -133,5 +145,6 @@ Reason: TypeAlias = (
     | RegroupedPart
     | InHalves
     | InBranch
+    | BothBranches
     | WithUser
 )

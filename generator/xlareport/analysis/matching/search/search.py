@@ -80,6 +80,8 @@ class Search(Struct):
     """New nodes that do the work of an old node together with its partner."""
     inlined: dict[Node, list[Node]] = field(default_factory=dict)
     """New nodes that do once what a former loop or conditional did."""
+    selected: dict[Node, int] = field(default_factory=dict)
+    """How many selects give the results of a former conditional, of which both branches run."""
     copies: dict[Node, tuple[Node, Reason]] = field(default_factory=dict)
     """Original and reason of new nodes that a rule recognized as copies of an old node."""
     without_origin: set[Node] = field(default_factory=set)

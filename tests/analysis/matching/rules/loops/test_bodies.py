@@ -119,6 +119,73 @@ def test_the_account_counts_what_is_left_behind(read: Read) -> None:
     assert "inlined 1 conditional into 2 instructions" in made.headline
 
 
+_BRANCHES = """HloModule m
+
+%yes (p: (f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %p = (f32[8]{0}, f32[8]{0}) parameter(0)
+  %x = f32[8]{0} get-tuple-element(%p), index=0
+  %y = f32[8]{0} get-tuple-element(%p), index=1
+  %half.1 = f32[8]{0} sine(%x), metadata={op_name="f/yes/sin"}
+  %half.2 = f32[8]{0} cosine(%half.1)
+  %square.1 = f32[8]{0} multiply(%half.1, %half.2)
+  ROOT %t.1 = (f32[8]{0}, f32[8]{0}) tuple(%square.1, %y)
+}
+
+%no (q: (f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %q = (f32[8]{0}, f32[8]{0}) parameter(0)
+  %u = f32[8]{0} get-tuple-element(%q), index=0
+  %v = f32[8]{0} get-tuple-element(%q), index=1
+  %part.1 = f32[8]{0} sine(%u), metadata={op_name="f/no/sin"}
+  %sum.1 = f32[8]{0} add(%part.1, %v)
+  ROOT %t.2 = (f32[8]{0}, f32[8]{0}) tuple(%sum.1, %part.1)
+}
+
+"""
+_CHOSEN = f"""{_BRANCHES}ENTRY %main (a: f32[8], b: f32[8], c: pred[]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %c = pred[] parameter(2)
+  %t = (f32[8]{{0}}, f32[8]{{0}}) tuple(%a, %b)
+  %pick = (f32[8]{{0}}, f32[8]{{0}}) conditional(%c, %t, %t), true_computation=%yes, \
+false_computation=%no
+  %first = f32[8]{{0}} get-tuple-element(%pick), index=0
+  %second = f32[8]{{0}} get-tuple-element(%pick), index=1
+  ROOT %out = f32[8]{{0}} subtract(%first, %second)
+}}
+"""
+_SELECTED = f"""{_BRANCHES}ENTRY %main (a: f32[8], b: f32[8], c: pred[]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %c = pred[] parameter(2)
+  %half.7 = f32[8]{{0}} sine(%a), metadata={{op_name="f/yes/sin"}}
+  %half.8 = f32[8]{{0}} cosine(%half.7)
+  %square.7 = f32[8]{{0}} multiply(%half.7, %half.8)
+  %part.7 = f32[8]{{0}} sine(%a), metadata={{op_name="f/no/sin"}}
+  %sum.7 = f32[8]{{0}} add(%part.7, %b)
+  %wide = pred[8]{{0}} broadcast(%c), dimensions={{}}
+  %one = f32[8]{{0}} select(%wide, %square.7, %sum.7)
+  %two = f32[8]{{0}} select(%wide, %b, %part.7)
+  ROOT %out = f32[8]{{0}} subtract(%one, %two)
+}}
+"""
+
+
+def test_both_branches_of_a_conditional_may_stand_where_it_stood(read: Read) -> None:
+    """Equal values of both branches are those of their own ops."""
+    matching = match(read(_CHOSEN), read(_SELECTED))
+    pairs = {"half.1": "half.7", "half.2": "half.8", "square.1": "square.7"}
+    others = {"part.1": "part.7", "sum.1": "sum.7"}
+    for home, names in (("yes", pairs), ("no", others)):
+        for old, new in names.items():
+            assert matching.partner_after(Place(home, old)) == Place("main", new)
+    made = step(read(_CHOSEN), read(_SELECTED), "`simplify-conditional`")
+    assert "inlined 1 conditional into 7 instructions" in made.headline
+    both = "both branches, 2 selects by its predicate give its results"
+    assert any(both in sentence for sentence in (made.headline, *made.account))
+    growth = made.after.instructions - made.before.instructions
+    assert len(made.added) - len(made.removed) == growth
+
+
 _LOOP_OF_TWO = """
 %body{n} (p: (s32[], f32[8], f32[])) -> (s32[], f32[8], f32[]) {{
   %p = (s32[], f32[8]{{0}}, f32[]) parameter(0)

@@ -4,10 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.contents import stem
 from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
+
+_BRANCHES = 2
+"""Of a conditional that selects by a predicate."""
 
 
 def inlined(search: Search) -> None:
@@ -16,11 +20,38 @@ def inlined(search: Search) -> None:
     for holder in search.before.open():
         if holder.instruction.opcode in ("conditional", "while"):
             search.evaluate()
-            for body, start in _bodies(search, holder):
-                once = _Once(search, holder, body, start, done)
+            inlined = [
+                _Once(search, holder, body, start, done) for body, start in _bodies(search, holder)
+            ]
+            for once in inlined:
                 once.pair()
                 if holder.instruction.opcode == "while" and holder in search.inlined:
                     done[holder] = once
+            if holder.instruction.opcode == "conditional" and len(inlined) == _BRANCHES:
+                _name_selected(search, holder, *inlined)
+
+
+def _name_selected(search: Search, holder: Node, true: "_Once", false: "_Once") -> None:
+    """Let the results of a conditional be the selects between those of its inlined branches.
+
+    XLA computes both branches and selects by the predicate where that costs little.
+    """
+    values, graph = search.after.values, search.after.graph
+    predicate = search.before.graph.operands(holder)[0][0]
+    selects: dict[tuple[int, ...], list[Node]] = {}
+    for node in search.after.open():
+        if node.instruction.opcode == "select" and true.may_hold(node):
+            selects.setdefault(tuple(values.read(node)[1:]), []).append(node)
+    for number in range(len(holder.instruction.shape.elements)):
+        results = true.result(number), false.result(number)
+        for select in selects.get(results, ()) if UNKNOWN not in results else ():
+            condition = graph.operands(select)[0][0]
+            sources = (condition, *(node for node, _ in graph.operands(condition)))
+            if any(source.token == predicate.token for source in sources):
+                search.before.values.name_element(holder, (number,), select.token)
+                search.inlined.setdefault(holder, []).append(select)
+                search.selected[holder] = search.selected.get(holder, 0) + 1
+                break
 
 
 def moved_out(search: Search, holder: Node) -> list[Node]:
@@ -78,9 +109,15 @@ class _Once:
         )
         number, name = holder.frame.number, holder.frame.computation.name
         home = search.computations.pairs.get(name)  # of a loop that was made anew around this one
+        self._homes = number, home
         for node in search.after.open():
-            if node.frame.number == number or node.frame.computation.name == home:
+            if self.may_hold(node):
                 self._waiting.setdefault(node.token, []).append(node)
+
+    def may_hold(self, node: Node) -> bool:
+        """Return whether a new node is where the loop or conditional was."""
+        number, home = self._homes
+        return node.frame.number == number or node.frame.computation.name == home
 
     def pair(self) -> None:
         """Pair each instruction with the only free node outside that has its value."""
@@ -109,15 +146,19 @@ class _Once:
             return UNKNOWN
         token = values.find(node, read)
         others = [] if token is None else self._waiting.get(token, [])
-        other = self._next_of(others)
+        other = self._next_of(node, others)
         if other is not None and read and node.partner is None:
             self._link(node, other)
         return UNKNOWN if token is None else token
 
-    def _next_of(self, others: Sequence[Node]) -> Node | None:
-        """Return the first free one of equal values, of which each loop may have left its own."""
-        most = max(self._loops, 1)
-        return next(filter(is_free, others), None) if len(others) <= most else None
+    def _next_of(self, node: Node, others: Sequence[Node]) -> Node | None:
+        """Return the first free one of equal values, of which each loop may have left its own.
+
+        Of more, as the branches of a conditional may leave, it is the first of its own op.
+        """
+        if len(others) > max(self._loops, 1):
+            others = [other for other in others if _has_op_of(node, other)]
+        return next(filter(is_free, others), None)
 
     def _link(self, node: Node, other: Node) -> None:
         """Pair `node` of the inlined body with `other`.
@@ -155,3 +196,10 @@ class _Once:
         if before.values.value_of(node) == UNKNOWN:
             return UNKNOWN
         return before.values.element(node, path)
+
+
+def _has_op_of(node: Node, other: Node) -> bool:
+    """Return whether a new node has the op_name and the name of an old one but for its number."""
+    line, copy = node.instruction, other.instruction
+    same_stem = stem(line.name) == stem(copy.name)
+    return same_stem and line.metadata.op_name == copy.metadata.op_name
