@@ -274,8 +274,9 @@ class Schedule(Struct, frozen=True, dict=True):
             left = units.seconds(apart)
             detail = (
                 f"{already}Compute that neither feeds it nor needs its result "
-                f"{'and does not run meanwhile ' if already else ''}takes {left}, under "
-                f"{units.share(ENOUGH)} of its time; the longest other, `{heaviest}`, {direction}."
+                f"{'and does not run meanwhile ' if already else ''}takes {left} in one "
+                f"execution, under {units.share(ENOUGH)} of its time; the longest other, "
+                f"`{heaviest}`, {direction}."
             )
             return WaitReason.DEPENDENCE, detail
         what = "All other compute" if already else "All compute"

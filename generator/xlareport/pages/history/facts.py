@@ -121,9 +121,9 @@ def _sent(row: CollectiveRow) -> str:
     figures = row.figures
     if figures.wire_bytes is None:
         return ""
-    times = (
-        f" in each of {figures.executions:,} executions" if (figures.executions or 0) > 1 else ""
-    )
+    # In a loop of unknown trip count, those of one iteration count.
+    number = figures.counted if figures.executions is None else figures.executions
+    times = f" in each of {number:,} executions" if number > 1 else ""
     by = f" by a {figures.algorithm} kernel" if figures.algorithm in (ONE_SHOT, TWO_SHOT) else ""
     sent = f"{units.byte_size(figures.wire_bytes)} sent per device{times}{by}"
     if figures.time.seconds is None:

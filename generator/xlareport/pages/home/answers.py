@@ -208,11 +208,17 @@ def _iterations(cost: CostReport) -> str:
 
 
 def _by_cycles(cost: CostReport) -> str:
-    """Return the time by the compiler's cycles; empty where the roofline counts."""
+    """Return the time by the compiler's cycles, of what has them; empty where none is longer."""
     cycles = cost.cycles
-    if cycles is None or cycles.seconds is None or cycles.clock is None:
+    if cycles is None or cycles.clock is None:
         return ""
     counted = cycles.cycles / cycles.clock
+    if cycles.seconds is None:
+        number = units.plural(cycles.instructions, "instruction")
+        alone = (
+            f" By the compiler's estimated cycles, {number} alone take {units.seconds(counted)}."
+        )
+        return alone if counted > (cost.seconds or 0.0) else ""
     words = f" By the compiler's estimated cycles: {units.seconds(cycles.seconds)}"
     rest = cycles.seconds - counted
     if rest < _LEAST_REST * cycles.seconds:
