@@ -5841,6 +5841,12 @@ var xlareport = (() => {
   // src/search/index.js
   var RANKS = 4;
   var LIKE = 2;
+  var PRIMITIVES = {
+    "all-reduce": ["psum", "pmax", "pmin"],
+    "collective-permute": ["ppermute", "pshuffle"],
+    "reduce-scatter": ["psum_scatter"],
+    dot: ["dot_general"]
+  };
   var NAMED2 = /* @__PURE__ */ new Set(["instruction", "computation"]);
   function rank(value, query) {
     let at = value.indexOf(query);
@@ -5964,7 +5970,7 @@ var xlareport = (() => {
       const lower = this.kinds.get(kind)?.lower ?? [];
       for (let place2 = 0; place2 < lower.length; place2 += 1) {
         const plain = ranked(lower[place2]);
-        const score = plain < 0 && kind === "op_name" ? this.rankPlain(place2, ranked) : plain;
+        const score = plain < 0 ? this.rankOther(kind, place2, ranked) : plain;
         const merged = kind === "op_name" && score > 0 && isMerged(lower[place2]);
         const gone = merged || NAMED2.has(kind) && this.span(kind, place2)?.[1] !== this.last;
         const size = lower[place2].length;
@@ -5982,6 +5988,20 @@ var xlareport = (() => {
     plain() {
       this.knownPlain ??= (this.kinds.get("op_name")?.lower ?? []).map(plainPaths);
       return this.knownPlain;
+    }
+    /**
+     * @param {string} kind
+     * @param {number} place
+     * @param {(value: string) => number} ranked
+     * @returns {number} the rank of another name of a value, never as the same; -1 for none
+     */
+    rankOther(kind, place2, ranked) {
+      if (kind === "op_name") return this.rankPlain(place2, ranked);
+      const opcode = kind === "opcode" ? this.kinds.get(kind)?.lower[place2] ?? "" : "";
+      if (!opcode) return -1;
+      const primitives = Object.hasOwn(PRIMITIVES, opcode) ? PRIMITIVES[opcode] : [];
+      const ranks2 = [opcode.replaceAll("-", "_"), ...primitives].map(ranked).filter((quality) => quality >= 0);
+      return ranks2.length ? Math.max(1, Math.min(...ranks2)) : -1;
     }
     /**
      * @param {number} place of an op_name

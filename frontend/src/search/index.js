@@ -13,6 +13,13 @@ import { isMerged, outerLevels, phaseOf, plainPaths } from "../names/op_names.js
 export const RANKS = 4;
 /** Scopes that are offered where none has the name that was typed. */
 const LIKE = 2;
+/** JAX's primitives by the opcode that they become; others have its name with underscores. @type {Record<string, string[]>} */
+const PRIMITIVES = {
+  "all-reduce": ["psum", "pmax", "pmin"],
+  "collective-permute": ["ppermute", "pshuffle"],
+  "reduce-scatter": ["psum_scatter"],
+  dot: ["dot_general"],
+};
 const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
@@ -162,7 +169,7 @@ export class ModuleIndex {
     const lower = this.kinds.get(kind)?.lower ?? [];
     for (let place = 0; place < lower.length; place += 1) {
       const plain = ranked(lower[place]);
-      const score = plain < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : plain;
+      const score = plain < 0 ? this.rankOther(kind, place, ranked) : plain;
       const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
       const gone = merged || (NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last);
       const size = lower[place].length;
@@ -182,6 +189,21 @@ export class ModuleIndex {
   plain() {
     this.knownPlain ??= (this.kinds.get("op_name")?.lower ?? []).map(plainPaths);
     return this.knownPlain;
+  }
+
+  /**
+   * @param {string} kind
+   * @param {number} place
+   * @param {(value: string) => number} ranked
+   * @returns {number} the rank of another name of a value, never as the same; -1 for none
+   */
+  rankOther(kind, place, ranked) {
+    if (kind === "op_name") return this.rankPlain(place, ranked);
+    const opcode = kind === "opcode" ? (this.kinds.get(kind)?.lower[place] ?? "") : "";
+    if (!opcode) return -1;
+    const primitives = Object.hasOwn(PRIMITIVES, opcode) ? PRIMITIVES[opcode] : [];
+    const ranks = [opcode.replaceAll("-", "_"), ...primitives].map(ranked).filter((quality) => quality >= 0);
+    return ranks.length ? Math.max(1, Math.min(...ranks)) : -1;
   }
 
   /**

@@ -41,6 +41,13 @@ for (const [value, query, rank] of [
   test(`${query} in ${value} has rank ${rank}`, () => assert.equal(ranker(query)(value), rank));
 }
 
+for (const query of ["all_reduce", "psum", "dot_general"]) {
+  test(`${query} finds the opcode that JAX's primitive becomes`, () => {
+    const [[rank, text]] = texts(index().find("opcode", ranker(query)));
+    assert.deepEqual([rank, text], [1, query === "dot_general" ? "dot" : "all-reduce"]);
+  });
+}
+
 test("names are put together from stems and the distances of their numbers", () => {
   assert.deepEqual(texts(index().find("instruction", ranker("dot"))), [
     [0, "%dot"],
