@@ -87,6 +87,15 @@ def test_operations_of_a_module() -> None:
     assert all(each.seconds > 0 for each in listed.operations)
 
 
+def test_a_product_with_a_folded_transpose_is_a_product() -> None:
+    """XLA gives the dot that takes in a transpose the transpose's op_name."""
+    module = parse_module(MODULE.replace("jit(f)/dot_general", "jit(f)/transpose"))
+    cost = count_cost(module)
+    listed = list_operations(module, cost, share_fusions(module, cost, nominal_device("cpu")))
+    (product,) = (each for each in listed.operations if dict(each.opcodes).get("dot"))
+    assert product.key.op == "dot_general"
+
+
 def test_phases() -> None:
     again = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/tanh"
     assert phase_of(again) is Phase.RECOMPUTED

@@ -27,7 +27,7 @@ from xlareport.analysis.source.scopes import (
 from xlareport.analysis.source.served_lines import ServedLines
 from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import NO_CODE
+from xlareport.hlo.opcode_groups import DENSE_PRODUCTS, NO_CODE
 from xlareport.hlo.shape import without_layout
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -46,6 +46,7 @@ _MADE = {
     **dict.fromkeys(("partition-id", "replica-id"), "partition ids"),
 }
 """By opcode: kinds of instructions that passes insert. Frameworks give an op_name to theirs."""
+_PRODUCT = "dot_general"
 _WRAPPERS = frozenset({"async-start", "async-update", "async-done", "fusion"})
 _MOST_OPERATIONS = 4_000
 """Operations of a module that are kept, the slowest first."""
@@ -199,6 +200,8 @@ class _Keys(Struct, frozen=True):
     def of(self, instruction: Instruction, op_name: str, line: str) -> OperationKey:
         """Return the key of an instruction under one of its op_names."""
         key = key_of(op_name, line)
+        if key.op == "transpose" and instruction.opcode in DENSE_PRODUCTS:
+            return replace(key, op=_PRODUCT)  # XLA folded the transpose into the product
         if key.op or key.line or not self.is_named:
             return key
         kind = _MADE.get(self._opcode(instruction), "")
