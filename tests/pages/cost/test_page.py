@@ -8,9 +8,11 @@ from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
+from xlareport.knowledge.devices import devices
 from xlareport.pages.cost.basis import cycles_words, on_chip_words
 from xlareport.pages.cost.page import (
     _loops_words,
+    _peaks,
     cost_page,
     cost_parts,
     per_device,
@@ -150,3 +152,8 @@ def test_bytes_as_stored_stand_where_the_time_is_of_them(unpacked: Unpack) -> No
     for row, heavy in zip(table.rows, cost.heaviest, strict=True):
         if heavy.limit == "memory":
             assert row[place] == pytest.approx(heavy.roofline_seconds * cost.device.bandwidth)
+
+
+@pytest.mark.parametrize(("key", "is_said"), [("nvidia-h100", True), ("tpu-v5e", False)])
+def test_the_roofline_of_a_gpu_has_no_caches(key: str, *, is_said: bool) -> None:
+    assert _peaks(devices()[key]).endswith(" L2 caches are not modeled.") is is_said

@@ -199,7 +199,9 @@ def _peaks(device: Device) -> str:
         f"{units.quantity(rate, 'FLOP/s')} ({kind})" for kind, rate in device.matrix_flops.items()
     )
     memory = units.quantity(device.bandwidth, "B/s")
-    return f"Assumes {rates}, {memory} memory bandwidth{_interconnect(device)}."
+    # Only GPUs have multiprocessors: their roofline counts all accesses at the memory bandwidth.
+    caches = " L2 caches are not modeled." if device.multiprocessors else ""
+    return f"Assumes {rates}, {memory} memory bandwidth{_interconnect(device)}.{caches}"
 
 
 def _interconnect(device: Device) -> str:
