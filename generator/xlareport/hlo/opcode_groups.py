@@ -33,6 +33,12 @@ CONTROL_FLOW = frozenset({"call", "conditional", "while"})
 RUNNERS = CONTROL_FLOW | {"async-start"}
 """Opcodes that run other computations whose instructions access memory individually."""
 
+WRAPPERS = frozenset({"async-start", "fusion"})
+"""Opcodes whose operands are the parameters of what they call."""
+
+BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
+"""Their result is their operand."""
+
 DENSE_PRODUCTS = frozenset({"convolution", "dot"})
 """Matmuls and convolutions of whole arrays, without groups of rows or scales."""
 

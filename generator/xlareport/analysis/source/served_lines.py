@@ -7,10 +7,9 @@ from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_
 from xlareport.analysis.source.scopes import split_merged
 from xlareport.analysis.source.served_ops import OpShares
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import WRAPPERS
 from xlareport.runtime.graphs import nearest_first
 
-_WRAPPERS = frozenset({"async-start", "fusion"})
-"""Instructions whose operands are the parameters of what they call."""
 _MOST_SEEN = 64
 """Instructions that a search looks at."""
 _Placed = tuple[Computation, Instruction]
@@ -25,7 +24,7 @@ class ServedLines:
         self._wrappers = {
             name: (computation, instruction)
             for computation, instruction in module.placed
-            if instruction.opcode in _WRAPPERS
+            if instruction.opcode in WRAPPERS
             for _, name in instruction.called
         }
 
