@@ -130,5 +130,5 @@ def test_outlines_have_the_figures_of_all_modules(source: Source) -> None:
 
 def test_a_marker_is_searched_in_every_module(source: Source) -> None:
     dump = analyze(begun(source, ReadingOptions(marker="cosine")))
-    marked = [module.summary.files.name for module in dump.outlines if module.marker]
+    marked = [module.summary.files.name for module in dump.modules.outlines if module.marker]
     assert marked == ["jit_large", "jit_middle"]

@@ -194,16 +194,6 @@ class AnalyzedDump(Struct, frozen=True):
         return self.named.grouped
 
     @property
-    def reads(self) -> Sequence[tuple[str, ...]]:
-        """The paths of each module's files that were read."""
-        return self.modules.reads
-
-    @property
-    def outlines(self) -> Sequence[AnalysisOutline]:
-        """The parts of the analyses that relations and lists need."""
-        return self.modules.outlines
-
-    @property
     def summaries(self) -> OutlineSummaries:
         """The modules in figures."""
         return self.modules.summaries
@@ -212,11 +202,6 @@ class AnalyzedDump(Struct, frozen=True):
     def module_keys(self) -> Sequence[str]:
         """The keys of the modules, in their order."""
         return keys_in_order(places_of(self.summaries))
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder of data on disk; None for the temporary folder."""
-        return self.modules.folder
 
     @property
     def file_totals(self) -> FileTotals:
@@ -288,10 +273,12 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         """Return values, in memory or, of very many modules, read on access."""
         if len(summaries) <= RESIDENT:
             return tuple(values)
-        return SpooledValues[T](dump.folder, 0).extend(values)
+        return SpooledValues[T](dump.modules.folder, 0).extend(values)
 
     attempt = faults.attempt
-    marked = {module.summary.files.key: module.marker for module in dump.outlines if module.marker}
+    marked = {
+        module.summary.files.key: module.marker for module in dump.modules.outlines if module.marker
+    }
     ranking = _rank(dump, marked, faults)
     guess = attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
@@ -376,7 +363,7 @@ def _guess_main(
     dump: AnalyzedDump, ranking: Ranking, marked: Mapping[str, MarkerHit]
 ) -> MainGuess | None:
     """Guess the main program among modules with the marker where there are any, else among all."""
-    repeats = bytearray(bool(module.same_as) for module in dump.outlines)
+    repeats = bytearray(bool(module.same_as) for module in dump.modules.outlines)
     places = places_of(dump.summaries)
     hits = {place for key in marked if not repeats[place := places[key]]}
     if hits:

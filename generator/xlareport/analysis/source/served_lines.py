@@ -63,9 +63,9 @@ class ServedLines:
         return {*filter(None, (self._line(place, op_name) for place in near))}
 
     def _line(self, place: _Placed, op_name: str) -> str | None:
-        """Return the line of an instruction with an op_name, empty if it has none, or None.
+        """Return the line of an instruction that has the op_name; None of other ops.
 
-        It is empty for an instruction without an op_name too, and None for other ops.
+        Empty where the way goes on behind it: it has no line, or no op_name at all.
         """
         name, source = op_name_of(place[1], self._module), self._place(place[1])
         has_op = op_name in split_merged(name)
