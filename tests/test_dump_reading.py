@@ -112,7 +112,7 @@ def test_files_of_a_result_are_those_of_this_process(source: Source) -> None:
 
 
 def test_a_replay_of_a_module_that_the_dump_has_not_is_refused(source: Source) -> None:
-    result = ReplayResult("module_0009.jit_gone", "0.9", 0.0, (), None, False, "")  # noqa: FBT003
+    result = ReplayResult("module_0009.jit_gone", "0.9", 0.0, (), None, False, "")  # noqa: FBT003 - a field of a record
     with pytest.raises(UnreadableInputError, match="names module_0009"):
         begun(source, ReadingOptions(replays=(result,)))
 
