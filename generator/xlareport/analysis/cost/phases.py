@@ -86,9 +86,10 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     names = {op_name_of(instruction, module) for instruction in module.instructions}
     marked = any(map(_FORWARD.search, names))
     unmarked = OTHER if marked else FORWARD
+    updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
     evaluations, rings = _evaluations(names), _scopes_of_rings(names) - {""}
-    updates = _update_scopes(module, later) - _scopes_of_passes(names) - rings
+    updates -= rings
     is_known = _ops_known(module)
 
     def may_update(_: Computation, instruction: Instruction, op_name: str) -> bool:
