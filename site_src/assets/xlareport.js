@@ -5207,8 +5207,10 @@ var xlareport = (() => {
       const { seconds } = this.stored;
       if (share === null && flops === null && bytes === null) return null;
       const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} \xB5s` : "";
+      const fusion = share ? this.holder(body) : "";
+      const part2 = fusion && `, its part of ${fusion}`;
       const words2 = [
-        share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run`,
+        share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run${part2}`,
         flops !== null && flops > 0 && format.flops(flops),
         bytes !== null && `${format.bytes(bytes)} accessed`,
         stored !== null && stored !== bytes && (stored ? `${format.bytes(stored)} as stored in device memory` : "none of it in device memory")
@@ -5849,8 +5851,17 @@ var xlareport = (() => {
     }
     return 3;
   }
+  var OF_VARIABLE = /^([a-z_]\w*)(\[['"].*)$/;
   function ranker(query) {
     const parts = query.split(/\s+/);
+    const [, variable, path] = OF_VARIABLE.exec(query) ?? [];
+    if (variable) {
+      const inside = `['${variable}']${path.replaceAll('"', "'")}`;
+      return (value) => {
+        const whole2 = rank(value, query);
+        return whole2 < 0 && value.includes(inside) ? RANKS - 1 : whole2;
+      };
+    }
     if (parts.length === 1) return (value) => rank(value, query);
     return (value) => {
       const whole2 = rank(value, query);

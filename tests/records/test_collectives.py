@@ -79,3 +79,34 @@ def test_without_passes_the_reason_says_so(unpacked: Callable[[str], Path], tmp_
             assert record["origin"]["after"] is None
             assert record["origin"]["after_reason"]
             assert record["origin"]["grade"] != "exact"
+
+
+MODULE = """HloModule jit_f, is_scheduled=true, num_partitions=2
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+ENTRY e {
+  p = f32[8,64]{1,0} parameter(0)
+BODY
+}
+"""
+GROUPS = "channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add"
+NAMED = 'metadata={op_name="jit(f)/head/dot" source_file="f.py" source_line=7}'
+REDUCED = f"""  i = u32[] partition-id()
+  z = u32[] constant(0)
+  r = f32[8,64]{{1,0}} all-reduce(p), {GROUPS}, {NAMED}
+  ROOT d = f32[4,64]{{1,0}} dynamic-slice(r, i, z), dynamic_slice_sizes={{4,64}}"""
+SCATTERED = f"  ROOT s = f32[4,64]{{1,0}} reduce-scatter(p), dimensions={{0}}, {GROUPS}"
+
+
+def test_a_reduce_scatter_serves_the_op_of_the_all_reduce_that_it_was(tmp_path: Path) -> None:
+    for stage, body in (("before", REDUCED), ("after", SCATTERED)):
+        path = tmp_path / f"module_0000.jit_f.{stage}_optimizations.txt"
+        path.write_text(MODULE.replace("BODY", body))
+    (record,) = records_of(tmp_path)
+    assert record["kind"] == "reduce-scatter"
+    assert (record["op_name"], record["source"]) == ("jit(f)/head/dot", "f.py:7")

@@ -126,8 +126,11 @@ export class InstructionFacts {
     const { seconds } = this.stored;
     if (share === null && flops === null && bytes === null) return null;
     const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} µs` : "";
+    const fusion = share ? this.holder(body) : "";
+    const part = fusion && `, its part of ${fusion}`;
     const words = [
-      share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run`,
+      share !== null &&
+        `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run${part}`,
       flops !== null && flops > 0 && format.flops(flops),
       bytes !== null && `${format.bytes(bytes)} accessed`,
       stored !== null &&

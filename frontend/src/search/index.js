@@ -34,9 +34,20 @@ function rank(value, query) {
   return 3;
 }
 
+/** An argument of which a variable of the program is the root: `p['w']` may be a part of `state['p']['w']`. */
+const OF_VARIABLE = /^([a-z_]\w*)(\[['"].*)$/;
+
 /** @param {string} query @returns {(value: string) => number} ranks values in lower case */
 export function ranker(query) {
   const parts = query.split(/\s+/);
+  const [, variable, path] = OF_VARIABLE.exec(query) ?? [];
+  if (variable) {
+    const inside = `['${variable}']${path.replaceAll('"', "'")}`;
+    return (value) => {
+      const whole = rank(value, query);
+      return whole < 0 && value.includes(inside) ? RANKS - 1 : whole;
+    };
+  }
   if (parts.length === 1) return (value) => rank(value, query);
   return (value) => {
     const whole = rank(value, query);

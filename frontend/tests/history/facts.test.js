@@ -64,6 +64,15 @@ test("it is not said of an instruction in a fusion why it was not fused", () => 
   );
 });
 
+test("the time of an instruction in a fusion is its part of the fusion's", () => {
+  const figures = Array.from({ length: 8 }, () => figure(""));
+  const facts = new InstructionFacts({ seconds: 2e-6, fusion: "", facts: {} }, sample(), figures);
+  for (const name of ["mul", "fusion"]) figures[facts.graph.find(name)] = { ...figure(""), share: 0.5 };
+  const [inside, whole] = ["mul", "fusion"].map((name) => facts.part(name)?.textContent);
+  assert.match(inside ?? "", /1 µs, 50% of the estimated time of a run, its part of fusion/);
+  assert.doesNotMatch(whole ?? "", /its part of/);
+});
+
 for (const runner of ["while", "async-start"]) {
   test(`the cost of a ${runner} in a body is that of all that it runs`, () => {
     const graph = sample();

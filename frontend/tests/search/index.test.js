@@ -34,6 +34,9 @@ for (const [value, query, rank] of [
   ["add", "dot", -1],
   ["a dot b", "b dot", 3],
   ["dot", "dot x", -1],
+  ["state['p']['w']", "p['w']", 3],
+  ["state['p']['w']", 'p["w"]', 3],
+  ["state['q']['w']", "p['w']", -1],
 ]) {
   test(`${query} in ${value} has rank ${rank}`, () => assert.equal(ranker(query)(value), rank));
 }

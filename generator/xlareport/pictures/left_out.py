@@ -92,7 +92,7 @@ def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
         if owner:
             _link(links, names)
     for name, changed in beside.items():
-        if name in owners or len(changed) <= _HUB:
+        if name in owners or 1 < len(changed) <= _HUB:
             for names in _by_owner({text: owners[text] for text in changed}).values():
                 here = owners.get(name) == owners[names[0]]
                 _link(links, [name, *names] if here else names)

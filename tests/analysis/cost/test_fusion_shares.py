@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.breakdown import break_down
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.roofline import estimate_total_time
-from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.analysis.operations import family_in
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device, devices, nominal_device
@@ -156,3 +157,72 @@ def test_bytes_of_a_nested_slice_belong_to_the_product_that_needs_it(
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])
 def test_the_sum_remains(dumped: Callable[[str, str], HloModule], dump: str) -> None:
     assert sum(_opcodes(dumped(dump, "after_optimizations.txt")).values()) == pytest.approx(1)
+
+
+BIASED = """fused {
+  p = bf16[16,256] parameter(0)
+  q = bf16[256,1024] parameter(1)
+  b = f32[16,1024] parameter(2)
+  d = f32[16,1024] convolution(p, q), dim_labels=bf_io->bf
+  a = f32[16,1024] add(d, b)
+  ROOT m = f32[16,1024] maximum(a, b)
+}
+
+ENTRY e {
+  x = bf16[16,256] parameter(0)
+  w = bf16[256,1024] parameter(1)
+  v = f32[16,1024] parameter(2)
+  ROOT y = f32[16,1024] fusion(x, w, v), kind=kOutput, calls=fused
+}"""
+"""A matmul with an elementwise epilogue."""
+
+
+def _in_cycles(cost: ModuleCost, cycles: int) -> ModuleCost:
+    """Return a cost whose fusion in the entry has estimated cycles."""
+    fusion = replace(cost.instructions["e", "y"], cycles=cycles)
+    return replace(
+        cost, instructions={**cost.instructions, ("e", "y"): fusion}, has_all_cycles=True
+    )
+
+
+def test_cycles_of_a_fusion_are_those_of_its_product(module_of: Callable[[str], HloModule]) -> None:
+    module = module_of(BIASED)
+    cost = _in_cycles(count_cost(module), 15_000)
+    shares = share_fusions(module, cost, CHIP)
+    whole = shares.whole["e", "y"]
+    assert whole == pytest.approx(1e-5)
+    assert shares.seconds["fused", "d"] > 0.9 * whole
+    least = (1 << 14) / CHIP.vector_peak("f32")
+    assert shares.seconds["fused", "m"] >= least, "not less than its arithmetic"
+    assert sum(shares.seconds.values()) == pytest.approx(whole)
+
+
+def test_a_product_hides_accesses_of_others(module_of: Callable[[str], HloModule]) -> None:
+    """Where arithmetic limits a fusion, the reads of an epilogue take no time of their own."""
+    module = module_of(BIASED.replace("16,", "8192,").replace("256", "8192"))
+    cost = _in_cycles(count_cost(module), 1_200_000)
+    shares = share_fusions(module, cost, CHIP)
+    whole = shares.whole["e", "y"]
+    least = 2 * 8192 * 8192 * 1024 / CHIP.matrix_peak("bf16")
+    assert whole > least
+    assert shares.seconds["fused", "d"] > 0.95 * whole
+
+
+def test_cycles_below_the_least_times_leave_the_product_its_arithmetic(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    module = module_of(BIASED)
+    cost = count_cost(module)
+    product = cost.instructions["fused", "d"].flops or 0
+    seconds = 1.5 * product / CHIP.matrix_peak("bf16")
+    shares = share_fusions(module, _in_cycles(cost, round(seconds * 1.5e9)), CHIP)
+    assert shares.seconds["fused", "d"] >= product / CHIP.matrix_peak("bf16")
+    assert shares.seconds["fused", "a"] > 0
+
+
+def test_parts_have_fusions_with_what_they_contain(module_of: Callable[[str], HloModule]) -> None:
+    module = module_of(ADDED)
+    shares = share_fusions(module, count_cost(module), CPU)
+    assert shares.parts["e", "y"] == shares.whole["e", "y"]
+    assert shares.parts["outer", "f"] == shares.seconds["inner", "n"] > 0
+    assert shares.parts["outer", "d"] == shares.seconds["outer", "d"]

@@ -100,3 +100,11 @@ def test_sums_of_a_differentiated_shard_map_have_the_remedy_of_their_own(
     assert ("jax.lax.pcast" in finding.suggestion) is is_cast
     assert ("`psum` after it" in finding.suggestion) is not is_cast
     assert finding.suggestion.endswith("which is more where they were sharded.")
+
+
+def test_each_loop_that_adds_up_the_results_is_named(case_of: Callable[..., Case]) -> None:
+    """The inner loop is most of the saving, though an outer one adds up its sums."""
+    (finding,) = accumulated_reductions(case_of(having("accumulated-reductions", "by_hand")))
+    assert "`w` runs 4 times and only adds their results to its state" in finding.evidence
+    (nested,) = accumulated_reductions(case_of(NESTED))
+    assert "in each of 3 iterations of `w`; each loop only adds their results" in nested.evidence

@@ -153,3 +153,36 @@ def test_an_all_reduce_of_another_number_of_members_keeps_their_list() -> None:
     text = COMBINED.replace("(psum:jvp()/psum)", "(psum:psum:jvp()/psum)")
     module, _ = restore_metadata(SnapshotSequence([read(SUM + text), read(SUM + CONTIGUOUS)]))
     assert serve_ops(module)["e", "r.1"] == (("jit(f)/(psum:psum:jvp()/psum)", 1.0),)
+
+
+REDUCED = """add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+ENTRY e {
+  p = f32[8,64] parameter(0)
+  i = u32[] partition-id()
+  z = u32[] constant(0)
+  r = f32[8,64] all-reduce(p), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, \
+to_apply=add, NAME
+  ROOT d = f32[4,64] dynamic-slice(r, i, z), dynamic_slice_sizes={4,64}
+}"""
+SCATTERED = """add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+ENTRY e {
+  p = f32[8,64] parameter(0)
+  ROOT s = f32[4,64] reduce-scatter(p), channel_id=1, replica_groups={{0,1}}, \
+use_global_device_ids=true, dimensions={0}, to_apply=add
+}"""
+
+
+def test_a_reduce_scatter_has_the_op_name_of_the_all_reduce_that_it_was() -> None:
+    before = read(REDUCED.replace("NAME", 'metadata={op_name="jit(f)/head/dot"}'))
+    module, count = restore_metadata(SnapshotSequence([before, read(SCATTERED)]))
+    assert (module.by_name["e"].by_name["s"].metadata.op_name, count) == ("jit(f)/head/dot", 1)

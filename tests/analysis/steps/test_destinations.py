@@ -75,7 +75,7 @@ ENTRY %main (a: f32[], b: f32[8]) -> (f32[8], f32[4,2]) {
 }
 """
     after = text.replace("%reshape.1", "%broadcast.2").replace(
-        "reshape(%broadcast.1)", "broadcast(%a), dimensions={}"
+        "reshape(%broadcast.1)", 'broadcast(%a), dimensions={}, metadata={op_name="jit(f)/fill"}'
     )
     told = step(read(text), read(after), "`algsimp`")
     assert (

@@ -312,9 +312,8 @@ ENTRY %main (a: f32[4,8]) -> (f32[4,8], f32[4,8]) {
   ROOT %out = (f32[4,8]{1,0}, f32[4,8]{0,1}) tuple(%add, %sine)
 }
 """
-    after = before.replace(
-        "%moved = f32[4,8]{0,1} copy(%wide)", "%m = f32[4,8]{0,1} broadcast(%c), dimensions={}"
-    )
+    fill = 'broadcast(%c), dimensions={}, metadata={op_name="jit(f)/fill"}'
+    after = before.replace("%moved = f32[4,8]{0,1} copy(%wide)", f"%m = f32[4,8]{{0,1}} {fill}")
     change = step(read(before), read(after.replace("%moved", "%m")))
     assert "`%wide` in `main` was cloned to `%m` in the layout `{0,1}`" in " ".join(
         (change.headline, *change.account)

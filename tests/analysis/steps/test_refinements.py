@@ -6,71 +6,12 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.refinements import with_partial_types, with_removed_duplicates
+from xlareport.analysis.steps.refinements import with_removed_duplicates
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
-
-_DOT = """
-ENTRY %main (x: TYPE[24,384], w: TYPE[384,64]) -> TYPE[24,64] {
-  %x = TYPE[24,384]{1,0} parameter(0)
-  %w = TYPE[384,64]{1,0} parameter(1)
-  ROOT %dot = TYPE[24,64]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-}
-"""
-_PARTS = """
-%sum (a: f32[], b: f32[]) -> f32[] {
-  %a = f32[] parameter(0)
-  %b = f32[] parameter(1)
-  ROOT %add = f32[] add(%a, %b)
-}
-
-ENTRY %main (x: TYPE[24,384], w: TYPE[384,64]) -> TYPE[24,64] {
-  %x = TYPE[24,384]{1,0} parameter(0)
-  %w = TYPE[384,64]{1,0} parameter(1)
-  %bitcast = TYPE[24,8,48]{2,1,0} bitcast(%x)
-  %bitcast.1 = TYPE[8,48,64]{2,1,0} bitcast(%w)
-  %dot.1 = f32[8,24,64]{2,1,0} dot(%bitcast, %bitcast.1), lhs_batch_dims={1}, \
-lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}
-  %zero = f32[] constant(0)
-  LAST
-}
-"""
-_REDUCE = "reduce(%dot.1, %zero), dimensions={0}, to_apply=%sum"
-
-
-def _kinds(read: Read, element_type: str, last: str) -> tuple[Kind, ...]:
-    texts = _DOT, _PARTS.replace("LAST", last)
-    change = step(*(read(text.replace("TYPE", element_type)) for text in texts))
-    [split] = [row for row in change.changes if row.kind is Kind.SPLIT]
-    return split.kinds
-
-
-def test_a_split_product_whose_parts_have_another_type_says_so(read: Read) -> None:
-    last = (
-        f"%reduce = f32[24,64]{{1,0}} {_REDUCE}\n"
-        "  ROOT %convert = bf16[24,64]{1,0} convert(%reduce)"
-    )
-    assert _kinds(read, "bf16", last) == (Kind.SPLIT, Kind.TYPE)
-    assert _kinds(read, "f32", f"ROOT %reduce = f32[24,64]{{1,0}} {_REDUCE}") == (Kind.SPLIT,)
-
-
-def test_parts_of_a_tuple_have_no_type_of_their_own(read: Read) -> None:
-    whole = '(bf16[8], f32[8]) custom-call(%x), custom_call_target="both"'
-    text = (
-        "ENTRY %main (x: f32[8]) -> (bf16[8], f32[8]) {\n  %x = f32[8]{0} parameter(0)\n"
-        f"  ROOT %w = {whole}\n}}\n"
-    )
-    module = read(text)
-    place = Place("main", "x")
-    row = Change(
-        Kind.SPLIT, Place("main", "w"), place, Grade.EXACT, "", "", ("", ""), (Kind.SPLIT,)
-    )
-    matching = Matching(module, module, {}, ())
-    assert with_partial_types(matching, [row]) == [row]
-
 
 _TWO_TUPLES = """
 %first (p: (f32[8])) -> f32[8] {
@@ -402,39 +343,106 @@ def test_a_computation_that_lost_its_callers_counts_with_what_was_added_to_it(re
     assert "1 computation of 3 instructions has no live callers after the step" in account
 
 
-_WAITED = """
-HloModule m
-%fused (u: f32[4]) -> f32[4] {
-  %u = f32[4] parameter(0)
-  ROOT %sine = f32[4] sine(%u)
-}
-ENTRY %main (a: f32[4]) -> f32[4] {
-  %a = f32[4] parameter(0)
-  %work = f32[4] fusion(%a), kind=kLoop, calls=%fused, backend_config={"compute_type":"TILE"}
-  ROOT %out = f32[4] negate(%work)
+_CONDITION = """
+%cond (c: (s32[], f32[8,8], f32[8,8])) -> pred[] {
+  %c = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) parameter(0)
+  %count = s32[] get-tuple-element(%c), index=0
+  %most = s32[] constant(9)
+  ROOT %less = pred[] compare(%count, %most), direction=LT
 }
 """
-_BEGUN = """
-HloModule m
-%fused (u: f32[4]) -> f32[4] {
-  %u = f32[4] parameter(0)
-  ROOT %sine = f32[4] sine(%u)
+_SHIFT = """
+%shift (s: f32[8,8]) -> f32[8,8] {
+  %s = f32[8,8]{1,0} parameter(0)
+  ROOT %flipped = f32[8,8]{1,0} reverse(%s), dimensions={1}
 }
-%run (v: f32[4]) -> f32[4] {
-  %v = f32[4] parameter(0)
-  ROOT %work.1 = f32[4] fusion(%v), kind=kLoop, calls=%fused
+"""
+_BODY = """
+%body (p: (s32[], f32[8,8], f32[8,8])) -> (s32[], f32[8,8], f32[8,8]) {
+  %p = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %x = f32[8,8]{1,0} get-tuple-element(%p), index=1
+  %w = f32[8,8]{1,0} get-tuple-element(%p), index=2
+  %turned = f32[8,8]{1,0} call(%w), to_apply=%shift
+  %sine = f32[8,8]{1,0} sine(%turned)
+  %dot = f32[8,8]{1,0} dot(%x, %sine), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  ROOT %out = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%next, %dot, %w)
 }
-ENTRY %main (a: f32[4]) -> f32[4] {
-  %a = f32[4] parameter(0)
-  %begin = ((f32[4]), f32[4], s32[]) async-start(%a), calls=%run
-  %end = f32[4] async-done(%begin)
-  ROOT %out = f32[4] negate(%end)
+"""
+_LOOP = """
+ENTRY %main (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%zero, %a, %b)
+  %while = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) while(%start), condition=%cond, body=%body
+  ROOT %result = f32[8,8]{1,0} get-tuple-element(%while), index=1
+}
+"""
+_WIDE_CONDITION = (
+    _CONDITION.replace("%cond ", "%wide.cond ")
+    .replace("f32[8,8])) ->", "f32[8,8], f32[8,8])) ->")
+    .replace("%c = (s32[], f32[8,8]{1,0},", "%c = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0},")
+)
+_WIDE_BODY = """
+%wide.body (q: (s32[], f32[8,8], f32[8,8], f32[8,8])) -> (s32[], f32[8,8], f32[8,8], f32[8,8]) {
+  %q = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}, f32[8,8]{1,0}) parameter(0)
+  %narrow.0 = s32[] get-tuple-element(%q), index=0
+  %narrow.1 = f32[8,8]{1,0} get-tuple-element(%q), index=1
+  %narrow.2 = f32[8,8]{1,0} get-tuple-element(%q), index=2
+  %narrow = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%narrow.0, %narrow.1, %narrow.2)
+  %i.1 = s32[] get-tuple-element(%narrow), index=0
+  %x.1 = f32[8,8]{1,0} get-tuple-element(%narrow), index=1
+  %w.1 = f32[8,8]{1,0} get-tuple-element(%narrow), index=2
+  %wide = f32[8,8]{1,0} get-tuple-element(%q), index=3
+  %dot.1 = f32[8,8]{1,0} dot(%x.1, %wide), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %one.1 = s32[] constant(1)
+  %next.1 = s32[] add(%i.1, %one.1)
+  %out.1 = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%next.1, %dot.1, %w.1)
+  %out.0 = s32[] get-tuple-element(%out.1), index=0
+  %out.2 = f32[8,8]{1,0} get-tuple-element(%out.1), index=1
+  %out.3 = f32[8,8]{1,0} get-tuple-element(%out.1), index=2
+  ROOT %all = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%out.0, %out.2, %out.3, \
+%wide)
+}
+"""
+_WIDE_LOOP = """
+ENTRY %main (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %zero = s32[] constant(0)
+  %turned.1 = f32[8,8]{1,0} call(%b), to_apply=%shift
+  %sine.1 = f32[8,8]{1,0} sine(%turned.1)
+  %start.1 = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%zero, %a, %b, %sine.1)
+  %while.1 = (s32[], f32[8,8]{1,0}, f32[8,8]{1,0}, f32[8,8]{1,0}) while(%start.1), \
+condition=%wide.cond, body=%wide.body
+  ROOT %result = f32[8,8]{1,0} get-tuple-element(%while.1), index=1
 }
 """
 
 
-def test_what_is_made_asynchronous_says_what_else_changed_of_it(read: Read) -> None:
-    headline = step(read(_WAITED), read(_BEGUN)).headline
-    assert "made 1 fusion asynchronous" in headline
-    assert "; backend_config: {" in headline
-    assert '"TILE"} → none' in headline
+def _widened(read: Read) -> StepChange:
+    narrow = _SHIFT + _CONDITION + _BODY
+    wide = narrow + _WIDE_CONDITION + _WIDE_BODY
+    return step(read(narrow + _LOOP), read(wide + _WIDE_LOOP), "`while-loop-motion`")
+
+
+def test_a_body_that_lost_its_loop_to_a_copy_was_cloned(read: Read) -> None:
+    """What `while-loop-expensive-invariant-code-motion` leaves to dead code elimination."""
+    change = _widened(read)
+    kinds = {row.after.instruction: row.kind for row in change.changes if row.after}
+    assert kinds["dot.1"] is kinds["out.1"] is Kind.COPIED
+    assert kinds["sine.1"] is Kind.HOISTED
+    assert not {"dot", "sine", "turned"} & kinds.keys()
+    assert Kind.RENAMED not in kinds.values()
+    assert change.after.instructions - change.before.instructions == len(change.added)
+
+
+def test_what_a_body_calls_stays_where_a_copy_calls_it_too(read: Read) -> None:
+    matching = _widened(read).matching
+    assert matching is not None
+    flipped = Place("shift", "flipped")
+    assert matching.partner_after(flipped) == flipped
+    assert matching.partner_after(Place("body", "dot")) == Place("wide.body", "dot.1")

@@ -1,5 +1,7 @@
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from tests.modules import parse_module
 
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
@@ -129,6 +131,22 @@ def test_the_order_counts_in_a_scheduled_module(read: Read) -> None:
     assert moved.kind is Kind.REORDERED
     assert moved.details[0] in ("from position 2 to 3", "from position 3 to 2")  # from 0
     assert step(read(BEFORE), scheduled[1]).changes == ()
+
+
+def test_what_moved_past_others_is_reordered_though_it_is_at_the_same_position() -> None:
+    order = "k = s32[] constant(7)|a = f32[8] negate(p)|c = s32[] constant(2)|b = f32[8] abs(a)"
+    lines = order.split("|")
+
+    def scheduled(lines: Sequence[str]) -> HloModule:
+        body = "\n  ".join(["p = f32[8] parameter(0)", *lines])
+        root = "ROOT t = (f32[8], s32[], s32[]) tuple(b, c, k)"
+        header = "HloModule m, is_scheduled=true\n\nENTRY e {"
+        return parse_module(f"{header}\n  {body}\n  {root}\n}}\n")
+
+    later = [lines[1], lines[3], lines[2], lines[0]]
+    moved = step(scheduled(lines), scheduled(later)).changes
+    details = {row.before.instruction: str(row.details[0]) for row in moved if row.before}
+    assert details == {"c": "behind %b", "k": "from position 1 to 4"}
 
 
 def test_repeated_changes_are_counted_once_by_layer(read: Read) -> None:

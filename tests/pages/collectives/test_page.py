@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -9,8 +11,9 @@ from tests.analyzed import analyze_named
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.collectives.cause import CauseKind
+from xlareport.analysis.collectives.counted_once import LoopCountedOnce
 from xlareport.analysis.collectives.rows import CollectivesReport
-from xlareport.pages.collectives.page import collectives_page, collectives_words
+from xlareport.pages.collectives.page import _once, collectives_page, collectives_words
 
 
 def report_of(dump: Path, name: str) -> CollectivesReport:
@@ -117,3 +120,19 @@ def test_a_sharding_is_not_said_to_be_unknown_of_what_the_program_has(
         table = collectives_page(module("main"), replace(report, rows=(own,))).tables["origins"]
         titles = [column.title for column in table.columns]
         assert table.rows[0][titles.index("Sharding before")] == before
+
+
+@pytest.mark.parametrize(
+    ("loops", "words"),
+    [
+        ((), ""),
+        (
+            (LoopCountedOnce("while.1", 24, 3), LoopCountedOnce("while.2", None, 1)),
+            " 4 of them run in %while.1 (at most 24), %while.2 (no bound known), whose trip count "
+            "is not known: all figures have one iteration.",
+        ),
+    ],
+)
+def test_figures_of_one_iteration_say_so(loops: tuple[LoopCountedOnce, ...], words: str) -> None:
+    report: Any = SimpleNamespace(counted_once=loops)
+    assert _once(report) == words

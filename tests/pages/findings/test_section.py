@@ -113,7 +113,7 @@ def test_a_small_program_says_why_it_has_no_finding(tmp_path: Path) -> None:
     ("figure", "gain"),
     [
         ("latency_seconds", "up to 136 µs of latency (a guess), not in roofline time"),
-        ("padding_seconds", "up to 136 µs, not in roofline time"),
+        ("padding_seconds", "136 µs of padding at peak rate"),
         ("cycle_seconds", "up to 136 µs by estimated cycles, not in roofline time"),
     ],
 )
@@ -146,3 +146,24 @@ def test_the_time_of_one_iteration_is_no_upper_bound(
         whole_seconds=2e-3, by_cycles=True, device_grade="exact", loops=(loop,)
     )
     assert _gain(finding, record) == gain
+
+
+@pytest.mark.parametrize(
+    ("most", "gain"),
+    [
+        (24, "for one iteration of %loop; at 24, the most, 2.4 ms"),
+        (None, "for one iteration of %loop"),
+    ],
+)
+def test_latency_in_a_loop_of_unknown_trip_count_is_that_of_one_iteration(
+    most: int | None, gain: str
+) -> None:
+    finding = Finding(
+        *("rule", "Title", (("body", "all-reduce"),), "", "", "guessed", 1e-4),
+        latency_seconds=1e-4,
+        in_loops=("loop",),
+        seconds_in_loops=1e-4,
+    )
+    loop = LoopRecord("e", "loop", None, "guessed", "", at_most=most, seconds=1e-3)
+    record: Any = SimpleNamespace(whole_seconds=2e-3, device_grade="exact", loops=(loop,))
+    assert _gain(finding, record) == f"100 µs of latency (a guess), not in roofline time, {gain}"

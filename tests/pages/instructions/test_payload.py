@@ -8,9 +8,8 @@ import pytest
 from msgspec.structs import replace
 from tests.modules import count_final_cost
 
-from xlareport.analysis.cost.costed import cost_module
+from xlareport.analysis.cost.costed import CostedModule, cost_module
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.cost.roofline import estimate_shares
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.instructions import payload as instructions_payload
 from xlareport.pages.instructions.payload import instructions_payloads
@@ -29,9 +28,14 @@ def module(unpacked: Unpack) -> ParsedModule:
     return read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
 
 
-def pieces_of(module: ParsedModule, *, counted: bool = True) -> list[dict[str, Any]]:
+def cost_of(module: ParsedModule) -> CostedModule:
     costed = cost_module(module, None, CostOptions(device=DEVICE))
     assert costed is not None
+    return costed
+
+
+def pieces_of(module: ParsedModule, *, counted: bool = True) -> list[dict[str, Any]]:
+    costed = cost_of(module)
     if not counted:
         costed = replace(costed, cost=replace(costed.cost, instructions={}))
     return [decode_payload(file) for file in instructions_payloads("x", costed)]
@@ -47,7 +51,7 @@ def test_rows_are_those_of_the_graph_in_its_order(module: ParsedModule) -> None:
     keys = list(zip(inside, names, strict=True))
 
     assert len(piece["flops"]) == len(piece["scope"]) == len(keys)
-    parts = estimate_shares(cost, DEVICE)
+    parts = cost_of(module).shares
     heaviest = max(parts, key=lambda key: parts[key])
     place = keys.index(heaviest)
     assert piece["share"][place] == pytest.approx(parts[heaviest], rel=1e-3)
@@ -90,8 +94,7 @@ def test_large_modules_come_in_pieces(
 
 
 def test_times_made_of_shares_have_four_exact_digits(module: ParsedModule) -> None:
-    cost = count_final_cost(module)
-    parts = estimate_shares(cost, DEVICE)
+    parts = cost_of(module).shares
     (piece,) = pieces_of(module)
     shares = [share for share in piece["share"] if share]
     assert shares

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from xlareport.analysis.collectives.counted_once import find_loops_counted_once
 from xlareport.analysis.collectives.events import Passes, list_events
 from xlareport.analysis.collectives.figures import (
     CollectiveFigures,
@@ -56,6 +57,7 @@ def report_collectives(
         sent=count_sent(
             (figures.traffic, figures.counted) for figures in every if figures.traffic is not None
         ),
+        counted_once=find_loops_counted_once(hlo, cost, [row.collective.key for row in rows]),
     )
 
 
@@ -109,6 +111,9 @@ class _RowMaker:
         members = self._origins.members(collective, trail)
         origin, sharding, reason = join_origins(members, figures.data_bytes)
         where = self._place(body) or self._place(outer)
+        # What a pass makes of an all-reduce has no op_name: it serves that of its first snapshot.
+        (first,) = members if len(members) == 1 else (None,)
+        op_name = op_name_of(body, self._hlo) or op_name_of(outer, self._hlo)
         return CollectiveRow(
             figures=figures,
             shape=body.shape.text,
@@ -119,8 +124,8 @@ class _RowMaker:
             trail=self._events(trail),
             trail_reason=self._trail_reason,
             members=members if len(members) > 1 else (),
-            op_name=op_name_of(body, self._hlo) or op_name_of(outer, self._hlo),
-            source=where.short if where else "",
+            op_name=op_name or (first.op_name if first else ""),
+            source=where.short if where else first.source if first else "",
             remedy=find_remedy(
                 origin.cause,
                 overlap,

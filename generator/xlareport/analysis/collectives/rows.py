@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from xlareport.analysis.collectives.cause import CauseKind
+from xlareport.analysis.collectives.counted_once import LoopCountedOnce
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.partitioning import ShardedValue
@@ -118,5 +119,7 @@ class CollectivesReport(Struct, frozen=True):
     interconnect_source: str
     """Where the bandwidth of the model is from; empty where there is none."""
     sent: SentBytes
+    counted_once: tuple[LoopCountedOnce, ...] = ()
+    """Loops of unknown trip count of which all figures are those of one iteration."""
     time_name: str = ROOFLINE
     """What the time of other work is estimated by."""

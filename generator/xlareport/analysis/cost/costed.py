@@ -5,6 +5,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from xlareport.analysis.cost.cycles import add_cycles
+from xlareport.analysis.cost.fusion_shares import Shares, share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_total_time
 from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
@@ -49,9 +50,15 @@ class CostedModule(Struct, frozen=True, dict=True):
         return estimate_total_time(self.cost, self.device)
 
     @cached_property
+    def divided(self) -> Shares:
+        """The estimated time and the bytes of fusions, divided among what they contain."""
+        return share_fusions(self.hlo, self.cost, self.device)
+
+    @cached_property
     def shares(self) -> InstructionShares:
-        """Shares of the estimated time, 0 to 1."""
-        return self.basis.shares(self.cost)
+        """Shares of the estimated time, 0 to 1; what a fusion contains has its part of it."""
+        whole = self.seconds
+        return {key: part / whole for key, part in self.divided.parts.items()} if whole else {}
 
     @property
     def counted_shares(self) -> InstructionShares:

@@ -2,9 +2,11 @@
 
 An estimate. Each matrix product has at least the time of its arithmetic, so that no part of a
 program is faster than the chip; the rest of the time goes by what limits the fusion: by bytes, by
-other arithmetic, or by what is sent. Bytes belong to what reads a parameter, or is a result. What
-only moves the elements that it reads, such as the slice of a layer's weights, reads them for those
-that use them.
+other arithmetic, or by what is sent. The compiler's cycles of a fusion with matrix products are
+those of the products, but for the least time of everything else: the same product has the same
+cycles with and without elementwise operations fused into it. Bytes belong to what reads a
+parameter, or is a result. What only moves the elements that it reads, such as the slice of a
+layer's weights, reads them for those that use them.
 """
 
 from collections import defaultdict
@@ -43,6 +45,8 @@ class Shares(Struct, frozen=True):
     """Bytes accessed."""
     whole: Mapping[InstructionKey, float]
     """The estimated time without division: fusions as a whole, their contents 0."""
+    parts: Mapping[InstructionKey, float]
+    """The estimated time, of a fusion with all that it contains, also in another fusion."""
 
 
 class _Weight(Struct, frozen=True):
@@ -67,6 +71,14 @@ class _Weight(Struct, frozen=True):
             self.moved + other.moved,
             self.in_main_memory + other.in_main_memory,
         )
+
+    def least(self, bound: str, device: Device) -> float:
+        """Return the least time in seconds of one execution, in a fusion with this bound.
+
+        Arithmetic hides accesses to the device memory unless these are the bound.
+        """
+        accesses = self.in_main_memory / device.bandwidth if bound == "memory" else 0.0
+        return max(self.products + self.others, accesses, self.sent)
 
     def rate(self, bound: str, basis: TimeBasis) -> float:
         """Return the work that determines a fusion's time with this bound, besides its dots.
@@ -215,7 +227,7 @@ def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares
     """
     basis = choose_basis(cost, device)
     whole = basis.times(cost)
-    seconds = dict(whole)
+    seconds, undivided = dict(whole), dict[InstructionKey, float]()
     moved = {
         key: work.of_all_runs(work.bytes_accessed) or 0 for key, work in cost.instructions.items()
     }
@@ -225,9 +237,7 @@ def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares
         inside = fusions.inside.get(computation.name)
         if inside is not None and weights:
             runs = max(cost.instructions[computation.name, name].counted for name in weights)
-            rates = [weight.rate(inside.bound, basis) for weight in weights.values()]
-            floors = [weight.products * runs for weight in weights.values()]
-            times = _fill(inside.seconds, floors, rates)
+            times = _share_seconds(inside, list(weights.values()), runs, basis)
             sizes = _split(inside.bytes, [weight.moved for weight in weights.values()])
             for name, time, size in zip(weights, times, sizes, strict=True):
                 seconds[computation.name, name] += time
@@ -235,11 +245,28 @@ def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares
         for fusion, called in fusions.called(computation):
             key = computation.name, fusion
             inner = fusions.inside[called]
-            inner.seconds += seconds.get(key, 0.0)
+            undivided[key] = seconds.get(key, 0.0)
+            inner.seconds += undivided[key]
             inner.bytes += moved.get(key, 0)
             seconds[key] = 0.0
             moved[key] = 0
-    return Shares(seconds, moved, whole)
+    return Shares(seconds, moved, whole, {**seconds, **undivided})
+
+
+def _share_seconds(
+    inside: _Inside, weights: list[_Weight], runs: int, basis: TimeBasis
+) -> list[float]:
+    """Share the time of a fused computation, that of all its callers, among its instructions."""
+    floors = [weight.products * runs for weight in weights]
+    if not (basis.clock and any(floors)):
+        return _fill(
+            inside.seconds, floors, [weight.rate(inside.bound, basis) for weight in weights]
+        )
+    least = [weight.least(inside.bound, basis.device) * runs for weight in weights]
+    if sum(least) <= inside.seconds:
+        return _fill(inside.seconds, least, floors)
+    beyond = [time - floor for time, floor in zip(least, floors, strict=True)]
+    return _fill(inside.seconds, floors, beyond)
 
 
 def _counts(weight: _Weight) -> bool:

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -73,11 +74,21 @@ def is_forward(instruction: Instruction, module: HloModule) -> bool:
     return bool(_FORWARD.search(op_name)) and not _BACKWARD.search(op_name)
 
 
+_KNOWN: WeakKeyDictionary[HloModule, OpKey | None] = WeakKeyDictionary()
+"""Cost, skeleton and pictures ask for that of the same final snapshot."""
+
+
 def key_by_phase(module: HloModule) -> OpKey | None:
     """Return a key that names the phase of an op, empty without an op_name.
 
     None where the module has no gradient.
     """
+    if module not in _KNOWN:
+        _KNOWN[module] = _key_by_phase(module)
+    return _KNOWN[module]
+
+
+def _key_by_phase(module: HloModule) -> OpKey | None:
     order = callees_first(module) or ()
     gradients = _with_gradients(order, module)
     if not gradients:
@@ -86,18 +97,16 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     names = {op_name_of(instruction, module) for instruction in module.instructions}
     marked = any(map(_FORWARD.search, names))
     unmarked = OTHER if marked else FORWARD
-    updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
-    evaluations, rings = _evaluations(names), _scopes_of_rings(names) - {""}
-    updates -= rings
+    rings = _scopes_of_rings(names) - {""}
+    is_apart = _apart_from_updates(_evaluations(names), rings)
+    updates = _update_scopes(module, later) - _scopes_of_passes(names) - rings
     is_known = _ops_known(module)
 
     def may_update(_: Computation, instruction: Instruction, op_name: str) -> bool:
-        is_marked = _is_backward(op_name) or _FORWARD.search(op_name)
         is_around = instruction.opcode in RUNNERS and _calls(instruction, gradients)
         is_collected = marked and is_collective(instruction.opcode)
-        is_apart = evaluations.holds(op_name) or _named_scope(op_name) in rings
-        return not (is_marked or is_around or is_collected or is_apart)
+        return not (is_apart(op_name) or is_around or is_collected)
 
     def updates_itself(computation: Computation, instruction: Instruction, op_name: str) -> bool:
         is_update = instruction.name in later[computation.name] or _named_scope(op_name) in updates
@@ -126,12 +135,26 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     return key
 
 
+def _apart_from_updates(evaluations: Evaluations, rings: AbstractSet[str]) -> Callable[[str], bool]:
+    """Return whether an op is known to be of a pass over the model: by op_name, no update."""
+
+    @cache  # the instructions of one op have its name
+    def is_apart(op_name: str) -> bool:
+        is_marked = _is_backward(op_name) or _FORWARD.search(op_name) is not None
+        return is_marked or evaluations.holds(op_name) or _named_scope(op_name) in rings
+
+    return is_apart
+
+
 def _outside_own_scopes(member: IsMember, updates: AbstractSet[str]) -> IsMember:
     """Return what is meant if it has no scope or loop of its own beside those of updates."""
 
+    @cache  # the instructions of one op have its name
+    def has_own_scope(op_name: str) -> bool:
+        return bool(layer_of(op_name)) and _named_scope(op_name) not in updates
+
     def is_member(computation: Computation, instruction: Instruction, op_name: str) -> bool:
-        has_own_scope = layer_of(op_name) and _named_scope(op_name) not in updates
-        return not has_own_scope and member(computation, instruction, op_name)
+        return not has_own_scope(op_name) and member(computation, instruction, op_name)
 
     return is_member
 
@@ -189,6 +212,7 @@ def _scopes_of_passes(names: AbstractSet[str]) -> set[str]:
     return {_named_scope(name) for name in names if _FORWARD.search(name) or _is_backward(name)}
 
 
+@lru_cache(maxsize=1 << 14)
 def _named_scope(op_name: str) -> str:
     return "/".join(without_control_flow(scope_of(op_name).split("/")))
 

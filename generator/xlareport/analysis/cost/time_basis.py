@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.roofline import InstructionShares, estimate_time
+from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.devices import Device
@@ -51,20 +51,6 @@ class TimeBasis(Struct, frozen=True):
         """Return the seconds of all executions by instruction; 0 if unknown or fused."""
         return {
             key: 0.0 if instruction.fused else self.seconds_of_runs(instruction)
-            for key, instruction in cost.instructions.items()
-        }
-
-    def shares(self, cost: ModuleCost) -> InstructionShares:
-        """Return the part, 0 to 1, that each instruction has in the time of the module.
-
-        What a fusion contains moves nothing: its part is that of its operations, within the
-        fusion's.
-        """
-        whole = self.total(cost)
-        if not whole:
-            return {}
-        return {
-            key: self.seconds_of_runs(instruction) / whole
             for key, instruction in cost.instructions.items()
         }
 

@@ -14,7 +14,6 @@ from xlareport.analysis.cost.breakdown import (
     key_by_scope,
 )
 from xlareport.analysis.cost.costed import CostedModule
-from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.heavy import HeavyInstruction, list_heavy
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
@@ -145,7 +144,7 @@ def report_cost(
         module.memory, hlo, cost, key, backend, before=first, shardings=shardings
     )
     peak = memory.peak_lines if memory.at_peak_count else None
-    shares = share_fusions(hlo, cost, device)
+    shares = costed.divided
     phase, served = key_by_phase(hlo), serve_ops(hlo)
     rematerializations = shardings.rematerializations if shardings is not None else ()
     case = make_case(costed, rematerializations or (), collectives)

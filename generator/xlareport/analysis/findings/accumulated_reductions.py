@@ -53,7 +53,7 @@ _PCAST = (
 _MEMORY = (
     "The state then needs the memory of unreduced gradients, which is more where they were sharded."
 )
-_FORMS = frozenset({"synchronous", "start and done"})
+_FORMS = frozenset({"synchronous", "start and done", "async computation"})
 
 
 class _Loop(Struct, frozen=True):
@@ -69,8 +69,8 @@ class _Saving(Struct, frozen=True):
     """The saving of one reduction after the loop instead of one in each iteration."""
 
     figures: CollectiveFigures
-    loop: _Loop
-    """The outermost that sums."""
+    loops: tuple[_Loop, ...]
+    """Those of several iterations that sum, the innermost first."""
     bytes: float
     seconds: float
 
@@ -151,14 +151,14 @@ def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) 
     seeds: dict[str, Flow] = {
         line.name: {path: frozenset({label}) for path, label in zip(paths, weights, strict=True)}
     }
-    outermost, shares = loop, dict.fromkeys(weights, 1.0)
+    summing, shares = list[_Loop](), dict.fromkeys(weights, 1.0)
     for _ in range(_DEEPEST):
         if loop is None:
             break
         reached, summed = _carried(case.module, loop, seeds)
         for label in summed:
             shares[label] /= loop.trips
-        outermost = loop if summed and loop.trips > 1 else outermost
+        summing += [loop] if summed and loop.trips > 1 else []
         flow: dict[tuple[int, ...], frozenset[str]] = {}
         for label, numbers in reached.items():
             for number in numbers:
@@ -169,10 +169,10 @@ def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) 
     whole = sum(weights.values())
     saved = sum(size * (1 - shares[label]) for label, size in weights.items())
     part = saved / whole if whole else 0.0
-    sent = figures.sent_bytes
-    return (
-        _Saving(figures, outermost, sent * part, figures.exposed_seconds * part) if part else None
-    )
+    if not part:
+        return None
+    sent, exposed = figures.sent_bytes, figures.exposed_seconds
+    return _Saving(figures, tuple(summing), sent * part, exposed * part)
 
 
 def _without_others(seeds: Mapping[str, Flow], alive: frozenset[str]) -> Mapping[str, Flow]:
@@ -256,12 +256,21 @@ def _finding(case: Case, savings: list[_Saving]) -> Finding:
             f"{names}: {units.byte_size(sent)} sent per device and module execution. One "
             f"{' or '.join(kinds)} of the sum after the loop saves "
             f"{units.byte_size(round(sum(saving.bytes for saving in savings)))} and "
-            f"{units.seconds(seconds)} of exposed time. `{first.loop.instruction.name}` runs "
-            f"{first.loop.trips:,} times and only adds their results to its state, which its body "
-            f"reads for nothing else."
+            f"{units.seconds(seconds)} of exposed time. {_describe_loops(first.loops)} to its "
+            "state, which its body reads for nothing else."
         ),
         suggestion=f"{_PCAST if _is_of_derivative(case, savings) else _ACCUMULATE} {_MEMORY}",
         grade="matched",
         weight=seconds,
         seconds=seconds,
     )
+
+
+def _describe_loops(loops: Sequence[_Loop]) -> str:
+    """Return which loops add up the results, with their trip counts, the innermost first."""
+    inner, *outer = loops
+    around = "".join(
+        f" in each of {loop.trips:,} iterations of `{loop.instruction.name}`" for loop in outer
+    )
+    only = "; each loop only" if outer else " and only"
+    return f"`{inner.instruction.name}` runs {inner.trips:,} times{around}{only} adds their results"

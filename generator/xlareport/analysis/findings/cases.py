@@ -10,6 +10,7 @@ from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.sunk import find_sunk
 from xlareport.analysis.shardings.rematerializations import Rematerialization
+from xlareport.analysis.skeleton.command_buffers import recorded_names
 from xlareport.snapshots import ParsedSnapshot
 
 _FINISHED = frozenset(
@@ -52,6 +53,7 @@ def make_case(
         scheduler_step=find_scheduler_step(module.snapshots),
         sunk=find_sunk(module.snapshots),
         sync_step=find_sync_step(module.snapshots),
+        recorded=recorded_names(module.code),
         is_optimized=finished,
     )
 

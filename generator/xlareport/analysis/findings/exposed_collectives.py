@@ -49,6 +49,8 @@ _REMEDIES = {
 }
 _NARROWER = {"f64": 0.5, "f32": 0.5, "c64": 0.5, "c128": 0.5}
 """Part of the bytes that half the width saves."""
+_LEAST_NARROWED = 0.01
+"""Of the exposed time: what half the width saves of a few of many is no gain to name."""
 LARGE_SHARE = 0.1
 """Of the module's time: what is exposed is medium, even if no gain is known."""
 
@@ -112,7 +114,8 @@ def _sum_narrowed(case: Case, exposed: list[CollectiveFigures]) -> float:
     """Return the exposed seconds that half the width of f32 saves, beside what overlap hides."""
     whole = sum(figures.exposed_seconds for figures in exposed)
     left = 1.0 - case.sum_hideable(exposed) / whole if whole else 0.0
-    return left * sum(figures.exposed_seconds * _narrower(case, figures) for figures in exposed)
+    saved = left * sum(figures.exposed_seconds * _narrower(case, figures) for figures in exposed)
+    return saved if saved >= _LEAST_NARROWED * whole else 0.0
 
 
 def _narrower(case: Case, figures: CollectiveFigures) -> float:

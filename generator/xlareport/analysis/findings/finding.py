@@ -62,14 +62,14 @@ class Finding(Struct, frozen=True):
     """Exposed time of all collectives of the same kind; None for other findings. Severity and order
     depend on the saving of this finding alone."""
     latency_seconds: float | None = None
-    """Latency that a remedy saves in one execution, at an assumed 2 µs per collective: no part
-    of the roofline time. None for findings on other things."""
+    """Latency that a remedy saves in one execution, at an assumed 2 µs per collective, or 1 µs per
+    launch: no part of the roofline time. None for findings on other things."""
     cycle_seconds: float | None = None
     """Time of one execution that a remedy saves at most, by the compiler's estimated cycles: the
     roofline time has less than a tenth of it. None for other findings."""
     padding_seconds: float | None = None
-    """Time of one execution for padding of matmuls to the MXU, at most: the roofline time has none
-    of it. None for other findings, and where the compiler's estimated cycles include it."""
+    """Time of one execution for padding of matmuls to the MXU at its peak rate: no bound of what a
+    remedy saves, and no part of the roofline time. None for other findings."""
     beside_loops: tuple[str, ...] = ()
     """Loops of unknown trip count, each counted once, that run beside it: where they run more
     often, its share of the time is smaller. Empty where no such loop takes much of the time."""
@@ -77,12 +77,18 @@ class Finding(Struct, frozen=True):
     """Loops of unknown trip count, each counted once, that run it: its times are those of one
     iteration, no bounds. Empty where no such loop takes much of the time."""
     seconds_in_loops: float | None = None
-    """The part of `seconds` that runs in these loops; None where none of it does."""
+    """The part of its time that runs in these loops; None where none of it does."""
     subject: str = ""
     """What the heading names in place of the first place: `all of m`; empty otherwise."""
     severity: str = "low"
     """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`.
     A rule states the least one if its gain is no part of them."""
+
+    @property
+    def any_seconds(self) -> float:
+        """The time of one execution at stake, of whichever kind it is; 0 where it is none."""
+        times = (self.seconds, self.cycle_seconds, self.padding_seconds, self.latency_seconds)
+        return next(filter(None, times), 0.0)
 
     @property
     def count(self) -> int:
@@ -124,6 +130,8 @@ class Case(Struct, frozen=True, dict=True):
     """The number of the step that made collectives synchronous: see `find_sync_step`."""
     sunk: Mapping[WorkKey, SinkingStep] = field(default_factory=dict)
     """Work that a pass moved into the body of a loop, by what is the same in later snapshots."""
+    recorded: frozenset[str] | None = None
+    """Names of kernels and instructions in command buffers; None without a thunk sequence."""
     with_candidates: bool = False
     """Whether smaller savings are returned too if they are a large share of a small module's."""
     is_optimized: bool = True

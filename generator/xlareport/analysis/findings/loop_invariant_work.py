@@ -106,7 +106,7 @@ def _find_loops(case: Case) -> Iterator[_Loop]:
         body = case.module.callee(loop, "body")
         if body is None or (trips.count is not None and trips.count < 2):
             continue
-        behind = _follow(body)
+        behind = follow_invariants(body)
         work = [line for line in body.instructions if _is_work(case, body, line, behind)]
         work.sort(key=lambda line: -case.least(case.cost.instructions[body.name, line.name]))
         if work:
@@ -116,7 +116,7 @@ def _find_loops(case: Case) -> Iterator[_Loop]:
             )
 
 
-def _follow(body: Computation) -> dict[str, tuple[str, ...]]:
+def follow_invariants(body: Computation) -> dict[str, tuple[str, ...]]:
     """Return the values that are the same in each iteration, with the elements behind each."""
     behind: dict[str, tuple[str, ...]] = {line.name: (line.name,) for line in kept_elements(body)}
     for line in body.instructions:

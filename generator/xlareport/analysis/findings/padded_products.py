@@ -3,8 +3,10 @@
 TPU only. The MXU multiplies blocks of 128 x 128 up to v5p and of 256 x 256 from v6e on. A matmul is
 padded to multiples of that in the contracting dimension and in one other, and to multiples of 8 in
 the third; the cheaper choice counts. A convolution counts as the matmul of its patches. The finding
-appears if the padded multiply-adds take longer than the roofline time, and 2% or more of the
-module. An LLO dump has what libtpu really executes: [MXU padding](findings.md#tpu-padding-waste).
+appears if the padded multiply-adds take longer than the roofline time at the MXU's peak rate, and
+2% or more of the module. The time is that of the padding at this rate: a matmul that is limited by
+something else may gain less or more. An LLO dump has what libtpu really executes:
+[MXU padding](findings.md#tpu-padding-waste).
 """
 
 from collections.abc import Iterator
@@ -102,14 +104,14 @@ def _finding(
         places=tuple(place for _, place, _ in products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): the MXU is {core.mxu} x "
-            f"{core.mxu}, and the padding takes up to {_share_words(case, seconds)}. The first: "
-            f"{largest.words(core)}, {largest.padding(core):.1f} times the multiply-adds."
+            f"{core.mxu}; at its peak rate the padding takes {_share_words(case, seconds)}. "
+            f"The first: {largest.words(core)}, {largest.padding(core):.1f} times the "
+            "multiply-adds."
         ),
         suggestion=_advise(case, place, core),
         grade="guessed",
         weight=seconds,
-        seconds=seconds if case.basis.clock else None,
-        padding_seconds=None if case.basis.clock else seconds,
+        padding_seconds=seconds,
     )
 
 

@@ -1,16 +1,17 @@
 """Repeated all-gathers.
 
-Two or more all-gathers of one computation send the same operand over the same groups. The repeats
-send 64 KiB or more per device, and 5% or more of the bytes of all collectives. With
-`jax.checkpoint`, or if gathered parameters are freed between forward and backward pass, this is
-intended: it saves memory.
+Two or more all-gathers of one computation send the same operand over the same groups, or a combined
+all-gather has one operand several times. The repeats send 64 KiB or more per device, and 5% or more
+of the bytes of all collectives. With `jax.checkpoint`, or if gathered parameters are freed between
+forward and backward pass, repeats of separate all-gathers are intended: they save memory.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import Instruction
 from xlareport.runtime import units
 
 LEAST_BYTES = 64 << 10
@@ -20,6 +21,12 @@ LEAST_SHARE = 0.05
 
 
 def repeated_all_gathers(case: Case) -> Iterator[Finding]:
+    """Report operands that all-gathers send to the same devices more than once."""
+    yield from _doubled_operands(case)
+    yield from _repeats(case)
+
+
+def _repeats(case: Case) -> Iterator[Finding]:
     """Report all-gathers whose operand another all-gather sends to the same devices."""
     counted = [
         [figures for figures in group if figures.counted] for group in gathers_by_operand(case)
@@ -29,9 +36,7 @@ def repeated_all_gathers(case: Case) -> Iterator[Finding]:
         return
     again = [figures for group in repeated for figures in group[1:]]
     sent = sum(figures.sent_bytes for figures in again)
-    if sent < max(
-        LEAST_BYTES, LEAST_SHARE * sum(figures.sent_bytes for figures in case.collectives)
-    ):
+    if not _is_large(case, sent):
         return
     repeated.sort(key=lambda group: -sum(figures.sent_bytes for figures in group[1:]))
     members = [figures.collective.key for group in repeated for figures in group]
@@ -55,6 +60,60 @@ def repeated_all_gathers(case: Case) -> Iterator[Finding]:
     )
 
 
+def _doubled_operands(case: Case) -> Iterator[Finding]:
+    """Report combined all-gathers that have one operand several times."""
+    doubled = [
+        (part, figures)
+        for figures in case.collectives
+        if figures.collective.kind == "all-gather" and (part := _doubled_part(case, figures))
+    ]
+    sent = sum(part * figures.sent_bytes for part, figures in doubled)
+    if not _is_large(case, sent):
+        return
+    doubled.sort(key=lambda pair: (-pair[0] * pair[1].sent_bytes, pair[1].collective.key))
+    seconds = sum(part * figures.exposed_seconds for part, figures in doubled)
+    _, first = doubled[0]
+    name, count = Counter(_line(case, first).operand_names).most_common(1)[0]
+    yield Finding(
+        rule="repeated-all-gathers",
+        title="All-gather with the same operand several times",
+        places=tuple(figures.collective.key for _, figures in doubled),
+        evidence=(
+            f"{join_names(figures.collective.instruction for _, figures in doubled)}: at least "
+            f"{units.byte_size(round(sent))} per device are sent more than once. "
+            f"`{first.collective.instruction}` sends `{name}` {count} times."
+        ),
+        suggestion=(
+            "The compiler combined all-gathers of one value. Gather it once: one "
+            "`jax.lax.with_sharding_constraint` on the value before its consumers, or one matmul "
+            "for the weights that are multiplied by it."
+        ),
+        grade="matched",
+        weight=seconds,
+        seconds=seconds,
+    )
+
+
+def _doubled_part(case: Case, figures: CollectiveFigures) -> float:
+    """Return the part, 0 to 1, of the bytes of an all-gather that it sends again."""
+    home = case.module.by_name[figures.collective.computation]
+    operands = list(filter(None, home.operands(_line(case, figures))))
+    sizes = {line.name: line.shape.byte_size or 0 for line in operands}
+    whole = sum(sizes[line.name] for line in operands)
+    return 1 - sum(sizes.values()) / whole if whole else 0.0
+
+
+def _line(case: Case, figures: CollectiveFigures) -> Instruction:
+    home, name = figures.collective.key
+    return case.module.by_name[home].by_name[name]
+
+
+def _is_large(case: Case, sent: float) -> bool:
+    """Return whether what is sent again is a large part of what all collectives send."""
+    every = sum(figures.sent_bytes for figures in case.collectives)
+    return sent >= max(LEAST_BYTES, LEAST_SHARE * every)
+
+
 def gathers_by_operand(case: Case) -> Sequence[Sequence[CollectiveFigures]]:
     """Return the all-gathers of a module in groups of one operand and the same devices."""
     groups: dict[Hashable, list[CollectiveFigures]] = defaultdict(list)
@@ -71,7 +130,7 @@ def _sent_value(case: Case, figures: CollectiveFigures) -> Hashable:
     groups = figures.groups.groups if figures.groups else None
     if gather.kind != "all-gather" or groups is None:
         return None
-    line = case.module.by_name[gather.computation].by_name[gather.instruction]
+    line = _line(case, figures)
     dimensions = line.attributes.get("dimensions", "")
     return gather.computation, tuple(line.operands), dimensions, tuple(sorted(groups))
 

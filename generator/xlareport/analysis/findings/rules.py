@@ -20,6 +20,7 @@ from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule
 from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
+from xlareport.analysis.findings.invariant_collectives import invariant_collectives
 from xlareport.analysis.findings.involuntary_rematerializations import (
     involuntary_rematerializations,
 )
@@ -37,6 +38,7 @@ from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gather
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
+from xlareport.analysis.findings.short_kernels import short_kernels
 from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
@@ -90,12 +92,14 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     chained_collectives,
     gathered_once,
     repeated_all_gathers,
+    invariant_collectives,
     unread_collectives,
     constant_collectives,
     waiting_collectives,
     exposed_collectives,
     host_transfers,
     serial_loops,
+    short_kernels,
     random_numbers,
     starved_products,
     slow_fusions,

@@ -3,7 +3,10 @@
 TPU only, if the compiler writes its estimated cycles. A fusion takes 2% or more of the cycles of
 all fusions, and its roofline time is less than a tenth of these cycles at the chip's clock rate. Of
 a fusion that takes 10% or more, and 100,000 cycles in a run, it is less than a quarter. All its
-inputs and outputs count as HBM accesses. Where the clock rate is not known, shares of all fusions
+inputs and outputs count as HBM accesses. A fusion of fewer than 20,000 cycles in one execution is
+not reported by itself, because fixed costs and latency are most of its estimate; all of them in
+loops that are that far below the roofline are one finding, if they take 5% or more of the cycles.
+Where the clock rate is not known, shares of all fusions
 are compared: the fusion is that far below the roofline even if all others reach it.
 """
 
@@ -11,7 +14,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost.roofline import time_of_runs
 from xlareport.analysis.cost.work import InstructionCost
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.tpu_cores import tpu_cores
 from xlareport.runtime import units
@@ -26,6 +29,10 @@ LARGE_SHARE = 0.1
 LARGE_CYCLES = 100_000
 """In one run. A fusion as large and with a large share is worth a look sooner."""
 MOST_OF_LARGE = 0.25
+LEAST_OF_SHORT = 0.05
+"""Of the compiler's cycles for all fusions, all short ones together."""
+SHORT_SECONDS = 2e-5
+"""In one run of the module, all short ones together."""
 
 
 def slow_fusions(case: Case) -> Iterator[Finding]:
@@ -48,6 +55,16 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
     ]
     for clocks, least, place in sorted(slow, reverse=True)[:MOST_PLACES] if clock else ():
         yield _finding(case, place, clocks / cycles, clocks / clock, least)
+    short = [
+        row
+        for row in rows
+        if (cost := case.cost.instructions[row[2]]).counted > 1
+        and (cost.cycles or 0) < LEAST_CYCLES
+        and row[1] * clock < MOST_OF_ROOFLINE * row[0]
+    ]
+    together = sum(row[0] for row in short)
+    if core and together >= max(LEAST_OF_SHORT * cycles, SHORT_SECONDS * core.clock):
+        yield _short(case, sorted(short, reverse=True), together / cycles, core.clock)
 
 
 def _most(cycles: int, share: float) -> float:
@@ -79,6 +96,35 @@ def _finding(
         suggestion=(
             "Check its graph for a gather, a reduction over a minor dimension, or small or "
             "badly tiled shapes; another layout or a dense form of the operation may help."
+        ),
+        grade="guessed",
+        weight=seconds,
+        seconds=saved if case.basis.clock else None,
+        cycle_seconds=None if case.basis.clock else saved,
+    )
+
+
+def _short(
+    case: Case, short: list[tuple[int, float, InstructionKey]], share: float, clock: float
+) -> Finding:
+    """Return the finding for all fusions of few cycles: cycles, roofline time and place of each."""
+    seconds, least = sum(row[0] for row in short) / clock, sum(row[1] for row in short)
+    saved = max(0.0, seconds - least)
+    runs = sum(case.cost.instructions[place].counted for _, _, place in short)
+    return Finding(
+        rule="slow-fusions",
+        title="Short fusions far below the roofline",
+        places=tuple(place for _, _, place in short),
+        evidence=(
+            f"{units.plural(len(short), 'fusion')} of fewer than {LEAST_CYCLES:,} cycles "
+            f"({join_names(name for _, _, (_, name) in short)}), {runs:,} executions: "
+            f"{units.seconds(seconds)} by estimated cycles, {units.share(share)} of the cycles of "
+            f"all fusions. Their roofline time is {units.seconds(least)}, with every input and "
+            "output counted as HBM accesses. Fixed costs and latency are most of it."
+        ),
+        suggestion=(
+            "Do more per fusion: a larger batch or larger tiles, unroll of jax.lax.scan, jax.vmap "
+            "in place of a loop."
         ),
         grade="guessed",
         weight=seconds,

@@ -73,7 +73,7 @@ def qualify_shares(case: Case, findings: Iterable[Finding]) -> Iterator[Finding]
     loops = find_unknown_loops(case)
     for finding in findings:
         counted = [place for place in finding.places if place in case.cost.instructions]
-        if loops is None or not finding.seconds or not counted:
+        if loops is None or not finding.any_seconds or not counted:
             yield finding
         elif any(home in loops.inside for home, _ in counted):
             yield _inside(case, loops, finding, counted)
@@ -111,7 +111,7 @@ def _inside(
         finding,
         evidence=f"{finding.evidence} {subject} runs in {_iterations(loops, names)}.",
         in_loops=names,
-        seconds_in_loops=(finding.seconds or 0.0) * (part / whole if whole else 1.0),
+        seconds_in_loops=finding.any_seconds * (part / whole if whole else 1.0),
     )
 
 

@@ -20,9 +20,9 @@ def restore_metadata(snapshots: SnapshotSequence) -> tuple[HloModule, int]:
     """Return the last snapshot with metadata that was lost on the way, and how often it was.
 
     A pass that rewrites a matmul, such as XLA:CPU's gemv-rewriter, may leave it without op_name; so
-    does XLA:GPU's all-reduce-contiguous with a combined all-reduce, and select_and_scatter_expander
-    with the reduce-window of a max-pool gradient. It gets that of the latest of its kind in its
-    history that has any. The grade is that of the histories, matched at
+    do XLA:GPU's all-reduce-contiguous with a combined all-reduce, reduce-scatter-creator, and
+    select_and_scatter_expander with the reduce-window of a max-pool gradient. It gets that of the
+    latest of its kind in its history that has any. The grade is that of the histories, matched at
     best; texts of instructions stay as the dump has them.
     """
     module = snapshots.modules[-1]
@@ -39,12 +39,15 @@ def restore_metadata(snapshots: SnapshotSequence) -> tuple[HloModule, int]:
 
 
 def _kind(instruction: Instruction) -> str:
-    """Return `matmul`, `window`, or a collective's opcode without `-start`; empty for others."""
+    """Return `matmul`, `window`, or a collective's opcode without `-start`; empty for others.
+
+    A reduce-scatter is of the kind of the all-reduce that the compiler makes it from.
+    """
     if instruction.opcode in _PRODUCTS:
         return "matmul"
     if instruction.opcode in _WINDOWS:
         return "window"
-    kind = instruction.opcode.removesuffix("-start")
+    kind = instruction.opcode.removesuffix("-start").replace("reduce-scatter", "all-reduce")
     return kind if kind in COMBINED_COLLECTIVES else ""
 
 

@@ -168,6 +168,7 @@ _PARTS = (
     collectives.halves,
     products.split_sums,
     products.split_complex,
+    products.split_windows,
     products.split_reductions,
     sinking.sunk,
     sunk_work.sunk_work,

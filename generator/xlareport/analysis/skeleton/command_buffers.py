@@ -39,6 +39,11 @@ def in_command_buffers(items: Sequence[SkeletonItem], code: CodeNotes) -> tuple[
     return tuple(with_buffers)
 
 
+def recorded_names(code: CodeNotes) -> frozenset[str] | None:
+    """Return the names of kernels and instructions in command buffers; None without thunks."""
+    return frozenset(_members(code)[0]) if code.thunks else None
+
+
 def _as_buffer(item: SkeletonItem) -> SkeletonItem:
     if item.kind != "call" or not any(
         child.computation.startswith(_COMPUTATION) for child in item.children

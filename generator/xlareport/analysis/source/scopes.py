@@ -97,16 +97,14 @@ def find_layer(text: str) -> str:
 
 def split_path(op_name: str, separator: str = "/") -> list[str]:
     """Return the parts between separators outside of parentheses: two for `jvp(a/b)/mul`."""
-    parts, depth, start = [], 0, 0
-    for place, mark in enumerate(op_name):
-        if mark == "(":
-            depth += 1
-        elif mark == ")":
-            depth -= 1
-        elif mark == separator and depth <= 0:
-            parts.append(op_name[start:place])
-            start = place + 1
-    return [*parts, op_name[start:]]
+    parts, depth, start, end = [], 0, 0, -1
+    for part in op_name.split(separator):
+        end += 1 + len(part)
+        depth += part.count("(") - part.count(")")
+        if depth <= 0:
+            parts.append(op_name[start:end])
+            start = end + 1
+    return [*parts, op_name[start:]] if depth > 0 else parts
 
 
 def _plain_levels(parts: list[str]) -> list[str]:

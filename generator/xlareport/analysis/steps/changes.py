@@ -15,7 +15,7 @@ from xlareport.analysis.matching.sides.leftovers import is_idle, unread_heavy
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.destinations import departure, destination, detail_of_copy
-from xlareport.analysis.steps.details import Difference
+from xlareport.analysis.steps.details import Difference, ShapeChange
 from xlareport.analysis.steps.differences import by_weight
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.kinds import Kind
@@ -24,7 +24,8 @@ from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, operation, target
-from xlareport.analysis.steps.sequence import alignments
+from xlareport.analysis.steps.sequence import Alignment, alignments
+from xlareport.analysis.steps.summed_dimensions import measure_sum
 from xlareport.analysis.steps.turned import compare_turned
 from xlareport.analysis.steps.unread import left_unread, read_instead
 from xlareport.hlo.model import HloModule, Instruction
@@ -81,6 +82,8 @@ _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _LOOP_SCOPE = "while/body"
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
+_OTHER_RESULTS = frozenset({Kind.SHAPE, Kind.TYPE})
+"""Kinds of another result: then it is no news that the operands have another shape."""
 _NOT_REBUILT = frozenset(
     {
         Kind.HOISTED,
@@ -130,6 +133,13 @@ class _Ledger:
         gained = relation not in _GIVEN_UP and _enter(self._after, after)
         lost = relation not in _HOLDING and _enter(self._before, before)
         return gained - lost
+
+
+def _new_position(alignment: Alignment, here: int, there: int) -> str:
+    """Return where an instruction is now in the order; behind which other, if at the same place."""
+    if here != there or not there:
+        return f"from position {here:,} to {there:,}"
+    return f"behind %{alignment.after.instructions[there - 1].name}"
 
 
 def _enter(seen: set[Place], place: Place | None) -> bool:
@@ -230,6 +240,8 @@ class _Reader:
             yield self._replaced(pairing, (before, old), (after, new), balance)
             return
         result = compare_turned(self._matching, (before, old), (after, new))
+        if not result.keys() & _OTHER_RESULTS:
+            result |= self._compare_sums((before, old), (after, new))
         if old.opcode == "parameter" and not self._is_argument(after):
             result.pop(Kind.ATTRIBUTES, None)  # its number only says how many are before it
         home = self._matching.computations.get(before.computation, before.computation)
@@ -249,6 +261,18 @@ class _Reader:
             kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)
             yield self.change(kinds, before, after, pairing, details, balance=balance)
+
+    def _compare_sums(
+        self, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
+    ) -> Mapping[Kind, Difference]:
+        """Return that a product or a reduction sums over another number of elements."""
+        was, now = (
+            measure_sum(self._matching.before, *before),
+            measure_sum(self._matching.after, *after),
+        )
+        if was is None or now is None or was == now:
+            return {}
+        return {Kind.SHAPE: ShapeChange(f"{was:,}", f"{now:,}", "sums over ", " elements")}
 
     def _replaced(
         self,
@@ -379,8 +403,6 @@ def _reordered(matching: Matching) -> Iterator[Change]:
         return
     for alignment in alignments(matching):
         for here, there in alignment.moved:
-            if here == there:
-                continue
             line = alignment.before.instructions[here]
             place = Place(alignment.before.name, line.name)
             pairing = matching.pairing_before(place)
@@ -393,7 +415,7 @@ def _reordered(matching: Matching) -> Iterator[Change]:
                 after=Place(alignment.after.name, name),
                 grade=Grade.EXACT,
                 reason="stands at another place in the schedule",
-                details=(f"from position {here:,} to {there:,}",),
+                details=(_new_position(alignment, here, there),),
                 scope=scope(line) or alignment.before.name,
                 opcodes=(line.opcode, line.opcode),
                 kinds=(Kind.REORDERED,),

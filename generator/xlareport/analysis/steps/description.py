@@ -46,6 +46,8 @@ class StepFacts(Struct, frozen=True):
     """What only changed its order, without effect: `computations`; '' if nothing did."""
     scopes: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """Of two programs, the named scopes that only the one before has, and only the one after."""
+    prefetches: tuple[str, ...] = ()
+    """Sentences on values that are copied to another memory space while other work runs."""
 
 
 def describe_step(step: StepFacts) -> tuple[str, ...]:
@@ -252,6 +254,7 @@ def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
 
 def _in_all(step: StepFacts) -> Iterator[str]:
     """Yield sentences about the module as a whole."""
+    yield from step.prefetches
     if step.touched > _FEW and step.touched > _REWRITES * step.instructions:
         yield (
             f"Module-wide change: {step.touched:,} of "

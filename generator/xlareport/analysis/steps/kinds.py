@@ -69,7 +69,7 @@ class Kind(StrEnum):
     TYPE = "type"
     """Another element type: the numbers change."""
     SHAPE = "shape"
-    """Other dimensions."""
+    """Other dimensions; of a product or a reduction also a sum over more or fewer elements."""
     PRECISION = "precision"
     """Another precision or algorithm of a product: the numbers may change."""
     SPACE = "memory space"

@@ -13,6 +13,7 @@ from xlareport.analysis.steps.details import Difference, ShapeChange
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.loop_elements import given_values
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMMUTATIVE
 from xlareport.runtime import english, units
@@ -274,7 +275,21 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
         for partner in _partners(matching, operand.place)
         for continuing in _continuing(matching, operand, partner)
     }
-    return not continued.isdisjoint(new) or _is_part(matching, was.place, now)
+    known = not continued.isdisjoint(new) or _is_part(matching, was.place, now)
+    return known or (
+        was.element == now.element == "" and _was_given(matching, was.place, now.place)
+    )
+
+
+def _was_given(matching: Matching, was: Place, now: Place) -> bool:
+    """Return whether what is read now continues or copies what a loop carried as what was read."""
+    pairing = matching.pairing_after(now)
+    if pairing is None or pairing.relation not in _SUNK:
+        return False
+    return any(
+        given in pairing.before or matching.partner_after(given) in pairing.after
+        for given in given_values(matching.before, was)
+    )
 
 
 def _partners(matching: Matching, place: Place) -> Sequence[Place]:
@@ -296,6 +311,7 @@ def _is_passed(matching: Matching, was: Place, now: Place) -> bool:
     return now in _partners(matching, Place(was.computation, pairing.reason.instruction))
 
 
+_SUNK = frozenset({Relation.CLONED, Relation.MERGED, Relation.SAME})
 _WITH_COPIES = frozenset({Relation.CLONED, Relation.REPLACED, Relation.SWAPPED})
 """Relations whose further places after are copies of the one before."""
 

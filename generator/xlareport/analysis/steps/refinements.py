@@ -15,60 +15,11 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.details import ShapeChange
-from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.operands import Operand, behind
-from xlareport.analysis.steps.replacements import target
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
-from xlareport.runtime import english
-
-
-def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Change]:
-    """Return the changes; parts of another type, target or config than the whole are said so."""
-    detailed = {Kind.ASYNC: _with_wrapped, Kind.SPLIT: _with_types}
-    return [
-        detailed[change.kind](matching, change) if change.kind in detailed else change
-        for change in changes
-    ]
-
-
-def _with_wrapped(matching: Matching, change: Change) -> Change:
-    """Return the change, with what else is changed of what a start and a done run now."""
-    old = None if change.before is None else matching.before.find(*change.before)
-    parts = (matching.after.find(*part) for part in change.members)
-    same = next((part for part in parts if part and old and part.opcode == old.opcode), None)
-    if old is None or same is None:
-        return change
-    differences = compare(old, same, matching.computations)
-    kinds = [kind for kind in (Kind.ATTRIBUTES, Kind.CONFIG) if kind in differences]
-    details = tuple(differences[kind] for kind in kinds)
-    return replace(change, details=details) if details else change
-
-
-def _with_types(matching: Matching, change: Change) -> Change:
-    old = None if change.before is None else matching.before.find(*change.before)
-    new = None if change.after is None else matching.after.find(*change.after)
-    if old is None or new is None:
-        return change
-    targets = _targets(matching, old, change.members)
-    if targets:
-        return replace(change, kinds=(Kind.SPLIT, Kind.ATTRIBUTES), details=(targets,))
-    whole, part = old.shape, new.shape
-    if whole.elements or part.elements or whole.element_type == part.element_type:
-        return change
-    shapes = ShapeChange(whole.text, part.text)
-    return replace(change, kinds=(Kind.SPLIT, Kind.TYPE), details=(shapes,))
-
-
-def _targets(matching: Matching, old: Instruction, parts: Iterable[Place]) -> str:
-    """Return the targets of a custom call and of its parts; '' where they are the same."""
-    lines = (matching.after.find(*part) for part in parts if target(old))
-    news = [*dict.fromkeys(filter(None, map(target, lines)))]
-    return f"{target(old)} → {english.listing(news)}" if news and news != [target(old)] else ""
-
 
 _ELEMENT = "get-tuple-element"
 _MOST_USERS = 4
@@ -199,15 +150,28 @@ def with_whole_computations(matching: Matching, changes: Iterable[Change]) -> li
 
     A computation is cloned as a whole if it is new and every instruction is a clone from the same
     computation; it is merged as a whole if it is gone and every instruction was merged into the
-    same computation.
+    same computation. One that stays without callers, while another that continues it is called, was
+    cloned to that: what has the same lines was not renamed.
     """
     result = list(changes)
     kept = set(matching.computations.values()) | matching.before.by_name.keys()
     cloned = _whole(result, Kind.CLONED, matching.after, kept)
     going_on = matching.computations.keys() | matching.after.by_name.keys()
     merged = _whole(result, Kind.MERGED, matching.before, going_on)
-    kinds = dict.fromkeys(cloned, Kind.COPIED) | dict.fromkeys(merged, Kind.UNIFIED)
-    return [_marked(change, kinds) for change in result] if kinds else result
+    stayed = [pair for pair in matching.computations.items() if _has_original(matching, *pair)]
+    kinds = dict.fromkeys([*cloned, *stayed], Kind.COPIED) | dict.fromkeys(merged, Kind.UNIFIED)
+    marked = [_marked(change, kinds) for change in result] if kinds else result
+    copied = {(change.before, change.after) for change in marked if change.kind is Kind.COPIED}
+    return [change for change in marked if not _is_copy_renamed(change, copied)]
+
+
+def _has_original(matching: Matching, old: str, new: str) -> bool:
+    """Return whether a computation that another continues is still there."""
+    return old != new and old in matching.after.by_name
+
+
+def _is_copy_renamed(change: Change, copied: Collection[tuple[Place | None, Place | None]]) -> bool:
+    return change.kind is Kind.RENAMED and (change.before, change.after) in copied
 
 
 def _whole(
@@ -227,13 +191,19 @@ def _whole(
 
 
 def _marked(change: Change, kinds: Mapping[_PAIR, Kind]) -> Change:
-    if change.kind not in _OF_LINES or change.before is None or change.after is None:
+    if change.before is None or change.after is None:
+        return change
+    if change.kind not in (_OF_COPIES if change.balance > 0 else _OF_LINES):
         return change
     kind = kinds.get((change.before.computation, change.after.computation))
-    return change if kind is None else replace(change, kind=kind, kinds=(kind, *change.kinds))
+    if kind is None:
+        return change
+    return replace(change, kind=kind, kinds=(kind, *change.kinds), numbering=False)
 
 
 _OF_LINES = frozenset({Kind.CLONED, Kind.MERGED})
+_OF_COPIES = _OF_LINES | {Kind.REDIRECTED, Kind.RENAMED, Kind.REWIRED}
+"""Kinds of what a copied computation has, too, of a computation that stays."""
 
 
 class UncalledComputations(Struct, frozen=True):
@@ -291,7 +261,8 @@ def _with_stayed(
             if change.after is not None:
                 yield _clone(change)
         elif change.after in stayed and change.balance > 0:
-            yield _left(change)
+            if first[change.after].kind is not Kind.HOISTED:
+                yield _left(change)
         else:
             yield change
 
@@ -300,7 +271,7 @@ def _takes_place(change: Change) -> bool:
     """Return whether a change says that an instruction is elsewhere or gone."""
     if change.after is None:
         return change.balance < 0
-    return change.kind in {Kind.CLONED, Kind.MOVED} and not change.balance
+    return change.kind in {Kind.CLONED, Kind.HOISTED, Kind.MOVED} and not change.balance
 
 
 def _has_stayed(matching: Matching, change: Change, live: Collection[str]) -> bool:
@@ -314,6 +285,8 @@ def _has_stayed(matching: Matching, change: Change, live: Collection[str]) -> bo
 
 
 def _clone(change: Change) -> Change:
+    if change.kind is Kind.HOISTED:
+        return replace(change, balance=1)
     kind = Kind.CLONED
     return replace(change, kind=kind, kinds=(kind,), details=(), numbering=False, balance=1)
 

@@ -39,10 +39,13 @@ def alignments(matching: Matching) -> Iterator[Alignment]:
 def align(matching: Matching, before: Computation, after: Computation) -> Alignment:
     """Align the lines of two computations by their partners."""
     positions = {line.name: number for number, line in enumerate(after.instructions)}
+    spoken_of = matching.spoken_of_before
     partners: dict[str, int] = {}  # of duplicates that were merged, one goes on
     for number, line in enumerate(before.instructions):
-        partner = _name_after(matching, before, line, after)
-        if partner is None:
+        partner: str | None = line.name
+        if (before.name, line.name) in spoken_of:
+            partner = _name_after(matching, before, line, after)
+        if partner not in positions:
             continue
         if partner not in partners or _goes_on(matching, before, line.name, after, partner):
             partners[partner] = number

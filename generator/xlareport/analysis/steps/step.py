@@ -19,14 +19,15 @@ from xlareport.analysis.steps.merged_operands import without_merged_operands
 from xlareport.analysis.steps.moved_clones import with_moved_clones
 from xlareport.analysis.steps.numbering import without_number
 from xlareport.analysis.steps.one_sided import one_sided_scopes
+from xlareport.analysis.steps.prefetches import describe_prefetches
 from xlareport.analysis.steps.refinements import (
     count_uncalled,
     with_leftovers,
-    with_partial_types,
     with_removed_duplicates,
     with_unused_additions,
     with_whole_computations,
 )
+from xlareport.analysis.steps.split_parts import with_partial_types
 from xlareport.hlo.model import HloModule
 
 
@@ -149,6 +150,7 @@ def _facts(
         touched=len(touched),
         reordered=_reordered(matching),
         scopes=one_sided_scopes(matching),
+        prefetches=describe_prefetches(matching.after, changes),
     )
 
 

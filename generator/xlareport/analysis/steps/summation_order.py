@@ -8,10 +8,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import accumulate
-from math import prod
 from operator import mul
-
-from msgspec import Struct
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import AfterLoop
@@ -20,6 +17,12 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.sources import value_behind
+from xlareport.analysis.steps.summed_dimensions import (
+    SUMMED_OPERANDS,
+    SummedDimensions,
+    measure_sum,
+    read_summed,
+)
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_groups
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -88,18 +91,11 @@ def _length_change(
     if change.before is None or change.after is None or old.opcode != new.opcode:
         return None
     places = (matching.before, change.before, old), (matching.after, change.after, new)
-    was, now = (_length(*place) for place in places)
+    was, now = (measure_sum(*place) for place in places)
     if was is None or now is None or was == now or _is_padded(*places[1]):
         return None
     words = f"sums over {now:,} elements instead of {was:,}"
     return f"{words}, and the partial sums are added" if change.kind is Kind.SPLIT else words
-
-
-def _length(module: HloModule, place: Place, line: Instruction) -> int | None:
-    """Return over how many elements a dot or reduction sums; None where that is not known."""
-    attributes = _OPERANDS.get(line.opcode, ())
-    summed = _summed(module, place, line, *attributes[0]) if attributes else None
-    return prod(summed.sizes) if summed else None
 
 
 def _is_padded(module: HloModule, place: Place, line: Instruction) -> bool:
@@ -216,12 +212,12 @@ def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Ma
         )
         if runs[0] is not None and runs[0] == runs[1]:
             return True
-    return old.opcode in _OPERANDS and all(
+    return old.opcode in SUMMED_OPERANDS and all(
         _is_same_order(
-            _summed(matching.before, change.before, old, name, number),
-            _summed(matching.after, change.after, new, name, number),
+            read_summed(matching.before, change.before, old, name, number),
+            read_summed(matching.after, change.after, new, name, number),
         )
-        for name, number in _OPERANDS[old.opcode]
+        for name, number in SUMMED_OPERANDS[old.opcode]
     )
 
 
@@ -276,22 +272,7 @@ def _stored_runs(
     return tuple(runs)
 
 
-_OPERANDS = {
-    "reduce": (("dimensions", 0),),
-    "dot": (("lhs_contracting_dims", 0), ("rhs_contracting_dims", 1)),
-}
-"""By opcode, the attributes that list the dimensions which are summed, with their operand."""
-
-
-class _Summed(Struct, frozen=True):
-    """The dimensions that a sum runs over, those of size 1 left out."""
-
-    sizes: tuple[int, ...]
-    ranks: tuple[int, ...]
-    """The order of these dimensions in their operand, from 0."""
-
-
-def _is_same_order(old: _Summed | None, new: _Summed | None) -> bool:
+def _is_same_order(old: SummedDimensions | None, new: SummedDimensions | None) -> bool:
     """Return whether two sums run over the same elements in order; dimensions may be merged."""
     if old is None or new is None:
         return False
@@ -302,21 +283,3 @@ def _is_same_order(old: _Summed | None, new: _Summed | None) -> bool:
     products = list(accumulate(more.sizes, mul))
     merged = list(accumulate(fewer.sizes, mul))
     return is_ascending and merged[-1:] == products[-1:] and {*merged} <= {*products}
-
-
-def _summed(
-    module: HloModule, place: Place, line: Instruction, attribute: str, number: int
-) -> _Summed | None:
-    """Return what a sum runs over in one of its operands; None where that is not known."""
-    names = line.operand_names[number : number + 1]
-    operand = module.find(place.computation, next(iter(names), ""))
-    listed = line.attributes.get(attribute, "")[1:-1].split(",")
-    numbers = [known for part in listed if (known := parse_whole_number(part)) is not None]
-    sizes = operand.shape.dimensions if operand else ()
-    if len(numbers) < len(listed) or any(known >= len(sizes) for known in numbers):
-        return None
-    wide = [known for known in numbers if sizes[known] != 1]
-    known_sizes = tuple(size for known in wide if (size := sizes[known]) is not None)
-    if len(known_sizes) < len(wide):
-        return None
-    return _Summed(known_sizes, tuple(sorted(wide).index(known) for known in wide))

@@ -14,6 +14,9 @@ from xlareport.pages.tables import PartPage
 from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
+
+_MOST_LOOPS = 3
 
 
 class CollectivesPage(PartPage, frozen=True):
@@ -58,6 +61,23 @@ def collectives_words(report: CollectivesReport | None) -> str:
     return (
         f"{units.plural(len(rows), 'collective')}; {_by_device(report, report.sent)} sent per "
         f"device and module execution ({_algorithms(rows)}, no in-network reduction)."
+        f"{_once(report)}"
+    )
+
+
+def _once(report: CollectivesReport) -> str:
+    """Return which collectives count for one iteration of a loop; empty where none does."""
+    loops = report.counted_once
+    if not loops:
+        return ""
+    number = sum(loop.collectives for loop in loops)
+    run = "runs" if number == 1 else "run"
+    bounds = [f"at most {loop.most:,}" if loop.most else "no bound known" for loop in loops]
+    pairs = zip(loops, bounds, strict=True)
+    names = first_few([f"%{loop.name} ({bound})" for loop, bound in pairs], _MOST_LOOPS)
+    return (
+        f" {number:,} of them {run} in {names}, whose trip count is not known: all figures have "
+        "one iteration."
     )
 
 
@@ -121,6 +141,8 @@ def _figures(report: CollectivesReport) -> list[Figure]:
     figures = [Figure("Collectives", units.count(len(rows)), f"{report.devices:,} devices")]
     sent = report.sent
     note = "per device and module execution"
+    if report.counted_once:
+        note = f"{note}, loops of unknown trip count once"
     figures.append(Figure("Bytes sent", _by_device(report, sent), note))
     together = f"{report.bound} {units.byte_size(sent.by_all)}".lstrip()
     figures.append(Figure("On all devices", together, "per module execution"))

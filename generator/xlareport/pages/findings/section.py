@@ -177,15 +177,15 @@ _GAIN = (
 )
 _LATENCY_GAIN = (
     "Upper bound of the latency saved in one execution of the module, at an assumed 2 µs for each "
-    "collective; no part of the roofline time or of the modeled times of collectives"
+    "collective, or 1 µs for each launch; no part of the roofline time or of the modeled times of collectives"
 )
 _GAIN_BY_CYCLES = (
     "Upper bound of the time saved in one execution of the module, and its share of the module's "
     "time by the compiler's estimated cycles, not measured"
 )
 _PADDING_GAIN = (
-    "Upper bound of the time saved in one execution of the module; the roofline time does not "
-    "include padding"
+    "Time of the padding in one execution of the module at the peak rate of the MXU, no part of "
+    "the roofline time: what a remedy saves is not known"
 )
 _CYCLES_GAIN = (
     "Upper bound of the time saved in one execution of the module, by the compiler's estimated "
@@ -226,14 +226,15 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         guessed = cost.device_grade == "guessed"
         gains.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
         gains[0] += _iterations(finding, cost)
+    once = _once(finding, cost) if cost is not None else ""
     if finding.cycle_seconds:
         time = units.seconds(finding.cycle_seconds)
-        gains.append(f"{time} by estimated cycles, not in roofline time")
+        gains.append(f"{time} by estimated cycles, not in roofline time{once}")
     if finding.padding_seconds:
-        gains.append(f"{units.seconds(finding.padding_seconds)}, not in roofline time")
+        return f"{units.seconds(finding.padding_seconds)} of padding at peak rate{once}"
     if finding.latency_seconds:
         time = units.seconds(finding.latency_seconds)
-        gains.append(f"{time} of latency (a guess), not in roofline time")
+        gains.append(f"{time} of latency (a guess), not in roofline time{once}")
     if finding.bytes:
         whole = cost.memory.held_bytes if cost is not None else None
         part = units.share(min(1.0, finding.bytes / whole)) if whole else ""
@@ -241,6 +242,21 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         gains.append(f"{units.byte_size(finding.bytes)}{share}")
     bound = "" if finding.in_loops else "up to "
     return f"{bound}{', '.join(gains)}" if gains else ""
+
+
+def _once(finding: Finding, cost: CostRecord) -> str:
+    """Return that a time beside the estimated one is of one iteration; empty outside loops."""
+    if not finding.in_loops or finding.seconds:
+        return ""
+    names = first_few([f"%{name}" for name in finding.in_loops], _MOST_LOOPS)
+    loops = [loop for loop in cost.loops if loop.instruction in finding.in_loops]
+    bounds = [loop.at_most for loop in loops]
+    most = max((bound for bound in bounds if bound is not None), default=None)
+    if most is None or None in bounds:
+        return f", for one iteration of {names}"
+    inside = finding.seconds_in_loops or 0.0
+    whole = finding.any_seconds + inside * (most - 1)
+    return f", for one iteration of {names}; at {most:,}, the most, {units.seconds(whole)}"
 
 
 def _iterations(finding: Finding, cost: CostRecord) -> str:

@@ -174,6 +174,8 @@ def _add_source(
 
 
 def _joined(value: SnapshotSpan, other: SnapshotSpan) -> SnapshotSpan:
+    if value[0] <= other[0] and other[1] <= value[1]:
+        return value
     return min(value[0], other[0]), max(value[1], other[1])
 
 

@@ -14,6 +14,14 @@ def test_attributes_without_effect_are_left_out() -> None:
     assert effective_attributes(text) == "dimensions={0}"
 
 
+def test_equal_device_groups_are_the_same_however_written() -> None:
+    spelled = ("[4,2]<=[8]", "{{0,1},{2,3},{4,5},{6,7}}", "mesh['a'=4,'b'=2] {'b'}")
+    texts = {effective_attributes(f"channel_id=1, replica_groups={text}") for text in spelled}
+    assert len(texts) == 1
+    assert effective_attributes("replica_groups=[2,4]<=[4,2]T(1,0)") not in texts
+    assert effective_attributes("replica_groups=unknown") == "replica_groups=unknown"
+
+
 def test_constants_differ_by_their_value_only(read: Read) -> None:
     one, two, three = (
         read("""

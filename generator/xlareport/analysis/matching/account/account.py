@@ -1,6 +1,6 @@
 """Turns a finished search into pairings; every difference between the modules gets one."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
 from xlareport.analysis.matching.account.additions import Additions
@@ -18,7 +18,7 @@ from xlareport.analysis.matching.search.nodes import is_root, place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
-from xlareport.analysis.matching.sides.facts import facts_of
+from xlareport.analysis.matching.sides.facts import facts_of, live_computations
 from xlareport.analysis.matching.sides.graph import Frame, Node, most_nodes, opened_root
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.paired_lines import pair_lines
@@ -90,7 +90,9 @@ class _Account:
         correspondence = self._search.computations
         name = place.computation
         shared = name not in correspondence.before and name not in correspondence.after
-        return shared or self._search.is_kept(name, place.instruction)
+        return (
+            shared or name in correspondence.left or self._search.is_kept(name, place.instruction)
+        )
 
     def _pair(self, before: Place, after: Place, link: NodePair) -> None:
         further = [place_of(node) for node in self._search.further.get(link.before, ())]
@@ -143,7 +145,7 @@ class _Account:
         """Return whether a heavy instruction remains in the new module without users or callers."""
         graph = self._search.after.graph
         computation = graph.module.by_name[place.computation]
-        if computation is not graph.module.entry and not graph.call_sites(computation.name):
+        if computation.name not in live_computations(graph.module):
             return True
         return computation.by_name[place.instruction] in unread_heavy(computation)
 
@@ -181,7 +183,7 @@ class _Account:
             if not self._may_hold(holder):
                 continue
             places = self._holders.sources(frame, self._additions.source)
-            if places:
+            if places and not self._called_again(holder, places):
                 place, relation = place_of(holder), _HOLDING[holder.instruction.opcode]
                 self._placed_after.add(place)
                 reason = "its computation holds them"  # until all of it has been told
@@ -200,6 +202,14 @@ class _Account:
         if holder is None or holder.partner is not None or holder.kept:
             return False
         return self._search.parted is None or holder.instruction.opcode != "call"
+
+    def _called_again(self, call: Node, places: Collection[Place]) -> bool:
+        """Return whether a new call is a further one of the computation that held all places."""
+        if call.instruction.opcode != "call":
+            return False
+        name = call.frame.callees[call.instruction.name].computation.name
+        former = self._search.computations.partners.get(name, name)
+        return {place.computation for place in places} == {former}
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
         """Record where the contents of a removed fusion or call are now."""

@@ -62,7 +62,7 @@ class Matching(Struct):
         if pairing is not None:
             return pairing.after[0] if pairing.after and pairing.relation not in _HOLDERS else None
         name = self.computations.get(place.computation, place.computation)
-        return _existing(self.after, name, place)
+        return _existing(self.after, name, place) or _existing(self.after, place.computation, place)
 
     def name_after(self, before: str, name: str, after: str) -> str | None:
         """Return the name of an old instruction's partner; None if `after` does not contain it.

@@ -328,7 +328,9 @@ class Search(Struct):
 
     def same_place_after(self, place: Place) -> tuple[Place, ...]:
         """Return the new place of an unchanged old instruction; empty if there is none."""
-        name = self.computations.pairs.get(place.computation, place.computation)
+        name = place.computation
+        if name not in self.computations.left:
+            name = self.computations.pairs.get(name, name)
         return _existing(self.after.graph.module, Place(name, place.instruction))
 
     def same_place_before(self, place: Place) -> tuple[Place, ...]:

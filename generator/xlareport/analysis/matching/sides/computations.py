@@ -54,6 +54,8 @@ class Correspondence(Struct):
     """Opened computations that have more call sites on one side than on the other."""
     partners: dict[str, str] = field(default_factory=dict)
     """The same by name after."""
+    left: frozenset[str] = frozenset()
+    """Those before that stay as they are, without callers, and may continue as others."""
 
     def __post_init__(self) -> None:
         """Index the pairs in the other direction."""
@@ -97,20 +99,24 @@ def correspond(
 
     Names tell nothing of two programs: each numbers its computations by itself. They tell nothing
     of a computation that lost its callers either: a fusion pass built on it, and used the result
-    elsewhere.
+    elsewhere. A body that stays without callers as it is counts as one that differs: what is called
+    instead may continue it.
     """
-    old = {
-        computation.name: computation
-        for computation in before.computations
-        if after.by_name.get(computation.name) is not computation
-    }
+    abandoned = live_computations(before) - live_computations(after)
     new = {
         computation.name: computation
         for computation in after.computations
         if before.by_name.get(computation.name) is not computation
     }
+    left = frozenset(
+        name for name in abandoned & after.by_name.keys() - new.keys() if _is_body(sites[0], name)
+    )
+    old = {
+        computation.name: computation
+        for computation in before.computations
+        if after.by_name.get(computation.name) is not computation or computation.name in left
+    }
     named = old if same_program else ()
-    abandoned = live_computations(before) - live_computations(after)
     pairs = {
         name: name
         for name in named
@@ -133,7 +139,14 @@ def correspond(
         return Correspondence(old, new, pairs, opened, opened)
     once, unsteady = _opened(old, new, pairs, sites)
     cloned = only_cloned((before, after), sites, contents)
-    return Correspondence(old, new, pairs, (once | unsteady) - cloned, unsteady - cloned)
+    opened = (once | unsteady) - cloned
+    return Correspondence(old, new, pairs, opened, unsteady - cloned, left=left)
+
+
+def _is_body(calls: CallSites, name: str) -> bool:
+    """Return whether loops or conditionals call a computation."""
+    sites = calls.by_callee.get(name, ())
+    return any(call.instruction.opcode in ("conditional", "while") for _, call in sites)
 
 
 def _goes_on(calls: CallSites, name: str) -> bool:

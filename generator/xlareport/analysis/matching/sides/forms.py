@@ -6,6 +6,7 @@ from typing import NamedTuple
 from xlareport.hlo.attributes import called_computations, split_attributes
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape, without_layout
+from xlareport.hlo.shardings.device_groups import parse_groups
 from xlareport.hlo.shardings.written import local_dimensions
 from xlareport.knowledge.opcodes import opcode_work
 
@@ -94,7 +95,13 @@ def effective_attributes(text: str) -> str:
     attributes = split_attributes(text)
     left_out = {attribute for attribute, _ in called_computations(attributes)}
     return ", ".join(
-        f"{name}={value}"
+        f"{name}={_value(name, value)}"
         for name, value in attributes.items()
         if name not in _WITHOUT_EFFECT_ON_RESULT and name not in left_out
     )
+
+
+def _value(name: str, text: str) -> str:
+    """Return the value of an attribute; equal device groups are the same, however written."""
+    groups = parse_groups(text) if name == "replica_groups" else None
+    return str(groups.groups) if groups and groups.groups else text

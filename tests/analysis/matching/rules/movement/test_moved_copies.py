@@ -441,3 +441,30 @@ def test_a_transpose_of_equally_long_dimensions_is_moved_as_another_is(read: Rea
 def test_a_reshape_does_not_become_the_transpose_that_was_moved(read: Read) -> None:
     matching = match(read(_EQUALLY_LONG), read(_EQUALLY_LONG_MOVED))
     assert matching.partner_after(_at("row.2")) is None
+
+
+def test_a_bitcast_of_a_broadcast_becomes_a_new_broadcast_without_a_framework_op(
+    read: Read,
+) -> None:
+    """What `algsimp` does after layout normalization, to each bitcast of a broadcast that stays."""
+    before = """
+HloModule m
+
+ENTRY %main (a: f32[4,8], b: f32[8,4], s: f32[8]) -> (f32[4,8], f32[8,4]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %b = f32[8,4]{0,1} parameter(1)
+  %s = f32[8]{0} parameter(2)
+  %wide = f32[4,8]{1,0} broadcast(%s), dimensions={1}, metadata={op_name="jit(f)/mul"}
+  %turned = f32[8,4]{0,1} bitcast(%wide), metadata={op_name="jit(f)/mul"}
+  %more = f32[4,8]{1,0} multiply(%a, %wide)
+  %less = f32[8,4]{0,1} subtract(%b, %turned)
+  ROOT %out = (f32[4,8]{1,0}, f32[8,4]{0,1}) tuple(%more, %less)
+}
+"""
+    bitcast = '%turned = f32[8,4]{0,1} bitcast(%wide), metadata={op_name="jit(f)/mul"}'
+    after = before.replace(bitcast, "%fill = f32[8,4]{0,1} broadcast(%s), dimensions={0}")
+    matching = match(read(before), read(after.replace("%turned", "%fill")))
+    pairing = matching.pairing_before(_at("turned"))
+    assert pairing is not None
+    assert (pairing.relation, pairing.after) == (Relation.REPLACED, (_at("fill"),))
+    assert matching.partner_after(_at("wide")) == _at("wide")

@@ -76,10 +76,6 @@ class _Index:
         for feature in self.features.pop(node, ()):
             del self.holders[feature][node]
 
-    def count(self, feature: Hashable) -> int:
-        """Return how many open instructions have a feature."""
-        return len(self.holders.get(feature, ()))
-
     def _own_features(self, node: Node) -> _Features:
         """Return the features of a node apart from its surroundings."""
         form = self._search.forms.of(node.instruction)
@@ -192,8 +188,9 @@ class Likeness:
     def _rare(self, features: _Features, here: _Index, there: _Index) -> Iterator[Node]:
         """Yield nodes that share a rare feature."""
         for feature in features:
-            if here.count(feature) <= _MOST_ALIKE and there.count(feature) <= _MOST_ALIKE:
-                yield from there.holders.get(feature, ())
+            ours, theirs = here.holders.get(feature, ()), there.holders.get(feature, ())
+            if len(ours) <= _MOST_ALIKE and len(theirs) <= _MOST_ALIKE:
+                yield from theirs
 
     def _shared(self, ours: _Features, theirs: _Features) -> float:
         return sum(
@@ -206,7 +203,8 @@ class Likeness:
         return sum(weight / self._commonness(feature) for feature, weight in features.items())
 
     def _commonness(self, feature: Hashable) -> int:
-        return max(self._before.count(feature), self._after.count(feature), 1)
+        ours, theirs = self._before.holders.get(feature, ()), self._after.holders.get(feature, ())
+        return max(len(ours), len(theirs), 1)
 
     def pair(self, before: Node, after: Node) -> list[Node]:
         """Take a new pair for a landmark; return the open nodes before that may be clearer now."""

@@ -7,7 +7,7 @@ convolution, or split it; it still multiplies the same values, moved differently
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.search.alike import pairs_in_order
-from xlareport.analysis.matching.search.nodes import is_free, read_at, same_shape, same_type
+from xlareport.analysis.matching.search.nodes import is_free, origin, read_at, same_shape, same_type
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
@@ -210,6 +210,39 @@ def split_complex(search: Search) -> None:
                 search.extend(node, part)
 
 
+def split_windows(search: Search) -> None:
+    """Add to the pairing of a dot that became a loop the further dots of the loop's sum.
+
+    The SPMD partitioner passes shares of an operand round in a loop, and adds their products.
+    """
+    for link in list(search.links):
+        node, other = link.before, link.after
+        if _kind(node) == _kind(other) == "product" and _entered_loop(search, node, other):
+            for part in _added_up(search.after, other):
+                if is_free(part) and origin(part) == origin(other):
+                    search.extend(node, part)
+
+
+def _entered_loop(search: Search, node: Node, other: Node) -> bool:
+    """Return whether a new loop alone runs a node, whose original no loop of its own ran."""
+    home, now = node.frame.computation.name, other.frame.computation.name
+    calls = [call.instruction.opcode for _, call in search.after.graph.call_sites(now)]
+    return calls == ["while"] and search.computations.pairs.get(home, home) != now
+
+
+def _added_up(side: Side, product: Node) -> list[Node]:
+    """Return the other products that new additions add to one, in the same computation."""
+    terms = [product]
+    for term in terms:
+        if len(terms) > _MOST_TERMS:
+            break
+        near = {user for user, _ in side.users.get(term, ())}
+        near |= {read for read, _ in side.graph.operands(term)} if _adds(term) else set()
+        sums = [node for node in near if is_free(node) and node.frame is product.frame]
+        terms += [node for node in sums if node not in terms and (_adds(node) or _multiplies(node))]
+    return [term for term in terms[1:] if _multiplies(term)]
+
+
 def _is_complex(node: Node) -> bool:
     return node.instruction.shape.element_type in {"c64", "c128"}
 
@@ -231,6 +264,12 @@ def _adds(node: Node) -> bool:
     return node.instruction.opcode in {"add", "subtract"}
 
 
+def _multiplies(node: Node) -> bool:
+    return _kind(node) == "product"
+
+
+_MOST_TERMS = 100
+"""Limit on the terms of a sum that are followed."""
 _PARTS_OF_COMPLEX = 4
 """Real products that a product of complex numbers takes at most."""
 

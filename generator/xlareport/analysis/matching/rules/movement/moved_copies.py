@@ -108,15 +108,22 @@ def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node
 def is_done_again(before: Side, move: Node, other: Node) -> bool:
     """Return whether `other` does the work of the move's source, on moved data.
 
-    What has the framework op of the move, but not that of its source, stands for the move.
+    What has the framework op of the move, but not that of its source, stands for the move; so does
+    a broadcast without a framework op where the source is another broadcast, and still there.
     """
     if not _is_move(move) or _is_move(other):
         return False
     stands = bool(origin(move)) and origin(move) == origin(other)
     return any(
-        _does_the_same(source, other) and not (stands and origin(source) != origin(other))
+        _does_the_same(source, other)
+        and not (stands and origin(source) != origin(other))
+        and not (_is_fill(source) and not is_free(source) and not origin(other))
         for source in _sources(before, move)
     )
+
+
+def _is_fill(node: Node) -> bool:
+    return node.instruction.opcode == "broadcast"
 
 
 def is_done_on_turned(search: Search, move: Node, other: Node) -> bool:

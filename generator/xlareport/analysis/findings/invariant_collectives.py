@@ -1,0 +1,103 @@
+"""Loop-invariant collective in a loop.
+
+A loop of two or more iterations executes a collective whose operands no iteration changes: each
+iteration sends the same bytes. The finding appears if a device sends at least 64 KiB again, and 5%
+or more of the bytes of all collectives. XLA does not move collectives out of loops. An all-gather
+before the loop needs memory for its result during the loop.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.findings.finding import Case, Finding, join_names
+from xlareport.analysis.findings.loop_invariant_work import follow_invariants
+from xlareport.hlo.model import Instruction
+from xlareport.runtime import units
+
+LEAST_BYTES = 64 << 10
+"""Bytes that a device sends again in one execution of the module."""
+LEAST_SHARE = 0.05
+"""Of what all collectives send per device."""
+
+
+class _Repeat(Struct, frozen=True):
+    """A collective that sends the same in each iteration of a loop."""
+
+    figures: CollectiveFigures
+    loop: Instruction
+    trips: int
+    sources: tuple[str, ...]
+    """The elements of the state from which its operands follow."""
+
+    @property
+    def again(self) -> float:
+        """The part, 0 to 1, of its executions that repeats the first of each loop."""
+        return (self.trips - 1) / self.trips
+
+    @property
+    def sent_again(self) -> float:
+        """Bytes that a device sends again."""
+        return self.figures.sent_bytes * self.again
+
+    @property
+    def seconds(self) -> float:
+        """Exposed time of the executions that send again."""
+        return self.figures.exposed_seconds * self.again
+
+
+def invariant_collectives(case: Case) -> Iterator[Finding]:
+    """Report collectives that send the same in each iteration of a loop."""
+    repeats = sorted(
+        _find_repeats(case), key=lambda repeat: (-repeat.sent_again, repeat.figures.collective.key)
+    )
+    sent = sum(repeat.sent_again for repeat in repeats)
+    every = sum(figures.sent_bytes for figures in case.collectives)
+    if sent >= max(LEAST_BYTES, LEAST_SHARE * every):
+        yield _finding(repeats, sent)
+
+
+def _find_repeats(case: Case) -> Iterator[_Repeat]:
+    for (home, name), trips in case.cost.trip_counts.items():
+        loop = case.module.by_name[home].by_name[name]
+        body = case.module.callee(loop, "body")
+        if body is None or trips.count is None or trips.count < 2:
+            continue
+        inside = [line for line in case.collectives if line.collective.computation == body.name]
+        behind = follow_invariants(body) if inside else {}
+        for figures in inside:
+            operands = body.by_name[figures.collective.instruction].operand_names
+            if figures.counted and operands and all(behind.get(operand) for operand in operands):
+                sources = tuple(dict.fromkeys(name for line in operands for name in behind[line]))
+                yield _Repeat(figures, loop, trips.count, sources)
+
+
+def _finding(repeats: list[_Repeat], sent: float) -> Finding:
+    first, seconds = repeats[0], sum(repeat.seconds for repeat in repeats)
+    name = first.figures.collective.instruction
+    names = join_names(repeat.figures.collective.instruction for repeat in repeats)
+    kinds = {repeat.figures.collective.kind for repeat in repeats}
+    return Finding(
+        rule="invariant-collectives",
+        title="Loop-invariant collective in a loop",
+        places=tuple(repeat.figures.collective.key for repeat in repeats),
+        evidence=(
+            f"{names}: at least {units.byte_size(round(sent))} per device are sent again, "
+            f"{units.seconds(seconds)} of exposed time. `{name}` sends the same in each of "
+            f"{first.trips:,} iterations of `{first.loop.name}`, from {join_names(first.sources)}, "
+            "which no iteration changes."
+        ),
+        suggestion=(
+            "Do it once before the loop and let the loop read the result: "
+            + (
+                "`jax.lax.with_sharding_constraint` to the gathered sharding outside of the loop. "
+                "The result then uses memory during the whole loop."
+                if kinds == {"all-gather"}
+                else "compute the value outside of the loop."
+            )
+        ),
+        grade="matched",
+        weight=seconds,
+        seconds=seconds,
+    )

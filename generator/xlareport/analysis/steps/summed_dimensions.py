@@ -1,0 +1,48 @@
+"""Dimensions that a matrix product or a reduction sums over."""
+
+from math import prod
+
+from msgspec import Struct
+
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+SUMMED_OPERANDS = {
+    "reduce": (("dimensions", 0),),
+    "dot": (("lhs_contracting_dims", 0), ("rhs_contracting_dims", 1)),
+}
+"""By opcode, the attributes that list the dimensions which are summed, with their operand."""
+
+
+class SummedDimensions(Struct, frozen=True):
+    """The dimensions that a sum runs over, those of size 1 left out."""
+
+    sizes: tuple[int, ...]
+    ranks: tuple[int, ...]
+    """The order of these dimensions in their operand, from 0."""
+
+
+def measure_sum(module: HloModule, place: Place, line: Instruction) -> int | None:
+    """Return over how many elements a dot or reduction sums; None where that is not known."""
+    attributes = SUMMED_OPERANDS.get(line.opcode, ())
+    summed = read_summed(module, place, line, *attributes[0]) if attributes else None
+    return prod(summed.sizes) if summed else None
+
+
+def read_summed(
+    module: HloModule, place: Place, line: Instruction, attribute: str, number: int
+) -> SummedDimensions | None:
+    """Return what a sum runs over in one of its operands; None where that is not known."""
+    names = line.operand_names[number : number + 1]
+    operand = module.find(place.computation, next(iter(names), ""))
+    listed = line.attributes.get(attribute, "")[1:-1].split(",")
+    numbers = [known for part in listed if (known := parse_whole_number(part)) is not None]
+    sizes = operand.shape.dimensions if operand else ()
+    if len(numbers) < len(listed) or any(known >= len(sizes) for known in numbers):
+        return None
+    wide = [known for known in numbers if sizes[known] != 1]
+    known_sizes = tuple(size for known in wide if (size := sizes[known]) is not None)
+    if len(known_sizes) < len(wide):
+        return None
+    return SummedDimensions(known_sizes, tuple(sorted(wide).index(known) for known in wide))

@@ -1,0 +1,47 @@
+"""Collectives that send the same in each iteration of a loop."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.analysis.findings.texts import having
+
+from xlareport.analysis.findings.finding import Case
+from xlareport.analysis.findings.invariant_collectives import invariant_collectives
+
+LOOP = having("invariant-collectives")
+MakeCase = Callable[[str], Case]
+
+
+def test_all_iterations_but_the_first_send_again(case_of: MakeCase) -> None:
+    (finding,) = invariant_collectives(case_of(LOOP))
+    assert finding.places == (("body", "g"),)
+    # 7 times three parts of 256 KiB
+    assert "at least 5.3 MiB per device are sent again" in finding.evidence
+    assert "`g` sends the same in each of 8 iterations of `loop`, from `w`" in finding.evidence
+    assert "with_sharding_constraint" in finding.suggestion
+
+
+@pytest.mark.parametrize("trips", ["1", "n"])
+def test_loops_that_send_once_or_of_unknown_count_are_left_out(
+    case_of: MakeCase, trips: str
+) -> None:
+    unknown = LOOP.replace("n = s32[] constant(8)", "n = s32[] get-tuple-element(s), index=0")
+    text = unknown if trips == "n" else LOOP.replace("constant(8)", f"constant({trips})")
+    assert not list(invariant_collectives(case_of(text)))
+
+
+def test_small_repeats_are_no_finding(case_of: MakeCase) -> None:
+    small = LOOP.replace("64,1024", "4,64").replace("256,1024", "16,64").replace("64,256", "4,16")
+    assert not list(invariant_collectives(case_of(small)))
+
+
+def test_a_sum_has_another_remedy(case_of: MakeCase) -> None:
+    scalars = "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+    add = f"add {{\n{scalars}  ROOT z = f32[] add(a, b)\n}}\n\n"
+    text = LOOP.replace("body {", f"{add}body {{", 1)
+    text = text.replace(
+        "g = f32[256,1024] all-gather(w), channel_id=1, dimensions={0},",
+        ("g = f32[64,1024] all-reduce(w), channel_id=1, to_apply=add,"),
+    )
+    (finding,) = invariant_collectives(case_of(text))
+    assert finding.suggestion.endswith("compute the value outside of the loop.")
