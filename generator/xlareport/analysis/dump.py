@@ -198,6 +198,12 @@ class AnalyzedDump(Struct, frozen=True):
         """The modules in figures."""
         return self.modules.summaries
 
+    def keep(self, values: Iterable[T]) -> Sequence[T]:
+        """Return values, in memory or, of very many modules, read on access."""
+        if len(self.modules) <= RESIDENT:
+            return tuple(values)
+        return SpooledValues[T](self.modules.folder, 0).extend(values)
+
     @property
     def module_keys(self) -> Sequence[str]:
         """The keys of the modules, in their order."""
@@ -265,17 +271,13 @@ class DumpRelations(Struct, frozen=True):
     """Programs that several runs left in one dump; empty where there is one program."""
 
 
+_UNKNOWN = Role(ModuleRole.UNKNOWN, "the roles could not be determined")
+
+
 def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     """Return the relations between modules; a part that fails is listed and left empty."""
     summaries, table, faults = dump.summaries, dump.ranks, Faults(dump.name)
-
-    def keep(values: Iterable[T]) -> Sequence[T]:
-        """Return values, in memory or, of very many modules, read on access."""
-        if len(summaries) <= RESIDENT:
-            return tuple(values)
-        return SpooledValues[T](dump.modules.folder, 0).extend(values)
-
-    attempt = faults.attempt
+    attempt, keep = faults.attempt, dump.keep
     marked = {
         module.summary.files.key: module.marker for module in dump.modules.outlines if module.marker
     }
@@ -290,7 +292,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
     every_link = ((link.source, link.target) for link in module_links)
-    unknown = (Role(ModuleRole.UNKNOWN, "the roles could not be determined"),) * len(summaries)
+    unknown = (_UNKNOWN,) * len(summaries)
     roles = attempt("The roles", lambda: assign_roles(summaries, guess, proven), unknown)
     recompilations: Sequence[RecompilationGroup] = attempt(
         "What was compiled again", lambda: group_recompilations(summaries, table.assigned, keep), ()
