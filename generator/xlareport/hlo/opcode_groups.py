@@ -36,9 +36,6 @@ RUNNERS = CONTROL_FLOW | {"async-start"}
 WRAPPERS = frozenset({"async-start", "fusion"})
 """Opcodes whose operands are the parameters of what they call."""
 
-BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
-"""Their result is their operand."""
-
 DENSE_PRODUCTS = frozenset({"convolution", "dot"})
 """Matmuls and convolutions of whole arrays, without groups of rows or scales."""
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import BARRIERS
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST_VALUES = 2_000
@@ -129,7 +128,7 @@ class LoopValues:
         elif user.opcode == _ELEMENT:
             if path and user.taken_element == path[0]:
                 yield place, user.name, path[1:]
-        elif user.opcode in BARRIERS:
+        elif user.opcode == "opt-barrier":
             yield place, user.name, path
         elif body := self._body(user):
             for parameter in body.parameters:
