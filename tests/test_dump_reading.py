@@ -112,7 +112,7 @@ def test_files_of_a_result_are_those_of_this_process(source: Source) -> None:
 
 
 def test_a_replay_of_a_module_that_the_dump_has_not_is_refused(source: Source) -> None:
-    result = ReplayResult("module_0009.jit_gone", "0.9", 0.0, (), None, False, "")  # noqa: FBT003
+    result = ReplayResult("module_0009.jit_gone", "0.9", 0.0, (), None, False, "")  # noqa: FBT003 - a field of a record
     with pytest.raises(UnreadableInputError, match="names module_0009"):
         begun(source, ReadingOptions(replays=(result,)))
 
@@ -130,5 +130,5 @@ def test_outlines_have_the_figures_of_all_modules(source: Source) -> None:
 
 def test_a_marker_is_searched_in_every_module(source: Source) -> None:
     dump = analyze(begun(source, ReadingOptions(marker="cosine")))
-    marked = [module.summary.files.name for module in dump.outlines if module.marker]
+    marked = [module.summary.files.name for module in dump.modules.outlines if module.marker]
     assert marked == ["jit_large", "jit_middle"]

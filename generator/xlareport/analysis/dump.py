@@ -194,29 +194,20 @@ class AnalyzedDump(Struct, frozen=True):
         return self.named.grouped
 
     @property
-    def reads(self) -> Sequence[tuple[str, ...]]:
-        """The paths of each module's files that were read."""
-        return self.modules.reads
-
-    @property
-    def outlines(self) -> Sequence[AnalysisOutline]:
-        """The parts of the analyses that relations and lists need."""
-        return self.modules.outlines
-
-    @property
     def summaries(self) -> OutlineSummaries:
         """The modules in figures."""
         return self.modules.summaries
+
+    def keep(self, values: Iterable[T]) -> Sequence[T]:
+        """Return values, in memory or, of very many modules, read on access."""
+        if len(self.modules) <= RESIDENT:
+            return tuple(values)
+        return SpooledValues[T](self.modules.folder, 0).extend(values)
 
     @property
     def module_keys(self) -> Sequence[str]:
         """The keys of the modules, in their order."""
         return keys_in_order(places_of(self.summaries))
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder of data on disk; None for the temporary folder."""
-        return self.modules.folder
 
     @property
     def file_totals(self) -> FileTotals:
@@ -280,18 +271,16 @@ class DumpRelations(Struct, frozen=True):
     """Programs that several runs left in one dump; empty where there is one program."""
 
 
+_UNKNOWN = Role(ModuleRole.UNKNOWN, "the roles could not be determined")
+
+
 def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     """Return the relations between modules; a part that fails is listed and left empty."""
     summaries, table, faults = dump.summaries, dump.ranks, Faults(dump.name)
-
-    def keep(values: Iterable[T]) -> Sequence[T]:
-        """Return values, in memory or, of very many modules, read on access."""
-        if len(summaries) <= RESIDENT:
-            return tuple(values)
-        return SpooledValues[T](dump.folder, 0).extend(values)
-
-    attempt = faults.attempt
-    marked = {module.summary.files.key: module.marker for module in dump.outlines if module.marker}
+    attempt, keep = faults.attempt, dump.keep
+    marked = {
+        module.summary.files.key: module.marker for module in dump.modules.outlines if module.marker
+    }
     ranking = _rank(dump, marked, faults)
     guess = attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
@@ -303,7 +292,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
     every_link = ((link.source, link.target) for link in module_links)
-    unknown = (Role(ModuleRole.UNKNOWN, "the roles could not be determined"),) * len(summaries)
+    unknown = (_UNKNOWN,) * len(summaries)
     roles = attempt("The roles", lambda: assign_roles(summaries, guess, proven), unknown)
     recompilations: Sequence[RecompilationGroup] = attempt(
         "What was compiled again", lambda: group_recompilations(summaries, table.assigned, keep), ()
@@ -376,7 +365,7 @@ def _guess_main(
     dump: AnalyzedDump, ranking: Ranking, marked: Mapping[str, MarkerHit]
 ) -> MainGuess | None:
     """Guess the main program among modules with the marker where there are any, else among all."""
-    repeats = bytearray(bool(module.same_as) for module in dump.outlines)
+    repeats = bytearray(bool(module.same_as) for module in dump.modules.outlines)
     places = places_of(dump.summaries)
     hits = {place for key in marked if not repeats[place := places[key]]}
     if hits:

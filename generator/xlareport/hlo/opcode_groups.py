@@ -33,6 +33,9 @@ CONTROL_FLOW = frozenset({"call", "conditional", "while"})
 RUNNERS = CONTROL_FLOW | {"async-start"}
 """Opcodes that run other computations whose instructions access memory individually."""
 
+WRAPPERS = frozenset({"async-start", "fusion"})
+"""Opcodes whose operands are the parameters of what they call."""
+
 DENSE_PRODUCTS = frozenset({"convolution", "dot"})
 """Matmuls and convolutions of whole arrays, without groups of rows or scales."""
 

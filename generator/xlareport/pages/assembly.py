@@ -199,7 +199,7 @@ def _program(
 def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     artifacts = dump.artifacts
     graphs = [graph.path for graph in dump.graphs]
-    uses = file_uses(dump.named, dump.reads, graphs, dump.side_files)
+    uses = file_uses(dump.named, dump.modules.reads, graphs, dump.side_files)
     passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)
     yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)

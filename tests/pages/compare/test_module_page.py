@@ -26,7 +26,7 @@ ENTRY main {
   ROOT b = f32[4]{0} OPCODE(a)
 }
 """
-SLOWER = TimeChange(("dot.1",), ("dot.2",), 10.0, 40.0, Grade.EXACT, True, "rewritten")  # noqa: FBT003
+SLOWER = TimeChange(("dot.1",), ("dot.2",), 10.0, 40.0, Grade.EXACT, True, "rewritten")  # noqa: FBT003 - a field of a record
 TIMES = ComparedTimes(3, 1, 11.0, 41.0, "exact", 1, (SLOWER,), 0, (ScopeChange("mlp", 9.0, 7.0),))
 
 

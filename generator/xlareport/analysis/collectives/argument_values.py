@@ -8,7 +8,7 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
 _REARRANGED = REARRANGEMENTS | {"convert", "copy-done"}
 _SLICES = frozenset({"dynamic-slice", "slice"})
-_BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
+_BARRIER = "opt-barrier"
 _FARTHEST = 40
 
 
@@ -57,12 +57,12 @@ def _before(
 ) -> tuple[Computation, Instruction] | None:
     """Return the value from which a rearrangement, slice, barrier or tuple takes this one."""
     operand = home.operand(value)
-    if value.opcode in _REARRANGED | _SLICES | _BARRIERS:
+    if value.opcode in _REARRANGED | _SLICES | {_BARRIER}:
         return (home, operand) if operand is not None else None
     number = value.taken_element
     if value.opcode != "get-tuple-element" or operand is None or number is None:
         return None
-    if operand.opcode in _BARRIERS:
+    if operand.opcode == _BARRIER:
         given = home.operand(operand)
         return _element(home, given, number)
     if operand.opcode == "parameter" and _is_kept(home, operand, number):

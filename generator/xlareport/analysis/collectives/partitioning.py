@@ -24,7 +24,6 @@ MOVES = frozenset(
         "copy-start",
         "dynamic-slice",
         "get-tuple-element",
-        "optimization-barrier",
         "opt-barrier",
         "reshape",
         "slice",

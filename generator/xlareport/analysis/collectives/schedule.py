@@ -121,7 +121,9 @@ class Schedule(Struct, frozen=True, dict=True):
         hidden = sum(self.seconds(home, name) for name in (*working, *pieces))
         is_sync = collective.is_sync or between is None
         hidden = 0.0 if is_sync else hidden
-        exposed = max(0.0, seconds - hidden) if seconds is not None and self._is_ordered else None
+        exposed = (
+            max(0.0, seconds - hidden) if self.module.is_scheduled and seconds is not None else None
+        )
         independent = self._independent(home, collective, names)
         apart = _apart(independent, between if hidden else None)
         apart_seconds = sum(self.seconds(home, name) for name in apart)
@@ -165,10 +167,6 @@ class Schedule(Struct, frozen=True, dict=True):
                 ready[line.name] = before + self.seconds(home, line.name)
             self._ready[home.name] = ready
         return self._ready[home.name]
-
-    @property
-    def _is_ordered(self) -> bool:
-        return self.module.is_scheduled
 
     def _between(self, home: Computation, collective: Collective) -> list[Instruction] | None:
         if collective.done is None:
@@ -228,7 +226,7 @@ class Schedule(Struct, frozen=True, dict=True):
         work: "_Work",
     ) -> tuple[WaitReason | None, str]:
         """Return why not more is hidden, with a sentence."""
-        if not self._is_ordered or seconds is None:
+        if not self.module.is_scheduled or seconds is None:
             return None, ""
         if work.hidden >= seconds:
             return None, ""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import WRAPPERS
 
 IsMember = Callable[[Computation, Instruction, str], bool]
 """Whether an instruction with this op_name is meant."""
@@ -25,9 +26,6 @@ def find_only_for(
         only.add(computation)
         only.add_fused(computation)
     return only.names
-
-
-_WRAPPERS = frozenset({"async-start", "fusion"})
 
 
 class _OnlyFor:
@@ -57,7 +55,7 @@ class _OnlyFor:
     def add_fused(self, computation: Computation) -> None:
         """Enter the contents of fusions, and of asynchronous slices, that are entered."""
         for fusion in computation.instructions:
-            if fusion.opcode in _WRAPPERS and fusion.name in self.names[computation.name]:
+            if fusion.opcode in WRAPPERS and fusion.name in self.names[computation.name]:
                 for called in self._module.callees(fusion):
                     self.names[called.name].update(
                         line.name

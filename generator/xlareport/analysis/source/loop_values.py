@@ -13,7 +13,6 @@ _MOST_VALUES = 2_000
 _DEEPEST = 8
 """Of loops and of tuples in tuples."""
 _ELEMENT = "get-tuple-element"
-_BARRIERS = frozenset({"opt-barrier", "optimization-barrier"})
 
 _Path = tuple[int, ...]
 _Followed = tuple[Computation, str, _Path]
@@ -129,7 +128,7 @@ class LoopValues:
         elif user.opcode == _ELEMENT:
             if path and user.taken_element == path[0]:
                 yield place, user.name, path[1:]
-        elif user.opcode in _BARRIERS:
+        elif user.opcode == "opt-barrier":
             yield place, user.name, path
         elif body := self._body(user):
             for parameter in body.parameters:

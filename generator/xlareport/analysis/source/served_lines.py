@@ -7,10 +7,9 @@ from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_
 from xlareport.analysis.source.scopes import split_merged
 from xlareport.analysis.source.served_ops import OpShares
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import WRAPPERS
 from xlareport.runtime.graphs import nearest_first
 
-_WRAPPERS = frozenset({"async-start", "fusion"})
-"""Instructions whose operands are the parameters of what they call."""
 _MOST_SEEN = 64
 """Instructions that a search looks at."""
 _Placed = tuple[Computation, Instruction]
@@ -25,7 +24,7 @@ class ServedLines:
         self._wrappers = {
             name: (computation, instruction)
             for computation, instruction in module.placed
-            if instruction.opcode in _WRAPPERS
+            if instruction.opcode in WRAPPERS
             for _, name in instruction.called
         }
 
@@ -64,9 +63,9 @@ class ServedLines:
         return {*filter(None, (self._line(place, op_name) for place in near))}
 
     def _line(self, place: _Placed, op_name: str) -> str | None:
-        """Return the line of an instruction with an op_name, empty if it has none, or None.
+        """Return the line of an instruction that has the op_name; None of other ops.
 
-        It is empty for an instruction without an op_name too, and None for other ops.
+        Empty where the way goes on behind it: it has no line, or no op_name at all.
         """
         name, source = op_name_of(place[1], self._module), self._place(place[1])
         has_op = op_name in split_merged(name)

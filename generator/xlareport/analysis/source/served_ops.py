@@ -13,6 +13,7 @@ from xlareport.analysis.source.loop_values import LoopValues
 from xlareport.analysis.source.scopes import split_merged
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES, WRAPPERS
 
 _BUNDLES = frozenset({"tuple", "while", "conditional"})
 """Instructions with several values; the op of one value is not passed to the others."""
@@ -30,12 +31,8 @@ _COMBINING = frozenset(
     }
 )
 """Instructions of several operands, each of which serves the op of its operand."""
-_COMBINED = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
-"""Collectives that a pass combines, with a tuple as result."""
 _MOVES = frozenset({"bitcast", "convert", "copy", "reshape"})
 _ELEMENT = "get-tuple-element"
-_WRAPPERS = frozenset({"async-start", "fusion"})
-"""Instructions whose operands are the parameters of what they call."""
 _MOST_MOVES = 8
 """Moves in a row between the result of a fusion and its concatenate."""
 
@@ -96,7 +93,7 @@ class _Served:
             read = [self.ops.get((home, name), ()) for name in instruction.operand_names]
             if instruction.opcode != "parameter":
                 self.ops[key] = self._own(computation, instruction, read)
-            if instruction.opcode in _WRAPPERS:
+            if instruction.opcode in WRAPPERS:
                 for _, name in instruction.called:
                     self._fusions[name] = key
                     fused = self._module.by_name.get(name)
@@ -185,7 +182,7 @@ class _Served:
         On TPUs a combined collective has the op_name of its first member, its elements have their
         own. Those of one that the program wrote have its op_name.
         """
-        if instruction.opcode not in _COMBINED:
+        if instruction.opcode not in COMBINED_COLLECTIVES:
             return {}
         names = element_op_names(self._module, computation, instruction)
         return {number: ((name, 1.0),) for number, name in names.items()}
@@ -210,7 +207,7 @@ class _Served:
         """
         names = split_merged(instruction.metadata.op_name)
         operand = computation.operand(instruction) if len(names) > 1 else None
-        if operand is None or instruction.opcode.removesuffix("-start") not in _COMBINED:
+        if operand is None or instruction.opcode.removesuffix("-start") not in COMBINED_COLLECTIVES:
             return []
         fused = self._fused(operand)
         home, joining = (fused, fused.root) if fused else (computation, operand)
