@@ -311,3 +311,24 @@ def test_the_part_that_was_taken_of_an_expanded_value_is_gone(read: Read) -> Non
     assert (pairing.relation, pairing.after) == (Relation.REMOVED, ())
     assert pairing.reason == "%divide.1 gives this part of %half"
     assert matching.partner_after(_at("half")) == _at("divide.1")
+
+
+_OP = 'metadata={op_name="jit(f)/iota_2x32_shape"}'
+
+
+def test_a_half_of_the_value_of_a_constant_is_no_copy_of_it(read: Read) -> None:
+    """The limit in an expansion of a shift by 32 is 64, which the program multiplied by."""
+    more = "%constant.4 = u32[] constant(3)\n  %broadcast.4 = u32[4]{0} broadcast(%constant.4), "
+    more += "dimensions={}\n  %minimum = u32[4]{0} minimum(%convert.1, %broadcast.4)\n  "
+    line = "%add.3 = u32[4]{0} add(%add.2, %convert.1)"
+    limited = _HALVES.replace(line, more + line.replace("%convert.1", "%minimum"))
+    limited = limited.replace("dimensions={}\n", f"dimensions={{}}, {_OP}\n")
+    limited = limited.replace("tuple(%many, %broadcast.3)", f"tuple(%many, %broadcast.3), {_OP}")
+    whole = _WHOLE.replace("dimensions={}\n", f"dimensions={{}}, {_OP}\n")
+    change = step(read(whole), read(limited), "`x64-rewriter`")
+    assert not {Kind.CLONED, Kind.TYPE, Kind.ADDED} & {row.kind for row in change.changes}
+    assert {"ones", "many", "sum"} <= {
+        row.before.instruction
+        for row in change.changes
+        if row.kind is Kind.EXPANDED and row.before is not None
+    }
