@@ -1,5 +1,6 @@
 """Operations on 64-bit integers that became several on 32-bit halves."""
 
+import re
 from collections.abc import Callable
 
 from xlareport.analysis.history.instruction import SnapshotSequence, history
@@ -311,3 +312,37 @@ def test_the_part_that_was_taken_of_an_expanded_value_is_gone(read: Read) -> Non
     assert (pairing.relation, pairing.after) == (Relation.REMOVED, ())
     assert pairing.reason == "%divide.1 gives this part of %half"
     assert matching.partner_after(_at("half")) == _at("divide.1")
+
+
+_NOT_OF_IT = re.compile(r"^  %(?:constant\.[234589]|tuple\.[26]) = .*", re.MULTILINE)
+
+
+def _of_one_op(text: str) -> str:
+    """Give the framework op of an expansion to all but the constants of the program."""
+    lines = [
+        line if _NOT_OF_IT.match(line) or " = " not in line else f'{line}, metadata={{op_name="x"}}'
+        for line in text.splitlines()
+    ]
+    return "\n".join(lines)
+
+
+def test_a_half_of_the_value_of_a_constant_is_no_copy_of_it(read: Read) -> None:
+    """The limit in an expansion of a shift by 32 is 64, which the program multiplied by."""
+    limit = (
+        "  %constant.6 = u32[] constant(64)\n"
+        "  %limit = u32[4]{0} broadcast(%constant.6), dimensions={}\n"
+        "  %select.1 = u32[4]{0} select(%compare.1, %far.1, %limit)\n"
+    )
+    line = "  %select.1 = u32[4]{0} select(%compare.1, %far.1, %many.1)\n"
+    names = {"%many.1": "%many", "%far.1": "%far", "constant(3)": "constant(64)"}
+    halves = _SHIFTED_HALVES.replace(line, limit)
+    for old, new in names.items():
+        halves = halves.replace(old, new)
+    whole = _SHIFTED.replace("constant(3)", "constant(64)")
+    change = step(read(_of_one_op(whole)), read(_of_one_op(halves)), "`x64-rewriter`")
+    assert not {Kind.CLONED, Kind.TYPE, Kind.ADDED} & {row.kind for row in change.changes}
+    assert {"constant.9", "constant.8", "many", "far"} <= {
+        row.before.instruction
+        for row in change.changes
+        if row.kind is Kind.EXPANDED and row.before is not None
+    }

@@ -65,3 +65,12 @@ ENTRY %main (a: f32[8]) -> (s32[8], s32[8]) {
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "iota.0")) == Place("main", "iota.2")
     assert matching.partner_after(Place("main", "iota.2")) == Place("main", "iota.3")
+
+
+def test_constants_go_on_with_readers_of_which_some_have_other_names(read: Read) -> None:
+    """What `xprecision-rewriter` renames where it writes 32-bit halves."""
+    renamed = _ONE_ON.replace("%third", "%third.1")
+    matching = match(read(_BEFORE), read(renamed))
+    for old, new in (("1", "2"), ("2", "3"), ("3", "4")):
+        place = matching.partner_after(Place("main", f"constant.{old}"))
+        assert place == Place("main", f"constant.{new}")

@@ -150,7 +150,7 @@ class Additions:
         if self._search.divided and opcode == "slice":
             return None  # equal slices are parts of different slices of whole arrays
         source = self._equal(node)
-        if source is None or source.instruction.opcode != opcode:
+        if source is None or source.instruction.opcode != opcode or not same_type(source, node):
             return None
         of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number

@@ -23,23 +23,28 @@ def renumbered(
 
 
 def _is_another(line: Instruction, old: Computation, new: Computation) -> bool:
-    """Return whether no reader of a line is left, and its readers read an equal one instead."""
+    """Return whether no reader of a line is left, and readers read an equal one on the other side.
+
+    Its readers, or what reads it now: one of both may have another name.
+    """
     readers, others = old.users.get(line.name, ()), new.users.get(line.name, ())
     if not readers or not others:
         return False
     names = {other.name for other in others}
-    return not any(reader.name in names for reader in readers) and any(
-        _reads_equal(reader, line, new) for reader in readers[:_MOST_READERS]
+    if any(reader.name in names for reader in readers):
+        return False
+    return any(_reads_equal(reader, line, new) for reader in readers[:_MOST_READERS]) or any(
+        _reads_equal(reader, line, old) for reader in others[:_MOST_READERS]
     )
 
 
-def _reads_equal(reader: Instruction, line: Instruction, new: Computation) -> bool:
-    """Return whether what has the name of a reader reads another line of equal value now."""
-    now = new.by_name.get(reader.name)
+def _reads_equal(reader: Instruction, line: Instruction, there: Computation) -> bool:
+    """Return whether what has a reader's name there reads another line of that value."""
+    now = there.by_name.get(reader.name)
     if now is None or now.opcode != reader.opcode or len(now.operands) != len(reader.operands):
         return False
     place = [*reader.operand_names].index(line.name)
-    other = new.by_name.get([*now.operand_names][place])
+    other = there.by_name.get([*now.operand_names][place])
     return other is not None and other.name != line.name and literal_of(other) == literal_of(line)
 
 

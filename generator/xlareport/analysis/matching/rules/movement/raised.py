@@ -7,6 +7,7 @@ be outside of the fusion of the operations. Past a single operation, `swaps` kno
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.search.nodes import is_free, read_at, same_count
+from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
@@ -30,7 +31,9 @@ def raised(search: Search) -> None:
             continue
         taken = sorted(_taken(search, passed), key=lambda node: not same_count(move, node))
         if taken and same_count(move, taken[0]):
-            search.link(move, taken[0], Grade.MATCHED, Past(passed.instruction.name))
+            alike = move.instruction.opcode == taken[0].instruction.opcode
+            relation = Relation.SWAPPED if alike else Relation.SAME
+            search.link(move, taken[0], Grade.MATCHED, Past(passed.instruction.name), relation)
             for other in taken[1:]:
                 search.copies[other] = move, _FURTHER
 
