@@ -99,14 +99,11 @@ def _key_by_phase(module: HloModule) -> OpKey | None:
     unmarked = OTHER if marked else FORWARD
     updates = _update_scopes(module, later) - _scopes_of_passes(names)
     is_partly_marked = marked and _has_unmarked_products_only(names)
-    evaluations, rings = _evaluations(names), _scopes_of_rings(names) - {""}
+    rings = _scopes_of_rings(names) - {""}
     updates -= rings
     is_known = _ops_known(module)
 
-    @cache  # the instructions of one op have its name
-    def is_apart(op_name: str) -> bool:
-        is_marked = _is_backward(op_name) or _FORWARD.search(op_name) is not None
-        return is_marked or evaluations.holds(op_name) or _named_scope(op_name) in rings
+    is_apart = _set_apart(_evaluations(names), rings)
 
     def may_update(_: Computation, instruction: Instruction, op_name: str) -> bool:
         is_around = instruction.opcode in RUNNERS and _calls(instruction, gradients)
@@ -138,6 +135,17 @@ def _key_by_phase(module: HloModule) -> OpKey | None:
         return UPDATE if is_update else unmarked
 
     return key
+
+
+def _set_apart(evaluations: Evaluations, rings: AbstractSet[str]) -> Callable[[str], bool]:
+    """Return whether an op is of a pass or an evaluation, or in the scope of a ring."""
+
+    @cache  # the instructions of one op have its name
+    def is_apart(op_name: str) -> bool:
+        is_marked = _is_backward(op_name) or _FORWARD.search(op_name) is not None
+        return is_marked or evaluations.holds(op_name) or _named_scope(op_name) in rings
+
+    return is_apart
 
 
 def _outside_own_scopes(member: IsMember, updates: AbstractSet[str]) -> IsMember:
