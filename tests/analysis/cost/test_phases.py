@@ -32,6 +32,11 @@ def phases(module: HloModule) -> dict[str, str]:
     }
 
 
+def test_the_phases_of_a_module_are_worked_out_once(module_of: Callable[[str], HloModule]) -> None:
+    module = module_of(STEP)
+    assert key_by_phase(module) is key_by_phase(module)
+
+
 def test_phases_of_a_training_step(module_of: Callable[[str], HloModule]) -> None:
     found = phases(module_of(STEP))
     assert found["y"] == "forward"

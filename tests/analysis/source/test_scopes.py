@@ -6,7 +6,23 @@ from xlareport.analysis.source.scopes import (
     plain_path,
     scope_of,
     split_merged,
+    split_path,
 )
+
+
+@pytest.mark.parametrize(
+    ("op_name", "expected"),
+    [
+        ("jvp(a/b)/mul", ["jvp(a/b)", "mul"]),
+        ("a/b", ["a", "b"]),
+        ("", [""]),
+        ("/a/", ["", "a", ""]),
+        ("f(a/b", ["f(a/b"]),
+        ("a)/b(/c)/d", ["a)", "b(", "c)", "d"]),
+    ],
+)
+def test_a_path_is_split_outside_of_parentheses(op_name: str, expected: list[str]) -> None:
+    assert split_path(op_name) == expected
 
 
 @pytest.mark.parametrize(

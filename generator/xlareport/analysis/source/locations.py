@@ -80,8 +80,9 @@ def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
 
 def op_name_of(instruction: Instruction, module: HloModule) -> str:
     """Return the framework op; for a fusion without one, that of its root."""
-    root = None if instruction.metadata.op_name else fused_root(instruction, module)
-    return root.metadata.op_name if root is not None else instruction.metadata.op_name
+    op_name = instruction.metadata.op_name
+    root = None if op_name else fused_root(instruction, module)
+    return op_name if root is None else root.metadata.op_name
 
 
 def fused_root(instruction: Instruction, module: HloModule) -> Instruction | None:

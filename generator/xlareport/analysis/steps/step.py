@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -207,7 +209,7 @@ def _reordered(matching: Matching) -> str:
 
 def figures_of(module: HloModule) -> ModuleSize:
     """Count a module's instructions, computations and fusions."""
-    fusions = sum(facts_of(computation).fusions for computation in module.computations)
+    fusions = _opcodes(module)["fusion"]
     return ModuleSize(module.instruction_count, len(module.computations), fusions)
 
 
@@ -257,8 +259,13 @@ def _opcode_delta(before: HloModule, after: HloModule) -> tuple[tuple[str, int, 
     return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 
+_OPCODES: WeakKeyDictionary[HloModule, Counter[str]] = WeakKeyDictionary()
+"""Both steps of a snapshot, to it and from it, ask for its counts."""
+
+
 def _opcodes(module: HloModule) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for computation in module.computations:
-        counts.update(facts_of(computation).opcodes)
+    counts = _OPCODES.get(module)
+    if counts is None:
+        opcodes = (facts_of(computation).opcodes for computation in module.computations)
+        counts = _OPCODES[module] = Counter(chain.from_iterable(opcodes))
     return counts

@@ -61,7 +61,6 @@ class ComputationFacts(Struct, frozen=True):
 
     calls: tuple[Call, ...]
     opcodes: tuple[str, ...]
-    fusions: int
     constants: Mapping[Literal, Sequence[Instruction]]
     """Instructions without operands that are no parameters, by their literals."""
 
@@ -149,7 +148,6 @@ def _derive(computation: Computation) -> ComputationFacts:
     return ComputationFacts(
         calls=tuple(_calls(lines)),
         opcodes=tuple(line.opcode for line in lines),
-        fusions=sum(line.opcode == "fusion" for line in lines),
         constants=_constants(lines),
     )
 
