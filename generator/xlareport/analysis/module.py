@@ -229,7 +229,9 @@ class _AnalysisParts(Struct, frozen=True):
 
     def code(self) -> CodeFiles:
         return self.faults.attempt(
-            "The page of its code", lambda: read_code_files(self.module), CodeFiles()
+            "The page of its code",
+            lambda: read_code_files(self.module, self.snapshots),
+            CodeFiles(),
         )
 
     def tpu(self) -> TpuFiles:

@@ -6,7 +6,7 @@ among the instructions of the final module.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from msgspec import Struct, field
@@ -42,13 +42,19 @@ class _Group(Struct):
 
 
 def group_decisions(
-    decisions: Iterable[FusionDecision], module: HloModule
+    decisions: Iterable[FusionDecision],
+    module: HloModule,
+    later: Container[InstructionKey] = frozenset(),
 ) -> tuple[Mapping[InstructionKey, LinkedDecisions], tuple[FusionDecision, ...]]:
-    """Return the decisions about each instruction of the module, and those about removed ones."""
+    """Return the decisions about each instruction of the module, and those about removed ones.
+
+    `later` are instructions that were made after the fusion pass: no decision is about them,
+    whatever their names.
+    """
     steps = tuple(decisions)
     if not steps:
         return {}, ()
-    owners = _Owners(module)
+    owners = _Owners(module, later)
     groups_of: dict[InstructionKey, list[_Group]] = defaultdict(list)
     doubtful: set[InstructionKey] = set()
     gone: list[_Group] = []
@@ -135,14 +141,16 @@ def _in_order(groups: Iterable[_Group]) -> tuple[FusionDecision, ...]:
 class _Owners:
     """The instructions outside of fusions, by the names of the instructions inside them."""
 
-    def __init__(self, module: HloModule) -> None:
+    def __init__(self, module: HloModule, later: Container[InstructionKey]) -> None:
         self._by_name: dict[str, dict[InstructionKey, None]] = defaultdict(dict)
         self._by_stem: dict[str, dict[InstructionKey, None]] = defaultdict(dict)
         fused = find_fused_computations(module)
         for computation in module.computations:
             if computation.name not in fused:
                 for instruction in computation.instructions:
-                    self._add(instruction, (computation.name, instruction.name), module)
+                    place = (computation.name, instruction.name)
+                    if place not in later:
+                        self._add(instruction, place, module)
 
     def of(self, name: str) -> Iterable[InstructionKey]:
         """Return the instructions with this name, else with the name without its last number."""

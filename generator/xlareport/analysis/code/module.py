@@ -6,8 +6,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.code.files import CodeFile, CodeLink
+from xlareport.analysis.code.later_instructions import find_later_instructions
 from xlareport.analysis.code.links import CodeOrigin, KernelIndex
 from xlareport.analysis.code.units import ModuleCode, join_code
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.dump.filename import DumpName
 from xlareport.dump.llo import WHOLE_PROGRAMS, llo_program
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -192,8 +194,11 @@ class CodeFiles(Struct, frozen=True):
         return summarize_code(self.code) if self.code else None
 
 
-def read_code_files(module: ParsedModule) -> CodeFiles:
-    """Read and link the files of code; nothing where there are none and nothing runs in order."""
+def read_code_files(module: ParsedModule, snapshots: SnapshotSequence | None = None) -> CodeFiles:
+    """Read and link the files of code; nothing where there are none and nothing runs in order.
+
+    `snapshots` show what was made after the fusion pass.
+    """
     if module.final is None:
         return CodeFiles()
     hlo = module.final.hlo
@@ -203,7 +208,9 @@ def read_code_files(module: ParsedModule) -> CodeFiles:
     kernels += link_llo(module, hlo)
     if not texts and not kernels and not module.code.thunks:
         return CodeFiles()
-    linked = join_code(hlo, [code_file(text) for text in texts], module.code, kernels)
+    later = find_later_instructions(module.snapshots, snapshots) if module.code.decisions else {}
+    files = [code_file(text) for text in texts]
+    linked = join_code(hlo, files, module.code, kernels, later)
     linked_paths = {link.file.path for link in linked.links}
     contents = {
         text.artifact.path: text.content

@@ -6,11 +6,13 @@ not fused has its last name, so that producers are found by name alone.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
+from xlareport.analysis.code.later_instructions import LaterInstructions
 from xlareport.hlo.graph import readers_behind
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import ALIASES
@@ -20,6 +22,8 @@ from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime.graphs import reachable
 
 _NO_CONSUMER = ALIASES | {"tuple", "while", "conditional", "call", "parameter"}
+_UNWEIGHED = _NO_CONSUMER | {"constant"}
+_HALVES = ("-start", "-update", "-done")
 OF_THE_PRODUCER = ("the producer is ", "not fusing because there are only bitcast users")
 """Beginnings of reasons that apply to every consumer, also to those behind bitcasts."""
 CONSUMER_NOT_FUSIBLE = "the consumer is not fusible"
@@ -30,6 +34,8 @@ SLOWER = "the pass estimates that fusing does not make it faster"
 UNDECIDED = "the log does not say why: its last estimate has no reason"
 BEHIND_BITCAST = "a bitcast is between them, into which the pass fuses nothing"
 """`PriorityFusion` in openxla/xla fuses a producer into all users that are no bitcasts, or none."""
+LATER = "it was made after the fusion pass, "
+"""Beginning of the reason for a consumer that the pass did not see."""
 
 
 class UnfusedPair(Struct, frozen=True):
@@ -68,53 +74,87 @@ def list_unfused_pairs(
 ) -> tuple[UnfusedPair, ...]:
     """Return the pairs of the snapshot after the pass whose producer is in the log."""
     steps = tuple(decisions)
-    last, weighed = last_words(steps), {step.producer for step in steps}
+    weighed = {step.producer for step in steps}
     bitcasts = {line.name for line in module.instructions if line.opcode == "bitcast"}
+    log = _Log(last_words(steps), bitcasts)
     return tuple(
         pair
         for computation, producer in module.placed
         if producer.name in weighed
         for pair in _pairs(
-            computation, producer, (producer.name,), last.get(producer.name), bitcasts
+            computation, producer, (producer.name,), log.last.get(producer.name), log
         )
     )
 
 
 def list_unfused_finally(
-    module: HloModule, decisions: Iterable[FusionDecision]
+    module: HloModule,
+    decisions: Iterable[FusionDecision],
+    later: LaterInstructions = MappingProxyType({}),
 ) -> tuple[UnfusedPair, ...]:
     """Return the pairs of the final snapshot, whose producers are linked to the log by names.
 
     No pair is exact: passes after the fusion pass rename what it weighed. Collectives are in none:
-    the pass does not fuse them.
+    the pass does not fuse them. A consumer of `later` was not there when the log was written.
     """
     steps = tuple(decisions)
-    linked, _ = group_decisions(steps, module)
-    last, listed = last_words(steps), {name for step in steps for name in step.consumers}
+    linked, _ = group_decisions(steps, module, later)
+    listed = {name for step in steps for name in step.consumers}
+    log = _Log(last_words(steps), listed, later)
     return tuple(
         pair
         for computation, instruction in module.placed
         if (fusion_pairs := linked.get((computation.name, instruction.name)))
         if not is_collective(instruction.opcode)
-        for pair in _final_pairs(computation, instruction, fusion_pairs, last, listed)
+        for pair in (
+            *_final_pairs(computation, instruction, fusion_pairs, log),
+            *_later_pairs(computation, instruction, fusion_pairs, later),
+        )
     )
 
 
+class _Log(Struct, frozen=True):
+    """What the log of the pass says of a snapshot."""
+
+    last: "Mapping[str, LastWord]"
+    bitcasts: AbstractSet[str]
+    """Names of the bitcasts that the pass saw; other names do not matter."""
+    later: LaterInstructions = MappingProxyType({})
+
+
 def _final_pairs(
-    computation: Computation,
-    producer: Instruction,
-    linked: LinkedDecisions,
-    last: "Mapping[str, LastWord]",
-    listed: AbstractSet[str],
+    computation: Computation, producer: Instruction, linked: LinkedDecisions, log: _Log
 ) -> Iterator[UnfusedPair]:
     """Yield the pairs of an instruction; later passes add bitcasts that the log does not list."""
     for result in list_results(computation, producer, linked):
         decision = result.decisions[-1]
         if decision.kind != "fusion":
-            word = last.get(decision.producer)
-            for pair in _pairs(computation, producer, result.names, word, listed):
+            word = log.last.get(decision.producer)
+            for pair in _pairs(computation, producer, result.names, word, log):
                 if not is_collective(computation.by_name[pair.consumer].opcode):
-                    yield replace(pair, grade=linked.grade)
+                    yield replace(pair, grade=linked.grade, blockers=_seen(computation, pair, log))
+
+
+def _seen(computation: Computation, pair: UnfusedPair, log: _Log) -> tuple[str, ...]:
+    """Return the blockers of a pair that were there when the pass ran."""
+    return tuple(name for name in pair.blockers if (computation.name, name) not in log.later)
+
+
+def _later_pairs(
+    computation: Computation,
+    producer: Instruction,
+    linked: LinkedDecisions,
+    later: LaterInstructions,
+) -> Iterator[UnfusedPair]:
+    """Yield the pairs of an instruction with consumers that were made after the fusion pass."""
+    for result in list_results(computation, producer, linked):
+        if result.decisions[-1].kind != "fusion":
+            readers = (name for alias in result.names for name in find_consumers(computation, alias))
+            for name in dict.fromkeys(readers):
+                step = later.get((computation.name, name))
+                if step is not None and not is_collective(computation.by_name[name].opcode):
+                    reason = f"{LATER}{step.words}"
+                    yield UnfusedPair(producer.name, name, reason, None, None, step.grade)
 
 
 class WeighedResult(Struct, frozen=True):
@@ -194,13 +234,17 @@ def _pairs(
     producer: Instruction,
     names: Sequence[str],
     last: LastWord | None,
-    bitcasts: AbstractSet[str],
+    log: _Log,
 ) -> Iterator[UnfusedPair]:
     """Yield the pairs of a producer; consumers are those of the names, which hold the value.
 
-    Without a last word it was fused into all consumers but those behind the bitcasts.
+    Without a last word it was fused into all consumers but those behind the bitcasts. Consumers
+    that were made later are left out.
     """
-    direct, behind = _split_consumers(computation, names, bitcasts)
+    direct, behind = (
+        [consumer for consumer in consumers if (computation.name, consumer) not in log.later]
+        for consumers in _split_consumers(computation, names, log.bitcasts)
+    )
     reason = "" if last is None else _reason_of(last)
     if reason.startswith(OF_THE_PRODUCER):
         direct, behind = [*direct, *behind], []
@@ -280,6 +324,12 @@ def _blockers(computation: Computation, producer: Instruction) -> tuple[str, ...
         for user in computation.users.get(producer.name, ())
         if user.opcode in _NEVER_FUSED_INTO or is_collective(user.opcode)
     )
+
+
+def is_weighable(instruction: Instruction) -> bool:
+    """Return whether it is work of a kind that a fusion pass weighs at all."""
+    opcode = instruction.opcode
+    return opcode not in _UNWEIGHED and not opcode.endswith(_HALVES) and not is_collective(opcode)
 
 
 def find_consumers(computation: Computation, name: str) -> Iterator[str]:

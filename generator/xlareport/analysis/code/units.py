@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -112,15 +112,17 @@ def join_code(
     files: Iterable[CodeFile],
     notes: CodeNotes,
     kernels: Sequence[CodeLink] = (),
+    later: Container[InstructionKey] = frozenset(),
 ) -> ModuleCode:
     """Return a module's code files, thunks and fusion decisions, linked to its instructions.
 
-    `kernels` are links that exist already: those of Mosaic kernels, see `link_mosaic`.
+    `kernels` are links that exist already: those of Mosaic kernels, see `link_mosaic`. `later` are
+    instructions that were made after the fusion pass.
     """
     index = KernelIndex(module, noted_kernels(notes.thunks, notes.notes))
     links = (*_link_equal_fusions(link_files(files, index), module), *kernels)
     thunks = tuple(_run_thunks(index, notes))
-    decisions, gone = group_decisions(notes.decisions, module)
+    decisions, gone = group_decisions(notes.decisions, module, later)
     units = _units(module, links, thunks, decisions)
     return ModuleCode(tuple(units), thunks, links, gone)
 

@@ -147,7 +147,7 @@ def report_cost(
     shares = costed.divided
     phase, served = key_by_phase(hlo), serve_ops(hlo)
     rematerializations = shardings.rematerializations if shardings is not None else ()
-    case = make_case(costed, rematerializations or (), collectives)
+    case = make_case(costed, rematerializations or (), collectives, snapshots)
     findings = find_findings(case) if case else ()
     operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)

@@ -111,6 +111,8 @@ class Case(Struct, frozen=True, dict=True):
     """The snapshot before optimization."""
     decisions: Mapping[InstructionKey, LinkedDecisions] = field(default_factory=dict)
     """The decisions of the GPU fusion pass."""
+    later: frozenset[InstructionKey] = frozenset()
+    """Instructions that were made after that pass."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Options that are not at their default."""
     flags: Mapping[str, str] = field(default_factory=dict)

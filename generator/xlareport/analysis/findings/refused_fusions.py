@@ -7,7 +7,8 @@ That is the upper bound of the saving, without kernel launches. Each kernel coun
 roofline time: it can read a part of a result alone.
 
 Results that a loop, a collective or the caller also needs are written in any case, so only reading
-them counts. Collectives do not count as consumers. Custom fusions (Triton) and library calls
+them counts. Neither collectives nor instructions that later
+passes made count as consumers. Custom fusions (Triton) and library calls
 contain only what was assigned to them earlier. If the producer or all consumers are of this kind,
 the pass cannot save anything, and the finding states no saving. The exceptions are the scores of
 attention, their softmax and their gradients, between matrix products, whatever the log says of
@@ -34,6 +35,7 @@ LEAST_SHARE = 0.03
 """Of the module's roofline time, what all that were refused for one reason could save together."""
 _LONGEST = 200
 _IDS = ("partition-id", "replica-id")
+_ALSO_NEEDED = "a loop, a collective, the caller or what a later pass made needs it too"
 _IN_PLACE = ("do not fuse into the in-place operand", "do not fuse into the output of scatter")
 """How the reason begins where a scatter updates a buffer in place, which has to be in memory."""
 
@@ -164,7 +166,7 @@ def _finding(case: Case, reason: str, producers: Sequence[ResultTraffic]) -> Fin
         sum(producer.saved for producer in producers),
     )
     first = producers[0]
-    needed = "; a loop, a collective or the caller needs it too" if first.is_needed else ""
+    needed = f"; {_ALSO_NEEDED}" if first.is_needed else ""
     return Finding(
         rule="refused-fusions",
         title=f"Producer not fused into its consumer: {_in_words(reason)}",

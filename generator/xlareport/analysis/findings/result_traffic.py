@@ -34,7 +34,7 @@ class ResultTraffic(Struct, frozen=True):
     Where something else needs the result, it is written all the same.
     """
     is_needed: bool
-    """Whether a loop, a collective or the caller needs the result too."""
+    """Whether a loop, a collective, the caller or what a later pass made needs the result too."""
     is_closed: bool
     """Whether the producer or all users are kernels that take in no more."""
 
@@ -113,8 +113,12 @@ def _are_all(computation: Computation, names: Iterable[str], users: Iterable[str
 
 
 def _work_of(case: Case, computation: Computation, names: Iterable[str]) -> Iterator[str]:
-    """Yield the users by any of the names; a collective is none that could take in a producer."""
+    """Yield the users by any of the names that the fusion pass could fuse a producer into.
+
+    It fuses into no collective, and not into what later passes made.
+    """
     users = (user for name in names for user in find_consumers(computation, name))
     for user in dict.fromkeys(users):
-        if (computation.name, user) not in case.collective_keys:
+        place = (computation.name, user)
+        if place not in case.collective_keys and place not in case.later:
             yield user

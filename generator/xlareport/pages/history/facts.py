@@ -4,13 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from xlareport.analysis.code.later_instructions import (
+    LaterInstructions,
+    find_later_instructions,
+)
 from xlareport.analysis.code.unfused_pairs import (
     BEHIND_BITCAST,
     CONSUMER_NOT_FUSIBLE,
+    LATER,
     OF_THE_PRODUCER,
     SLOWER,
     UNDECIDED,
     UnfusedPair,
+    is_weighable,
     list_unfused_finally,
 )
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
@@ -18,6 +24,7 @@ from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.hlo.model import HloModule
@@ -25,7 +32,7 @@ from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation, words
 from xlareport.pages.collectives.groups import find_axes
 from xlareport.pages.collectives.reasons import coded_reason_words
-from xlareport.readers.fusion_decisions import FusionDecision
+from xlareport.program import ParsedModule
 from xlareport.records.sentences import why
 from xlareport.records.shardings import MeshRecord, mesh_record
 from xlareport.runtime import units
@@ -52,7 +59,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
     for name, fact in (
         *_reasons(analysis.collectives, _mesh(analysis.shardings)),
         *_buffers(analysis.cost.memory if analysis.cost else None, backend),
-        *_unfused(module.final.hlo, module.code.decisions),
+        *_unfused(module, analyzed.snapshots),
     ):
         if fact not in facts[name]:
             facts[name].append(fact)
@@ -161,16 +168,23 @@ def _buffer(row: ValueRow, backend: str | None, chip: str) -> str:
 
 
 def _unfused(
-    module: HloModule, decisions: Sequence[FusionDecision]
+    module: ParsedModule, snapshots: SnapshotSequence | None
 ) -> Iterator[tuple[str, EventFact]]:
     """Yield at the producer and at the consumer why the GPU compiler did not fuse both."""
-    pairs = list_unfused_finally(module, decisions)
+    decisions = module.code.decisions
+    if module.final is None or not decisions:
+        return
+    later = find_later_instructions(module.snapshots, snapshots)
+    yield from _later_steps(module.final.hlo, later)
+    pairs = list_unfused_finally(module.final.hlo, decisions, later)
     for side, other, verb in (
         ("producer", "consumer", "into"),
         ("consumer", "producer", "with its producer"),
     ):
         by_name: dict[str, dict[tuple[str, str, str], list[str]]] = defaultdict(dict)
         for pair in pairs:
+            if side == "consumer" and pair.reason.startswith(LATER):
+                continue  # the consumer says so of itself
             reason = (*refusal_words(pair), pair.grade)
             by_name[getattr(pair, side)].setdefault(reason, []).append(getattr(pair, other))
         for name, reasons in by_name.items():
@@ -180,6 +194,14 @@ def _unfused(
             if len(reasons) > _MOST_PAIRS:
                 more = f"{len(reasons) - _MOST_PAIRS:,} more reasons, for other instructions."
                 yield name, ("Not fused", more, "steps", "")
+
+
+def _later_steps(module: HloModule, later: LaterInstructions) -> Iterator[tuple[str, EventFact]]:
+    """Yield of work that it was made after the fusion pass."""
+    for (computation, name), step in later.items():
+        if is_weighable(module.by_name[computation].by_name[name]):
+            sentence = f"It was made after the fusion pass, {step.words}."
+            yield name, ("Not fused", sentence, "steps", step.grade)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -221,7 +243,7 @@ def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
     """Return the sentences that a panel shows, and XLA's own text; empty if they quote it whole."""
     if pair.blockers and pair.consumer not in pair.blockers:
         return f"{_blocked(pair)}{_estimate(pair)}", pair.reason[:_LONGEST_TEXT]
-    if pair.reason in _NOT_OF_XLA:
+    if pair.reason in _NOT_OF_XLA or pair.reason.startswith(LATER):
         return f"{pair.reason[:1].upper()}{pair.reason[1:]}.{_estimate(pair)}", ""
     sentence = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
     if not sentence and len(pair.reason) <= _LONGEST_QUOTE:

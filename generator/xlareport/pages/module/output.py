@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport.analysis.code.later_instructions import FUSION_STEP
 from xlareport.analysis.code.unfused_pairs import list_unfused_pairs
 from xlareport.analysis.compare.sketch import sketch_parsed
 from xlareport.analysis.cost.costed import CostedModule
@@ -49,7 +50,7 @@ from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pages.steps.rows import further_rows
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
-from xlareport.pages.steps.unfused import FUSION_STEP, unfused_groups
+from xlareport.pages.steps.unfused import unfused_groups
 from xlareport.pages.texts.page import KeptTexts
 from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.pictures.draw import PictureRequest

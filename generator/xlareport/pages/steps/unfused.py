@@ -9,7 +9,6 @@ from xlareport.knowledge.grades import weakest
 from xlareport.pages.words import fusion_estimate
 from xlareport.runtime.english import first_few
 
-FUSION_STEP = "priority-fusion"
 _LONGEST_REASON = 200
 _MOST_LISTED = 4
 _MOST_PAIRS = 300

@@ -1,0 +1,96 @@
+"""Final instructions that passes after the GPU fusion pass made: its log is not about them."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from xlareport.analysis.history.instruction import SnapshotSequence, TrailPoint, sources_of
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.dump.modules import SnapshotFiles
+from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.model import InstructionKey
+from xlareport.knowledge.grades import Grade
+from xlareport.snapshots import ParsedSnapshot, final_snapshot
+
+FUSION_STEP = "priority-fusion"
+"""The pass that writes the log."""
+
+
+class LaterStep(Struct, frozen=True):
+    """The step after the fusion pass that made an instruction."""
+
+    words: str
+    """Such as ``by `all-reduce-contiguous` (0177)``."""
+    grade: str
+    """How sure it is that the instruction continues none of before that step."""
+
+
+LaterInstructions = Mapping[InstructionKey, LaterStep]
+"""Final instructions, fused ones aside, that did not exist when the fusion pass ran."""
+
+
+def find_later_instructions(
+    snapshots: Sequence[ParsedSnapshot], sequence: SnapshotSequence | None
+) -> LaterInstructions:
+    """Return the instructions that were made after the fusion pass, with the step of each.
+
+    Empty without a snapshot after that pass. What was made of several instructions is older than
+    the step if any of them is. An instruction whose trail is lost is not included.
+    """
+    final = final_snapshot(snapshots)
+    numbers = [n for n, snapshot in enumerate(snapshots) if snapshot.stage.after == FUSION_STEP]
+    if final is None or not numbers or sequence is None:
+        return {}
+    trails = _Trails(sequence, numbers[-1])
+    last = next(number for number, snapshot in enumerate(snapshots) if snapshot is final)
+    fused = find_fused_computations(final.hlo)
+    later = {}
+    for computation, line in final.hlo.placed:
+        if computation.name not in fused:
+            place = Place(computation.name, line.name)
+            origin = trails.beginning(last, place)
+            if origin is not None and (grade := trails.grade(origin)) is not Grade.GUESSED:
+                later[place.computation, place.instruction] = LaterStep(
+                    _words_of(snapshots[origin[0]].stage), grade.value
+                )
+    return later
+
+
+class _Trails:
+    """Follows instructions back to the fusion pass."""
+
+    def __init__(self, sequence: SnapshotSequence, fusion_step: int) -> None:
+        self._sequence = sequence
+        self._fusion_step = fusion_step
+        self._beginnings: dict[TrailPoint, TrailPoint | None] = {}
+
+    def beginning(self, number: int, place: Place) -> TrailPoint | None:
+        """Return the later step that made a place of a snapshot, and the place there; else None."""
+        point = (self._sequence.change_index.step_to(place, number), place)
+        if point not in self._beginnings:
+            self._beginnings[point] = self._trace(point)
+        return self._beginnings[point]
+
+    def _trace(self, point: TrailPoint) -> TrailPoint | None:
+        number, place = point
+        matching = self._sequence.into(number) if number > self._fusion_step else None
+        if matching is None:
+            return None
+        sources = sources_of(matching, place)
+        origins = [self.beginning(number - 1, source) for source in sources]
+        if None in origins:
+            return None
+        return origins[0] if len(origins) == 1 else point
+
+    def grade(self, origin: TrailPoint) -> Grade:
+        """Return how sure it is that a step made an instruction."""
+        number, place = origin
+        matching = self._sequence.into(number)
+        pairing = matching.pairing_after(place) if matching else None
+        return pairing.grade if pairing is not None else Grade.GUESSED
+
+
+def _words_of(stage: SnapshotFiles) -> str:
+    if stage.after is None or stage.sequence is None:
+        return f"before {stage.place}"
+    return f"by `{stage.after}` ({stage.key})"
