@@ -88,3 +88,25 @@ def test_an_axis_that_saves_next_to_nothing_is_left_out() -> None:
         ),
     )
     assert groups_of(small)[0] == ("state", ("s[0].mu",), ("axis_0",), 2, (512 + 32) * 3 // 4)
+
+
+WEIGHTS = """HloModule m, input_output_alias={ {0}: (1, {}, may-alias) }, num_partitions=8
+
+ENTRY e {
+  w = f32[16,8]{1,0} parameter(0), sharding={devices=[2,1,4]<=[4,2]T(1,0) \
+last_tile_dim_replicate}, metadata={op_name="p['w']"}
+  c = f32[16,8]{1,0} parameter(1), sharding={devices=[2,1,4]<=[4,2]T(1,0) \
+last_tile_dim_replicate}, metadata={op_name="cache['k']"}
+  x = f32[16,8]{1,0} parameter(2), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}, \
+metadata={op_name="x"}
+  a = f32[16,8]{1,0} add(w, c), metadata={op_name="jit(f)/add"}
+  b = f32[16,8]{1,0} add(a, x), metadata={op_name="jit(f)/add"}
+  ROOT r = (f32[16,8]{1,0}, f32[16,8]{1,0}) tuple(a, b)
+}"""
+
+
+def test_weights_are_split_along_an_axis_of_other_arguments() -> None:
+    assert groups_of(WEIGHTS) == [("weights", ("p",), ("axis_0",), 1, 512 * 3 // 4)]
+    alike = WEIGHTS.replace("devices=[4,1,2]<=[8]", "devices=[2,1,4]<=[4,2]T(1,0)")
+    assert groups_of(alike) == []
+    assert groups_of(WEIGHTS.replace("jit(f)/add", "jit(f)/jvp()/add")) == []

@@ -80,13 +80,17 @@ def _growth(
     combiner: Combiner, kinds: frozenset[str], channels: frozenset[str]
 ) -> LongerChain | None:
     """Return the lengths in the computation with these channels; None if the step adds nothing."""
-    after = [each for each in find_collectives(combiner.after) if each.kind in kinds]
-    homes = {channel_of(combiner.after, each): each.computation for each in after}
+    after = [
+        collective for collective in find_collectives(combiner.after) if collective.kind in kinds
+    ]
+    homes = {channel_of(combiner.after, collective): collective.computation for collective in after}
     names = {homes.get(channel) for channel in channels}
     name = names.pop() if len(names) == 1 else None
     if name is None or name not in combiner.before.by_name:
         return None
-    before = [each for each in find_collectives(combiner.before) if each.kind in kinds]
+    before = [
+        collective for collective in find_collectives(combiner.before) if collective.kind in kinds
+    ]
     shorter, longer = (
         len(longest_chain(module.by_name[name], _names_in(name, collectives)))
         for module, collectives in ((combiner.before, before), (combiner.after, after))
@@ -101,7 +105,11 @@ def channel_of(module: HloModule, collective: Collective) -> str:
 
 
 def _names_in(computation: str, collectives: Iterable[Collective]) -> frozenset[str]:
-    return frozenset(each.instruction for each in collectives if each.computation == computation)
+    return frozenset(
+        collective.instruction
+        for collective in collectives
+        if collective.computation == computation
+    )
 
 
 def longest_chain(computation: Computation, names: frozenset[str]) -> tuple[str, ...]:

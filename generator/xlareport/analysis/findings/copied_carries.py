@@ -61,7 +61,7 @@ def copied_carries(case: Case) -> Iterator[Finding]:
     for copies in by_loop.values():
         seconds = sum(copied.seconds for copied in copies)
         if case.is_noticeable(seconds, LEAST_SHARE):
-            yield _finding(case, sorted(copies, key=lambda each: -each.seconds), seconds)
+            yield _finding(case, sorted(copies, key=lambda copied: -copied.seconds), seconds)
 
 
 def _list_bodies(case: Case) -> Iterator[tuple[Computation, Instruction]]:

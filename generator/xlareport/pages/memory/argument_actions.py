@@ -37,7 +37,7 @@ def donation_action(memory: MemoryReport) -> Iterator[tuple[int, str]]:
 
 
 def replication_actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
-    """Yield bytes and sentences on optimizer state, parameters and weights, of which devices hold copies."""
+    """Yield bytes and sentences on state, parameters and weights, of which devices hold copies."""
     for group in memory.replicated_arguments:
         names = first_few([f"`{name}`" for name in group.names], _NAMED)
         yield (
