@@ -21,19 +21,19 @@ last_tile_dim_replicate}, metadata={op_name="s[0].mu['w']"}
 }"""
 
 
-def groups_of(text: str) -> list[tuple[bool, tuple[str, ...], tuple[str, ...], int, int]]:
+def groups_of(text: str) -> list[tuple[str, tuple[str, ...], tuple[str, ...], int, int]]:
     module = parse_module(text)
     shardings = report_shardings([module])
     return [
-        (group.is_state, group.names, group.axes, group.count, group.saved)
+        (group.kind, group.names, group.axes, group.count, group.saved)
         for group in find_replicated_arguments(module, module, shardings)
     ]
 
 
 def test_state_has_names_and_dimensions_of_parameters_and_no_reader_in_the_passes() -> None:
     assert groups_of(MODULE) == [
-        (True, ("s[0].mu",), ("axis_0",), 1, 512 * 3 // 4),
-        (False, ("p",), ("axis_0",), 1, 512 * 3 // 4),
+        ("state", ("s[0].mu",), ("axis_0",), 1, 512 * 3 // 4),
+        ("parameters", ("p",), ("axis_0",), 1, 512 * 3 // 4),
     ]
 
 
@@ -63,7 +63,7 @@ def test_what_all_devices_hold_is_split_along_all_axes() -> None:
         "devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}, OF_STATE",
         "replicated}, metadata={op_name=\"s[0].mu['w']\"}",
     )
-    assert groups_of(whole)[0] == (True, ("s[0].mu",), ("axis_0", "axis_1"), 1, 512 * 7 // 8)
+    assert groups_of(whole)[0] == ("state", ("s[0].mu",), ("axis_0", "axis_1"), 1, 512 * 7 // 8)
 
 
 def test_parameters_in_the_same_argument_have_the_beginning_of_their_names() -> None:
@@ -87,4 +87,26 @@ def test_an_axis_that_saves_next_to_nothing_is_left_out() -> None:
             "  x = f32[16,8]{1,0} parameter(3)"
         ),
     )
-    assert groups_of(small)[0] == (True, ("s[0].mu",), ("axis_0",), 2, (512 + 32) * 3 // 4)
+    assert groups_of(small)[0] == ("state", ("s[0].mu",), ("axis_0",), 2, (512 + 32) * 3 // 4)
+
+
+WEIGHTS = """HloModule m, input_output_alias={ {0}: (1, {}, may-alias) }, num_partitions=8
+
+ENTRY e {
+  w = f32[16,8]{1,0} parameter(0), sharding={devices=[2,1,4]<=[4,2]T(1,0) \
+last_tile_dim_replicate}, metadata={op_name="p['w']"}
+  c = f32[16,8]{1,0} parameter(1), sharding={devices=[2,1,4]<=[4,2]T(1,0) \
+last_tile_dim_replicate}, metadata={op_name="cache['k']"}
+  x = f32[16,8]{1,0} parameter(2), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}, \
+metadata={op_name="x"}
+  a = f32[16,8]{1,0} add(w, c), metadata={op_name="jit(f)/add"}
+  b = f32[16,8]{1,0} add(a, x), metadata={op_name="jit(f)/add"}
+  ROOT r = (f32[16,8]{1,0}, f32[16,8]{1,0}) tuple(a, b)
+}"""
+
+
+def test_weights_are_split_along_an_axis_of_other_arguments() -> None:
+    assert groups_of(WEIGHTS) == [("weights", ("p",), ("axis_0",), 1, 512 * 3 // 4)]
+    alike = WEIGHTS.replace("devices=[4,1,2]<=[8]", "devices=[2,1,4]<=[4,2]T(1,0)")
+    assert groups_of(alike) == []
+    assert groups_of(WEIGHTS.replace("jit(f)/add", "jit(f)/jvp()/add")) == []

@@ -22,12 +22,12 @@ def test_an_argument_of_which_all_arrays_are_meant_is_named() -> None:
 
 def test_state_that_devices_hold_alike_is_to_be_sharded_over_their_axis() -> None:
     state = ReplicatedArguments(
-        *(True, ("mu", "nu", "g"), 9, 8 << 20),
+        *("state", ("mu", "nu", "g"), 9, 8 << 20),
         axes=("data",),
         devices=4,
         saved=6 << 20,
     )
-    group = replace(state, is_state=False, names=("p",))
+    group = replace(state, kind="parameters", names=("p",))
     (size, words), (_, others) = replication_actions(
         replace(EMPTY, replicated_arguments=(state, group))
     )

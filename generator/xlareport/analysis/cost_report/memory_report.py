@@ -60,6 +60,7 @@ from xlareport.analysis.cost_report.memory_curves import (
     list_living_values,
     thin_curve,
 )
+from xlareport.analysis.cost_report.padded_values import PaddedValue, find_padded_values
 from xlareport.analysis.cost_report.peak_groups import PeakGroup, element_at, find_peak_groups
 from xlareport.analysis.cost_report.replicated_state import (
     ReplicatedArguments,
@@ -148,6 +149,8 @@ class MemoryReport(Struct, frozen=True):
     purposes: ValuePurposes = ValuePurposes()
     arguments: tuple[NamedArgument, ...] = ()
     """Those of the framework's function; empty if a parameter has no name of its own."""
+    padded_at_peak: tuple[PaddedValue, ...] = ()
+    """Of `at_peak`, what tiles pad most."""
     replicated_arguments: tuple[ReplicatedArguments, ...] = ()
     """Optimizer state and parameters that an axis of the mesh can split further."""
     activations: tuple[Activation, ...] = ()
@@ -200,6 +203,7 @@ def report_memory(
         argument_padding_bytes=sum_padding(module),
         kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
         arguments=list_arguments(module),
+        padded_at_peak=find_padded_values(module, report.at_peak),
         replicated_arguments=find_replicated_arguments(before, module, shardings),
         purposes=find_purposes(module, cost, (row.instruction for row in report.saving_values)),
     )

@@ -1,8 +1,9 @@
-"""Optimizer state and parameters of which several devices hold the same part.
+"""Optimizer state, parameters and weights of which several devices hold the same part.
 
 An argument is a parameter if ops of the forward or backward pass read it, and optimizer state if
 none of them does and a parameter has its dimensions and the end of its name:
-`s.mu['layers']['up']` belongs to `p['layers']['up']`.
+`s.mu['layers']['up']` belongs to `p['layers']['up']`. In a program without gradients, the arrays
+of an argument that is not donated are weights.
 """
 
 from collections import defaultdict
@@ -10,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.phases import is_forward, is_gradient
 from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.shardings.report import ShardingReport
@@ -32,8 +35,8 @@ _LEAST_OF_AXIS = 0.1
 class ReplicatedArguments(Struct, frozen=True):
     """Arguments of one kind that are replicated along axes of the mesh."""
 
-    is_state: bool
-    """Whether they are optimizer state, else parameters."""
+    kind: str
+    """`state`: of the optimizer; `parameters`; `weights`, if nothing updates them."""
     names: tuple[str, ...]
     """What their names begin with, the most bytes first."""
     count: int
@@ -60,12 +63,13 @@ class _Leaf(Struct, frozen=True):
     """Those along which it is split."""
     is_read: bool
     """Whether the forward or the backward pass reads it."""
+    is_donated: bool
 
 
 def find_replicated_arguments(
     before: HloModule | None, module: HloModule, shardings: ShardingReport | None
 ) -> tuple[ReplicatedArguments, ...]:
-    """Return what could be split further: optimizer state, and the parameters that it belongs to.
+    """Return what could be split further: optimizer state and its parameters, or weights.
 
     `before` is the module before optimization, whose op_names show what reads an argument. Each is
     split along all axes of the mesh that divide it.
@@ -82,7 +86,11 @@ def find_replicated_arguments(
     twins = [(leaf, _twin(leaf, read[_ending(leaf)])) for leaf in state]
     named = [(leaf, _beginning(leaf, twin)) for leaf, twin in twins]
     owners = {twin: _beginning(twin, leaf) for leaf, twin in twins}
-    kinds = [_split(named, mesh, is_state=True), _split([*owners.items()], mesh, is_state=False)]
+    kinds = [
+        _split(named, mesh, "state"),
+        _split([*owners.items()], mesh, "parameters"),
+        _split_weights(leaves, mesh),
+    ]
     return tuple(kind for kind in kinds if kind is not None)
 
 
@@ -108,9 +116,7 @@ def _beginning(leaf: _Leaf, twin: _Leaf) -> str:
     return "".join(leaf.name[: len(leaf.name) - _common(leaf, twin)])
 
 
-def _split(
-    named: Sequence[tuple[_Leaf, str]], mesh: Mesh, *, is_state: bool
-) -> ReplicatedArguments | None:
+def _split(named: Sequence[tuple[_Leaf, str]], mesh: Mesh, kind: str) -> ReplicatedArguments | None:
     """Return the arguments that axes of the mesh can split, None if there are none."""
     sizes = {axis: devices for axis, devices in mesh.axes if devices > 1}
     saved = {axis: _saved_along(named, {axis: sizes[axis]}) for axis in sizes}
@@ -120,7 +126,7 @@ def _split(
     if not fitting:
         return None
     return ReplicatedArguments(
-        is_state=is_state,
+        kind=kind,
         names=tuple(_by_size(fitting)),
         count=len(fitting),
         size=sum(leaf.size for leaf, _ in fitting),
@@ -128,6 +134,19 @@ def _split(
         devices=prod(used.values()),
         saved=_saved_along(fitting, used),
     )
+
+
+def _split_weights(leaves: Sequence[_Leaf], mesh: Mesh) -> ReplicatedArguments | None:
+    """Return arrays that a program without gradients only reads, by the names of their arguments.
+
+    Only axes along which other arguments are split: along these, devices do different work.
+    """
+    if any(leaf.is_read for leaf in leaves):
+        return None
+    used = frozenset[str]().union(*(leaf.axes for leaf in leaves))
+    working = replace(mesh, axes=tuple(axis for axis in mesh.axes if axis[0] in used))
+    kept = [leaf for leaf in leaves if not leaf.is_donated and len(leaf.name) > 1]
+    return _split([(leaf, leaf.name[0]) for leaf in kept], working, "weights")
 
 
 def _saved_along(named: Iterable[tuple[_Leaf, str]], axes: Mapping[str, int]) -> int:
@@ -164,7 +183,9 @@ def _leaves(
     names = name_arguments(before)
     if before.entry is None or not len(whole) == len(part) == len(shardings.parameters):
         return
-    for old, new, value in zip(whole, part, shardings.parameters, strict=True):
+    donated = {alias.parameter for alias in find_donations(module).aliases}
+    for number, (old, new) in enumerate(zip(whole, part, strict=True)):
+        value = shardings.parameters[number]
         sharding = parse_sharding(value.sharding) if value.sharding else None
         axes = _axes(sharding, mesh)
         name = tuple(split_name(names.get(old.name, "")))
@@ -173,6 +194,7 @@ def _leaves(
                 *(name, old.shape.dimensions, new.shape.dimensions),
                 size=allocated_size(new.shape) or 0,
                 axes=axes,
+                is_donated=number in donated,
                 is_read=_is_read_by_passes(before, before.entry, old),
             )
 

@@ -29,13 +29,30 @@ def name_argument(module: HloModule, computation: Computation, name: str) -> str
     for _ in range(_DEEPEST):
         if place is None or value is None:
             return ""
-        original = copy_path(place, value)[-1]
+        original = _joined_parts(place, copy_path(place, value)[-1])
         if original.opcode == "parameter" and place.is_entry:
             return original.metadata.op_name
         if original.opcode != "get-tuple-element" or not original.operand_names:
             return ""
         place, value = _element(module, place, original)
     return ""
+
+
+def _joined_parts(computation: Computation, value: Instruction) -> Instruction:
+    """Return the array whose parts a TPU joins after asynchronous slices; others as they are."""
+    if value.call_target != "ConcatBitcast":
+        return value
+    starts = [
+        computation.operand(part)
+        for part in computation.operands(value)
+        if part is not None and part.opcode == "async-done"
+    ]
+    sources = [computation.operand(start) for start in starts if start is not None]
+    source = sources[0] if len({*map(id, sources)}) == 1 else None
+    is_whole = source is not None and len(sources) == len(value.operand_names)
+    if source is None or not is_whole or source.shape.dimensions != value.shape.dimensions:
+        return value
+    return source
 
 
 def _element(

@@ -8,6 +8,7 @@ from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sy
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.memory import collect_memory_figures
+from xlareport.analysis.findings.combined_chains import find_combiners
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.sunk import find_sunk
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -60,6 +61,7 @@ def make_case(
         rematerializations=rematerializations,
         origins={row.collective.key: row.origin for row in collectives},
         scheduler_step=find_scheduler_step(module.snapshots),
+        combiners=find_combiners(module.snapshots),
         sunk=find_sunk(module.snapshots),
         sync_step=find_sync_step(module.snapshots),
         recorded=recorded_names(module.code),

@@ -91,19 +91,17 @@ def _advise(instruction: Instruction) -> str:
 
 def _only_moves(case: Case, computation: Computation, instruction: Instruction) -> bool:
     if instruction.opcode in _REORDERING:
-        return _changes_order(computation, instruction)
+        return changes_order(computation, instruction)
     if instruction.opcode != "fusion":
         return False
     fused = case.module.callees(instruction)
     inside = [(held, inner) for held in fused for inner in held.instructions]
     if not _MOVING.issuperset(inner.opcode for _, inner in inside):
         return False
-    return any(
-        inner.opcode in _REORDERING and _changes_order(held, inner) for held, inner in inside
-    )
+    return any(inner.opcode in _REORDERING and changes_order(held, inner) for held, inner in inside)
 
 
-def _changes_order(computation: Computation, instruction: Instruction) -> bool:
+def changes_order(computation: Computation, instruction: Instruction) -> bool:
     """Return whether the order of elements in memory changes; dimensions of size 1 are ignored."""
     try:
         site = Site(instruction, shapes_of(computation))

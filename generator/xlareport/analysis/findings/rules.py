@@ -9,7 +9,9 @@ from xlareport.analysis.findings.accumulated_reductions import accumulated_reduc
 from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.constant_collectives import constant_collectives
+from xlareport.analysis.findings.contiguous_copies import contiguous_copies
 from xlareport.analysis.findings.convert_pairs import convert_pairs
+from xlareport.analysis.findings.copied_carries import copied_carries
 from xlareport.analysis.findings.copied_state import copied_state
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.dense_gradients import dense_gradients
@@ -74,6 +76,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     convert_pairs,
     copied_updates,
     copied_state,
+    copied_carries,
     carried_constants,
     filled_stacks,
     loop_invariant_work,
@@ -87,6 +90,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     split_products,
     same_tiles,
     small_collectives,
+    contiguous_copies,
     accumulated_reductions,
     looped_collectives,
     chained_collectives,

@@ -70,12 +70,15 @@ def _finding(case: Case, free: list[CollectiveFigures]) -> Finding:
 def _advise(backend: str, kind: str) -> str:
     """Return what to try: the options of the backend for collectives of this kind."""
     flat = "Send one flattened array instead of many."
-    option = (
-        f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
-        if backend == "gpu"
-        else _TPU_OPTIONS.get(kind)
-    )
+    option = combiner_option(backend, kind)
     return f"Check {option}. {flat}" if option else flat
+
+
+def combiner_option(backend: str, kind: str) -> str:
+    """Return the option that limits what a backend combines; empty where none is known."""
+    if backend == "gpu":
+        return f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
+    return _TPU_OPTIONS.get(kind, "")
 
 
 def _likeness(case: Case, figures: CollectiveFigures) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from xlareport.hlo.shape import Shape
 from xlareport.knowledge.memory_spaces import space_name
 from xlareport.runtime import units
 
+TITLE = "Tile padding waste"
 LEAST_WASTE = MEBIBYTE
 """Of an array by itself, where it is not known whether others are in use at the same time."""
 LEAST_FACTOR = 1.5
@@ -92,7 +93,7 @@ def _in_use_at_the_peak(case: Case, at_peak: Sequence[_Padded], size: int) -> Fi
     shape = "" if largest else f", `{first.shape.text[:120]}`,"
     return Finding(
         rule="tile-padding",
-        title="Tile padding waste",
+        title=TITLE,
         places=tuple(dict.fromkeys(padded.place for padded in at_peak))[:MOST_PLACES],
         occurrences=len(at_peak),
         evidence=(

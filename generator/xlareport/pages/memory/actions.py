@@ -15,6 +15,7 @@ from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.findings import split_products
 from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.pages.memory.argument_actions import donation_action, replication_actions
+from xlareport.pages.memory.padding_actions import padding_action
 from xlareport.pages.words import op_words
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
@@ -82,6 +83,7 @@ def _actions(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int
     """Yield (bytes, sentence)."""
     yield from donation_action(memory)
     yield from replication_actions(memory)
+    yield from padding_action(memory, titles)
     saving = memory.saving
     if saving is not None and saving.buffers and saving.is_enough:
         yield from _shrinks(memory, saving)

@@ -37,15 +37,15 @@ def donation_action(memory: MemoryReport) -> Iterator[tuple[int, str]]:
 
 
 def replication_actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
-    """Yield bytes and sentences on optimizer state and parameters, of which devices hold copies."""
+    """Yield bytes and sentences on state, parameters and weights, of which devices hold copies."""
     for group in memory.replicated_arguments:
         names = first_few([f"`{name}`" for name in group.names], _NAMED)
         yield (
             group.saved,
             (
-                f"{units.byte_size(group.saved)} at most: shard {_KINDS[group.is_state]} over "
+                f"{units.byte_size(group.saved)} at most: shard {_KINDS[group.kind]} over "
                 f"{_over(group)} of {names} ({units.plural(group.count, 'array')}). "
-                f"{_PRICES[group.is_state]}"
+                f"{_PRICES[group.kind]}"
             ),
         )
 
@@ -59,12 +59,20 @@ def _over(group: ReplicatedArguments) -> str:
     return f"mesh axes {axes}, along at least one of which devices hold the same {size}"
 
 
-_KINDS = {True: "the optimizer state", False: "the parameters as well"}
+_KINDS = {
+    "state": "the optimizer state",
+    "parameters": "the parameters as well",
+    "weights": "the weights",
+}
 _PRICES = {
-    True: (
+    "state": (
         "Each device then updates a share of the parameters and gathers the others. Matched: names "
         "and dimensions are those of parameters, and neither the forward nor the backward pass "
         "reads it."
     ),
-    False: "Forward and backward pass then gather them before use.",
+    "parameters": "Forward and backward pass then gather them before use.",
+    "weights": (
+        "They are then gathered before use. Matched: the program has no gradients, and neither "
+        "donates nor splits these along the axis, along which it splits other arguments."
+    ),
 }
