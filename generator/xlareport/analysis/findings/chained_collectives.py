@@ -102,7 +102,7 @@ def _finding(case: Case, chain: Sequence[CollectiveFigures], kind_of_all: str) -
         evidence=(
             f"Each of {units.plural(len(chain), kind)} needs the one before: "
             f"{join_names(figures.collective.instruction for figures in chain)}. They run "
-            f"{executions:,} times per module execution, with {units.byte_size(data)} in total. At "
+            f"{executions:,} times, with {units.byte_size(data)} in total. At "
             f"an assumed {units.seconds(SHORTEST)} of latency each, that is "
             f"{units.seconds(latency)}, {LATENCY_WORDS}.{_cause(longer) if longer else ''}"
         ),
