@@ -71,6 +71,7 @@ def test_a_move_says_what_is_known(
     [
         ("{replicated}", "Reshards `x` from `{devices=[2]<=[2]}` to `{replicated}`."),
         ("", "Reshards `x` from `{devices=[2]<=[2]}`."),
+        ("{devices=[]...}", "Reshards `x`."),
     ],
 )
 def test_the_known_sharding_is_stated_where_the_other_is_not(after: str, words: str) -> None:

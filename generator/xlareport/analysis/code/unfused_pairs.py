@@ -149,7 +149,9 @@ def _later_pairs(
     """Yield the pairs of an instruction with consumers that were made after the fusion pass."""
     for result in list_results(computation, producer, linked):
         if result.decisions[-1].kind != "fusion":
-            readers = (name for alias in result.names for name in find_consumers(computation, alias))
+            readers = (
+                name for alias in result.names for name in find_consumers(computation, alias)
+            )
             for name in dict.fromkeys(readers):
                 step = later.get((computation.name, name))
                 if step is not None and not is_collective(computation.by_name[name].opcode):

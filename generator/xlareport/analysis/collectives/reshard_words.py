@@ -7,6 +7,7 @@ from xlareport.analysis.collectives.argument_values import describe_value
 from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
 from xlareport.analysis.collectives.sharding_effect import tiles_of
 from xlareport.analysis.collectives.sharding_pair import OF_PARTITIONER, ShardingPair
+from xlareport.analysis.shardings.words import UNREAD, words_of
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english
@@ -57,7 +58,7 @@ def describe_resharding(
     if wanting is None and is_gathered and located is not None:
         wanting = _only_reader(*located)
     way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
-    if len(way) > _LONGEST_WAY:
+    if len(way) > _LONGEST_WAY or UNREAD in map(words_of, filter(None, (pair.from_, pair.to))):
         way = ""
     if wanting is None:
         return f"{verb} {value}{way}."
