@@ -16,6 +16,7 @@ _MOST_CONSUMERS = 2
 """Users of a value that a sentence names."""
 _LONGEST_WAY = 160
 """Characters of two shardings that a sentence has at most."""
+_NEEDLESS = " It is an iota, which each device could compute whole."
 _ANY = "Moves the parts of {what} between devices{wanted}."
 _MOVES = {
     "all-gather": "Joins the parts of {what} along dimension {dimension}{wanted}.",
@@ -49,9 +50,23 @@ def describe_resharding(
 ) -> str:
     """Return a sentence on the resharded value, the op that needs it, and the reshape in between.
 
-    `kind` is that of the collective: an all-gather of an argument gathers it.
+    `kind` is that of the collective: an all-gather of an argument gathers it. A second sentence
+    says if the transfer is needless.
     """
     located = _find_value(step, pair)
+    sentence = _describe(step, pair, wanting, located, kind)
+    is_iota = located is not None and located[1].opcode == "iota"
+    return f"{sentence}{_NEEDLESS}" if is_iota else sentence
+
+
+def _describe(
+    step: PartitioningStep,
+    pair: ShardingPair,
+    wanting: Counterpart | None,
+    located: tuple[Computation, Instruction] | None,
+    kind: str,
+) -> str:
+    """Return the sentence on a value; `located` is where it is before partitioning."""
     value = describe_value(step.before, *located) if located else f"`{pair.value}`"
     is_gathered = kind == "all-gather" and value != f"`{pair.value}`"
     verb = "Gathers" if is_gathered else "Reshards"
