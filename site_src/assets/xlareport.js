@@ -4404,6 +4404,8 @@ var xlareport = (() => {
 
   // src/tables/rows.js
   var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent", "precise"]);
+  var WINDOWED = 100;
+  var WINDOWED_SENTENCES = 1e3;
   var cellText = (cell) => cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell);
   var natural = (name) => name.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
   function formatted(column, cell) {
@@ -4432,6 +4434,8 @@ var xlareport = (() => {
     });
   }
   var sortKey = (cell) => typeof cell === "number" || cell === null ? cell : natural(cellText(cell));
+  var hasSentences = ({ columns: columns2 }) => columns2.some((column) => column.kind === "sentence");
+  var mostDrawn = (data) => hasSentences(data) ? WINDOWED_SENTENCES : WINDOWED;
 
   // src/tables/cells.js
   var SHORT = 12;
@@ -4672,7 +4676,6 @@ var xlareport = (() => {
   };
 
   // src/tables/table.js
-  var WINDOWED = 100;
   var SPARE = 8;
   var PRINTED = 2e3;
   var NARROW2 = 600;
@@ -4692,7 +4695,8 @@ var xlareport = (() => {
       this.whole = /** @type {Promise<void> | null} */
       null;
       this.failed = (error) => void (this.counter.textContent = String(error));
-      this.windowed = data.rows.length > WINDOWED;
+      const told = hasSentences(data);
+      this.windowed = data.rows.length > mostDrawn(data);
       this.sort = data.sort ?? null;
       this.shown = [];
       this.haystack = null;
@@ -4708,8 +4712,9 @@ var xlareport = (() => {
       this.body = element("tbody");
       this.head = element("tr", { "aria-rowindex": 1 });
       this.group = element("colgroup");
-      const told = data.columns.some((column) => column.kind === "sentence") && !this.windowed;
-      this.table = element(told ? "table.xr-data.xr-told" : "table.xr-data", { "aria-rowcount": data.rows.length + 1 });
+      this.table = element(told && !this.windowed ? "table.xr-data.xr-told" : "table.xr-data", {
+        "aria-rowcount": data.rows.length + 1
+      });
       this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": tableLabel(host) });
       this.details = element("dl.xr-row-details", { hidden: true });
       this.build(host);

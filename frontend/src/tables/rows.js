@@ -5,6 +5,10 @@ import { format } from "../core/format.js";
 /** Kinds of columns that hold numbers. */
 export const NUMBERS = new Set(["int", "bytes", "flops", "float", "percent", "precise"]);
 
+/** Rows beyond which a table draws only those in sight. */
+const WINDOWED = 100;
+const WINDOWED_SENTENCES = 1000;
+
 /** @typedef {import("../../types/payloads").Column} Column */
 /** @typedef {import("../../types/payloads").Name} Name */
 /** @typedef {import("../../types/payloads").Meaning} Meaning */
@@ -81,3 +85,13 @@ export function sortedRows(rows, shown, column, direction) {
 
 /** @param {Cell} cell */
 const sortKey = (cell) => (typeof cell === "number" || cell === null ? cell : natural(cellText(cell)));
+
+/** @param {TableData} data */
+export const hasSentences = ({ columns }) => columns.some((column) => column.kind === "sentence");
+
+/**
+ * Returns how many rows a table has at most that draws all of them; of a longer one those in sight are drawn.
+ * Sentences are read whole: their rows differ in height, so that those out of sight have to be drawn as well.
+ * @param {TableData} data
+ */
+export const mostDrawn = (data) => (hasSentences(data) ? WINDOWED_SENTENCES : WINDOWED);

@@ -13,10 +13,8 @@ import { chosenColumns, chosenText, dividedRoom, firstColumns, textWidths } from
 import { commaSeparated, tabSeparated } from "./export.js";
 import { tableLabel, unloadedLine, unprintedLine } from "./lines.js";
 import { PagedRows } from "./pages.js";
-import { NUMBERS, matchingRows, searchTexts, sortedRows } from "./rows.js";
+import { NUMBERS, hasSentences, matchingRows, mostDrawn, searchTexts, sortedRows } from "./rows.js";
 
-/** Rows beyond which only those in sight are drawn. */
-const WINDOWED = 100;
 const SPARE = 8;
 const PRINTED = 2000;
 const NARROW = 600;
@@ -41,7 +39,8 @@ export class Table {
     this.pages = new PagedRows(key, data.rows, data.pages);
     this.whole = /** @type {Promise<void> | null} */ (null); // under way
     this.failed = (/** @type {unknown} */ error) => void (this.counter.textContent = String(error));
-    this.windowed = data.rows.length > WINDOWED;
+    const told = hasSentences(data);
+    this.windowed = data.rows.length > mostDrawn(data);
     /** @type {[number, "asc" | "desc"] | null} */
     this.sort = data.sort ?? null;
     /** @type {number[]} the rows that match, in their order */
@@ -61,8 +60,9 @@ export class Table {
     this.body = element("tbody");
     this.head = element("tr", { "aria-rowindex": 1 });
     this.group = element("colgroup");
-    const told = data.columns.some((column) => column.kind === "sentence") && !this.windowed;
-    this.table = element(told ? "table.xr-data.xr-told" : "table.xr-data", { "aria-rowcount": data.rows.length + 1 });
+    this.table = element(told && !this.windowed ? "table.xr-data.xr-told" : "table.xr-data", {
+      "aria-rowcount": data.rows.length + 1,
+    });
     this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": tableLabel(host) });
     this.details = element("dl.xr-row-details", { hidden: true });
     this.build(host);

@@ -71,6 +71,7 @@ def test_a_move_says_what_is_known(
     [
         ("{replicated}", "Reshards `x` from `{devices=[2]<=[2]}` to `{replicated}`."),
         ("", "Reshards `x` from `{devices=[2]<=[2]}`."),
+        ("{devices=[]...}", "Reshards `x`."),
     ],
 )
 def test_the_known_sharding_is_stated_where_the_other_is_not(after: str, words: str) -> None:
@@ -101,3 +102,16 @@ def test_a_reshape_that_keeps_the_sharded_dimension_merges_nothing() -> None:
     assert module.entry is not None
     lines = module.entry.by_name
     assert not merges(lines["a"], lines["flat"], (1, 4))
+
+
+def test_of_an_iota_the_transfer_is_needless() -> None:
+    text = MERGED.replace("TILES", "1,4").replace(
+        "ROOT", "count = s32[8] iota(), iota_dimension=0\n  ROOT"
+    )
+    module = parse_module(text)
+    step = PartitioningStep(Partitioning(module, module), match(module, module))
+    pair = make_pair("count", "{devices=[2]<=[2]}", "{replicated}", "resharding", Grade.MATCHED)
+    assert describe_resharding(step, pair, None) == (
+        "Reshards `count` from `{devices=[2]<=[2]}` to `{replicated}`. "
+        "It is an iota, which each device could compute whole."
+    )

@@ -7,6 +7,7 @@ from xlareport.analysis.collectives.argument_values import describe_value
 from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
 from xlareport.analysis.collectives.sharding_effect import tiles_of
 from xlareport.analysis.collectives.sharding_pair import OF_PARTITIONER, ShardingPair
+from xlareport.analysis.shardings.words import UNREAD, words_of
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english
@@ -15,6 +16,7 @@ _MOST_CONSUMERS = 2
 """Users of a value that a sentence names."""
 _LONGEST_WAY = 160
 """Characters of two shardings that a sentence has at most."""
+_NEEDLESS = " It is an iota, which each device could compute whole."
 _ANY = "Moves the parts of {what} between devices{wanted}."
 _MOVES = {
     "all-gather": "Joins the parts of {what} along dimension {dimension}{wanted}.",
@@ -48,16 +50,30 @@ def describe_resharding(
 ) -> str:
     """Return a sentence on the resharded value, the op that needs it, and the reshape in between.
 
-    `kind` is that of the collective: an all-gather of an argument gathers it.
+    `kind` is that of the collective: an all-gather of an argument gathers it. A second sentence
+    says if the transfer is needless.
     """
     located = _find_value(step, pair)
+    sentence = _describe(step, pair, wanting, located, kind)
+    is_iota = located is not None and located[1].opcode == "iota"
+    return f"{sentence}{_NEEDLESS}" if is_iota else sentence
+
+
+def _describe(
+    step: PartitioningStep,
+    pair: ShardingPair,
+    wanting: Counterpart | None,
+    located: tuple[Computation, Instruction] | None,
+    kind: str,
+) -> str:
+    """Return the sentence on a value; `located` is where it is before partitioning."""
     value = describe_value(step.before, *located) if located else f"`{pair.value}`"
     is_gathered = kind == "all-gather" and value != f"`{pair.value}`"
     verb = "Gathers" if is_gathered else "Reshards"
     if wanting is None and is_gathered and located is not None:
         wanting = _only_reader(*located)
     way = f" from `{pair.from_}`{f' to `{pair.to}`' if pair.to else ''}"
-    if len(way) > _LONGEST_WAY:
+    if len(way) > _LONGEST_WAY or UNREAD in map(words_of, filter(None, (pair.from_, pair.to))):
         way = ""
     if wanting is None:
         return f"{verb} {value}{way}."

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from xlareport.analysis.collectives.partial_results import find_partial_op
 from xlareport.analysis.collectives.partitioning import (
     LONGEST,
     Counterpart,
@@ -20,9 +22,9 @@ from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.hlo.shardings.device_groups import parse_pairs
-from xlareport.hlo.shardings.written import local_dimensions
+from xlareport.hlo.shardings.written import local_dimensions, parse_sharding
 from xlareport.knowledge.grades import Grade
 
 _MOST_REARRANGED = 6
@@ -65,8 +67,8 @@ def pair_of_value(
     """
     home, body, chain = moved.home, moved.body, moved.chain
     value_at = _value_of(step, home, chain)
-    pair = _of_result(step, home, chain) if value_at is None else None
-    value_at = value_at or (None if pair else _by_shape(step, chain, wanting))
+    pair = _of_result(step, home, chain, devices) if value_at is None else None
+    value_at = value_at or (None if pair else _by_shape(step, moved, wanting))
     if value_at is None:
         return pair
     at, counterpart = value_at
@@ -93,28 +95,74 @@ def pair_of_value(
 
 
 def _of_result(
-    step: PartitioningStep, home: Computation, chain: Sequence[Instruction]
+    step: PartitioningStep, home: Computation, chain: Sequence[Instruction], devices: int
 ) -> ShardingPair | None:
     """Return the shardings of a result that is computed in another sharding than it is wanted in.
 
-    It is computed in that of the operand which is cut into as many parts along each dimension.
+    It is computed in that which the partitioned snapshot writes, else in that of the operand which
+    is cut into as many parts along each dimension.
     """
-    if any(link.opcode.removesuffix("-start") in KINDS for link in chain):
-        return None  # another collective has changed the sharding since
-    counterpart = step.counterpart(home, chain[-1]) if chain else None
+    part, counterpart = _result_of(step, home, chain) or (None, None)
     written = step.sharding(counterpart.instruction) if counterpart else ""
-    if counterpart is None or not written or counterpart.instruction.opcode == "parameter":
+    if part is None or counterpart is None or not written:
         return None
-    whole, part = counterpart.instruction.shape.dimensions, chain[-1].shape.dimensions
-    if len(whole) != len(part) or not all(whole) or not all(part):
+    value = counterpart.instruction
+    whole, own = value.shape.dimensions, part.shape.dimensions
+    if value.opcode == "parameter" or not whole or len(whole) != len(own):
         return None
-    cuts = tuple((size or 1) // (own or 1) for size, own in zip(whole, part, strict=True))
-    operands = counterpart.home.operands(counterpart.instruction)
+    if not all(whole) or not all(own):
+        return None
+    cuts = tuple((size or 1) // (local or 1) for size, local in zip(whole, own, strict=True))
+    operands = counterpart.home.operands(value)
     shardings = [step.sharding(operand) for operand in operands if operand is not None]
-    before = next((sharding for sharding in shardings if tiles_of(sharding) == cuts), "")
+    alike = (sharding for sharding in shardings if tiles_of(sharding) == cuts)
+    before = _written_after(part, whole, devices) or next(alike, "")
     meaning = "resharding of the result" if before else OF_PARTITIONER
     before = before or f"{{devices=[{','.join(map(str, cuts))}]...}}"
-    return make_pair(counterpart.instruction.name, before, written, meaning, Grade.MATCHED)
+    return make_pair(value.name, before, written, meaning, Grade.MATCHED)
+
+
+def _result_of(
+    step: PartitioningStep, home: Computation, chain: Sequence[Instruction]
+) -> tuple[Instruction, Counterpart] | None:
+    """Return what computes a moved value, and the value before partitioning.
+
+    Of a sum over devices that is the op with the partial results; another collective has changed
+    the sharding since.
+    """
+    sent = [link for link in chain if link.opcode.removesuffix("-start") in KINDS]
+    part = sent[0] if sent else next(reversed(chain), None)
+    counterpart = _origin_of(step, home, part) if part is not None else None
+    if part is None or counterpart is None or part.shape.element_type != "tuple":
+        return (part, counterpart) if part is not None and counterpart is not None else None
+    number = chain[-2].taken_element if len(chain) > 1 else None
+    users = counterpart.home.users.get(counterpart.instruction.name, ())
+    taking = [user for user in users if number is not None and user.taken_element == number]
+    return (chain[-2], replace(counterpart, instruction=taking[0])) if taking else None
+
+
+def _origin_of(step: PartitioningStep, home: Computation, link: Instruction) -> Counterpart | None:
+    """Return a value before partitioning; of a sum over devices, the op with partial results.
+
+    None of other collectives: they change the sharding of a value.
+    """
+    kind = link.opcode.removesuffix("-start")
+    if kind not in KINDS:
+        return step.counterpart(home, link)
+    partial = find_partial_op(step.after, home, link) if kind in REDUCING_COLLECTIVES else None
+    return partial.counterpart(step) if partial is not None else None
+
+
+def _written_after(part: Instruction, whole: Sequence[int | None], devices: int) -> str:
+    """Return the sharding that the partitioned snapshot writes, if a part has its shape.
+
+    Within a group of devices the partitioner writes one over the members of the group alone.
+    """
+    written = part.attributes.get("sharding", "")[:LONGEST]
+    sharding = parse_sharding(written)
+    order = sharding.devices if sharding is not None else None
+    is_whole = order is not None and order.count == devices
+    return written if is_whole and local_dimensions(written, whole) == part.shape.dimensions else ""
 
 
 def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:
@@ -136,9 +184,9 @@ def _value_of(
     The nearest one counts whose shard has the shape that its sharding implies.
     """
     for at, instruction in enumerate(chain):
-        counterpart = step.counterpart(home, instruction)
+        counterpart = _origin_of(step, home, instruction)
         written = step.sharding(counterpart.instruction) if counterpart is not None else ""
-        if counterpart is None or not written or instruction.opcode.removesuffix("-start") in KINDS:
+        if counterpart is None or not written:
             continue
         local = local_dimensions(written, counterpart.instruction.shape.dimensions)
         if local == instruction.shape.dimensions:
@@ -162,23 +210,38 @@ def _last_of_shape(chain: Sequence[Instruction], local: tuple[int, ...] | None) 
 
 
 def _by_shape(
-    step: PartitioningStep,
-    chain: Sequence[Instruction],
-    wanting: Counterpart | None,
+    step: PartitioningStep, moved: Moved, wanting: Counterpart | None
 ) -> tuple[int, Counterpart] | None:
-    """Return the operand of the op that needs the value, if its shard has the moved shape."""
+    """Return the operand of the op that needs the value, if its shard has the moved shape.
+
+    Where the collective's result is read as one operand of the partitioned op, it is that operand.
+    """
     if wanting is None:
         return None
     place, op = wanting.home, wanting.instruction
-    operands = [*filter(None, place.operands(op))]
-    for at, link in enumerate(chain):
+    number = _operand_number(moved, op)
+    operands = [
+        *filter(None, place.operands(op) if number is None else [place.operand(op, number)])
+    ]
+    for at, link in enumerate(moved.chain):
         for operand in operands:
             written = step.sharding(operand)
             local = local_dimensions(written, operand.shape.dimensions) if written else None
             is_cut = local is not None and local != operand.shape.dimensions
-            if is_cut and local == link.shape.dimensions:
+            is_alike = operand.shape.element_type == link.shape.element_type
+            if is_cut and is_alike and local == link.shape.dimensions:
                 return at, Counterpart(place, operand, Grade.MATCHED)
     return None
+
+
+def _operand_number(moved: Moved, op: Instruction) -> int | None:
+    """Return as which operand of a partitioned op a moved value is read; None if not known."""
+    last = next(reversed([*_rearranged(moved.home, moved.body)]), moved.body)
+    users = moved.home.users.get(last.name, ())
+    if len(users) != 1 or users[0].opcode != op.opcode:
+        return None
+    names = users[0].operand_names
+    return names.index(last.name) if len(names) == len(op.operand_names) else None
 
 
 def _exchanged(
@@ -201,7 +264,7 @@ def _exchanged(
         cut = [number for number in changed if (shape[number] or 0) * size == local[number]]
         if (len(joined), len(cut), len(changed)) != (1, 1, 2):
             return ""
-        own = line.attributes.get("sharding", "")[:LONGEST]
+        own = _written_after(line, value.shape.dimensions, devices)
         return own or exchange(written, joined[0], cut[0], groups, devices)
     return ""
 

@@ -117,7 +117,11 @@ def _open_words(sharding: Sharding) -> str:
     return f"{cuts}, open to propagation: {noun} {', '.join(opened)}"
 
 
-def words_of(written: str, mesh: Mesh | None) -> str:
+UNREAD = "not read"
+"""Of a sharding that cannot be parsed."""
+
+
+def words_of(written: str, mesh: Mesh | None = None) -> str:
     """Return a written sharding in words; `not read` if it cannot be parsed.
 
     `{devices=[1,4]...}` has the parts alone: which device holds which is not known.
@@ -126,7 +130,7 @@ def words_of(written: str, mesh: Mesh | None) -> str:
     if tiles:
         return describe_tiles(tiles)
     sharding = parse_sharding(written)
-    return describe_sharding(sharding, mesh) if sharding is not None else "not read"
+    return describe_sharding(sharding, mesh) if sharding is not None else UNREAD
 
 
 def describe_tiles(tiles: tuple[int, ...], axes: Axes | None = None) -> str:
