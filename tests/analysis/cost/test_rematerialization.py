@@ -32,6 +32,13 @@ def test_what_is_computed_again_and_by_whom(module_of: Callable[[str], HloModule
     assert found[0].cost.transcendentals == 4
 
 
+def test_what_accesses_the_most_bytes_comes_first(module_of: Callable[[str], HloModule]) -> None:
+    large = TEXT.replace("d = f32[4] cosine(x)", "d = f32[8] concatenate(x, x), dimensions={0}")
+    module = module_of(large)
+    rows = find_rematerialized(module, count_cost(module))
+    assert [row.instruction for row in rows] == ["d", "a.remat", "c.remat2"]
+
+
 def test_what_is_computed_again_is_counted_inside_of_fusions(
     module_of: Callable[[str], HloModule],
 ) -> None:

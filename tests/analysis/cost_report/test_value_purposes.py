@@ -3,9 +3,11 @@
 import pytest
 from tests.modules import parse_module
 
+from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.value_purposes import (
     JoinedOperand,
+    ValuePurposes,
     find_drawn_shares,
     find_joined_operands,
     find_partial_sums,
@@ -119,3 +121,9 @@ def test_parts_may_be_behind_a_batch_dimension() -> None:
     )
     module = parse_module(batched)
     assert find_partial_sums(module, count_cost(module)) == {"parts": 3 * 8 * 16 * 2}
+
+
+def test_partial_sums_are_no_activations() -> None:
+    kept, parts = (Activation((name, ()), 1 << 20, "mlp") for name in ("kept", "parts"))
+    purposes = ValuePurposes(partial_sums={"parts": 1 << 18})
+    assert purposes.without_partial_sums([kept, parts]) == (kept,)

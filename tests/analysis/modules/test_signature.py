@@ -42,3 +42,9 @@ def test_results_that_come_back_in_the_shape_of_an_argument_are_counted_once_eac
 def test_a_module_without_computations_has_an_empty_signature() -> None:
     parsed = read_signature(HloModule("m", "", ()))
     assert (parsed.arguments, parsed.results, parsed.partitions) == ((), (), 1)
+
+
+def test_an_alias_may_be_with_an_output_of_another_shape() -> None:
+    assert read_signature(parse_module(STEP)).reshaped_aliases == 0
+    reshaped = STEP.replace("f32[8,4]{1,0} parameter(0)", "f32[32]{0} parameter(0)")
+    assert read_signature(parse_module(reshaped)).reshaped_aliases == 1

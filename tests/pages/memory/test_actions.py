@@ -24,6 +24,7 @@ from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
+PIECES = ": compute it in smaller pieces or in a narrower type."
 COULD = DonationRow(2, "w", 3 << 20, (0,), donated=False)
 
 
@@ -35,7 +36,7 @@ def test_the_most_bytes_come_first() -> None:
         )
     )
     assert first.startswith("3.0 MiB at most: donate 1 argument (2) with donate_argnums")
-    assert second == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])."
+    assert second == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])" + PIECES
 
 
 def test_a_donation_of_a_few_bytes_is_no_advice() -> None:
@@ -141,7 +142,12 @@ def test_what_shares_the_memory_of_a_buffer_is_named_without_an_order() -> None:
 
 def test_gradients_are_not_to_be_rematerialized() -> None:
     gradient = row("dot.9", "dot", origin="jit(f)/transpose(jvp(mlp))/dot")
-    assert told(gradient) == ["1.0 MiB at most: shrink `%dot.9` (backward mlp/dot)."]
+    assert told(gradient) == ["1.0 MiB at most: shrink `%dot.9` (backward mlp/dot)" + PIECES]
+    read = replace(gradient, lifetime=Lifetime(4, 9, 20, End.USE, "reduce-scatter.1", 0, 1))
+    assert told(read) == [
+        "1.0 MiB at most: shrink `%dot.9` (backward mlp/dot), in use until `%reduce-scatter.1`"
+        + PIECES
+    ]
 
 
 def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
@@ -149,12 +155,15 @@ def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
     buffers = tuple(((value.instruction, ()), value.size) for value in rows)
     saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers)
     assert list_actions(replace(EMPTY, saving=saving, saving_values=rows)) == [
-        "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8]).",
+        "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])" + PIECES,
         (
             "1.0 MiB at most: shrink `%ag.done` (f32[8]) (rematerialized, it is sent to the "
-            "devices again)."
+            "devices again): send smaller pieces or a narrower type."
         ),
-        "1.0 MiB at most: shrink `%while.2` (f32[8]) (loops carry or fill them).",
+        (
+            "1.0 MiB at most: shrink `%while.2` (f32[8]) (loops carry or fill them): a narrower "
+            "type, or a sharding into more parts."
+        ),
     ]
 
 
@@ -221,7 +230,7 @@ def test_what_is_not_in_use_at_the_peak_is_not_named() -> None:
     saving = Saving(8 << 20, 7 << 20, 6 << 20, buffers, frozenset({("fusion.2", ())}))
     rows = row("fusion.1", "fusion"), row("fusion.2", "fusion")
     (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
-    assert sentence == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])."
+    assert sentence == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])" + PIECES
 
 
 def test_what_a_group_is_about_is_not_said_again() -> None:
@@ -279,7 +288,7 @@ def test_a_saving_of_nearly_a_whole_value_is_the_value() -> None:
     enough = replace(saving, wanted=saving.reached)
     memory = replace(EMPTY, saving=enough, saving_values=(row("fusion.1", "fusion"),))
     (sentence,) = list_actions(memory)
-    assert sentence == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])."
+    assert sentence == "1.0 MiB at most: shrink or rematerialize `%fusion.1` (f32[8])" + PIECES
     half = replace(enough, reached=(3 << 20) + (1 << 19), wanted=4 << 20)
     (sentence,) = list_actions(replace(memory, saving=half))
     assert sentence.startswith("512 KiB at most: shrink")
@@ -315,7 +324,7 @@ def test_what_is_in_use_elsewhere_has_to_shrink_as_well() -> None:
     memory = replace(EMPTY, saving=saving, saving_values=rows)
     assert list_actions(memory) == [
         (
-            "1.0 MiB at most: shrink or rematerialize `%here` (f32[8]). Without `%there` (f32[8]), "
-            "in use at another schedule position: only 512 KiB."
+            f"1.0 MiB at most: shrink or rematerialize `%here` (f32[8]){PIECES} Without `%there` "
+            "(f32[8]), in use at another schedule position: only 512 KiB."
         )
     ]

@@ -76,7 +76,7 @@ def test_rematerialized_instructions_are_counted_beyond_the_table() -> None:
     words = _remat(replace(memory, rematerialized=(recomputed,), rematerialized_counts=counts))
     assert words.startswith("1,200 rematerialized instructions: 1 by XLA")
     assert ", 1,199 by jax.checkpoint" in words
-    assert words.endswith("The table shows the first 1.")
+    assert words.endswith("The table shows the first 1, by bytes accessed.")
     all_shown = replace(memory, rematerialized=(recomputed,), rematerialized_counts={"XLA": 1})
     assert "The table" not in _remat(all_shown)
 

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from tests.analysis.modules.test_ranking import summary
 
 from xlareport.analysis.modules.features import EmbeddedConstant, Weights
+from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.pages.module.signature import signature_part
 from xlareport.runtime import units
 
@@ -31,3 +32,19 @@ def test_the_size_of_arguments_says_whether_it_is_with_tile_padding() -> None:
     assert "without tile padding" not in signature_part(plain).words
     assert f"({units.byte_size(bare)} without tile padding, " in padded
     assert f"{units.byte_size(bare + (3 << 20))} with it). Results: " in padded
+
+
+def test_pairs_of_equal_shape_and_aliases_are_counted_apart() -> None:
+    plain = summary("module_0001")
+    shapes = ("f32[2,128]", "f32[256]", "f32[8]")
+    arguments = tuple(
+        Argument(number, f"p{number}", "", shape, 32, donated=True, sharding="", aliased=True)
+        for number, shape in enumerate(shapes)
+    )
+    results = tuple(Result(shape, 32) for shape in ("f32[256]", "f32[256]", "f32[8]"))
+    signature = Signature(arguments, results, 1, reshaped_aliases=1)
+    words = signature_part(replace(plain, signature=signature)).words
+    assert words.endswith(
+        "2 results pair off with arguments of the same shape. 3 arguments aliased with outputs "
+        "(input_output_alias), 1 of them with outputs of another shape."
+    )

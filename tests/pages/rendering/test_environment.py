@@ -1,3 +1,4 @@
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,7 +10,14 @@ from hypothesis import strategies as st
 from jinja2 import Environment, UndefinedError
 from markupsafe import Markup
 
-from xlareport.pages.rendering.environment import FILTERS, environment, front_matter, text, visible
+from xlareport.pages.rendering.environment import (
+    FILTERS,
+    environment,
+    front_matter,
+    prose,
+    text,
+    visible,
+)
 from xlareport.runtime.resources import find_resource
 
 EXTENSIONS = ["admonition", "attr_list", "def_list", "md_in_html", "tables", "toc", "fenced_code"]
@@ -180,3 +188,23 @@ def test_the_templates_of_the_report_can_be_parsed() -> None:
 
     for name in made.list_templates(extensions=["jinja"]):
         made.get_template(name)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "begins", "flag"),
+    [
+        ("`--xla_gpu_x`", "--xla", "--xla_gpu_x"),
+        ("Lower --xla_gpu_x (`y`).", "--xla", "--xla_gpu_x"),
+        ("(--xla_disable_hlo_passes=a-b).", "--xla", "--xla_disable_hlo_passes=a-b"),
+        ("`--dump-dir`", "--dump-dir", "--dump-dir"),
+    ],
+)
+def test_a_flag_is_code_that_does_not_break_after_its_first_hyphens(
+    sentence: str, begins: str, flag: str
+) -> None:
+    shown = unescape(str(prose(sentence)))
+    assert f'<code><span class="xr-unbroken">{begins}</span>{flag[len(begins) :]}</code>' in shown
+
+
+def test_hyphens_without_a_name_are_no_flag() -> None:
+    assert "<code>" not in prose("a -- b, a--b, --")

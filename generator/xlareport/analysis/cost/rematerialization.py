@@ -33,9 +33,17 @@ class Rematerialized(Struct, frozen=True):
     """Name of the original instruction if it is still in the module; else empty."""
     cost: InstructionCost
 
+    @property
+    def bytes_of_all_runs(self) -> int:
+        """Bytes accessed by all executions; 0 if they are not known."""
+        return self.cost.of_all_runs(self.cost.bytes_accessed) or 0
+
 
 def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerialized, ...]:
-    """Return the recomputed instructions, in module order; parts of fusions separately."""
+    """Return the recomputed instructions, those that access the most bytes first.
+
+    Parts of fusions are listed separately; those of equal bytes are in module order.
+    """
     found_rematerialized = []
     for computation, instruction, figures in cost.placed(module):
         by = _by(instruction)
@@ -47,7 +55,7 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
                     computation.name, instruction.name, by, original if there else "", figures
                 )
             )
-    return tuple(found_rematerialized)
+    return tuple(sorted(found_rematerialized, key=lambda row: -row.bytes_of_all_runs))
 
 
 class RecomputedFlops(Struct, frozen=True):

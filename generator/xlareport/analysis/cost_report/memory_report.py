@@ -156,7 +156,8 @@ class MemoryReport(Struct, frozen=True):
     activations: tuple[Activation, ...] = ()
     """Temporaries of the forward pass in use at the peak that the backward pass uses last.
 
-    Without operands of the instruction at the peak, which are in use there in any case.
+    Without operands of the instruction at the peak, which are in use there in any case, and without
+    partial sums of split-K, which another remedy saves.
     """
     host_transfers: tuple[HostTransfer, ...] = ()
     """Between the device's memory and the host's, the largest first."""
@@ -195,6 +196,7 @@ def report_memory(
     `before` is the module before optimization, if the dump has it.
     """
     report = _ReportBuilder(files, module).build(cost, chip)
+    purposes = find_purposes(module, cost, (row.instruction for row in report.saving_values))
     colors = (space.color for space in report.figures.spaces)
     return replace(
         report,
@@ -205,7 +207,8 @@ def report_memory(
         arguments=list_arguments(module),
         padded_at_peak=find_padded_values(module, report.at_peak),
         replicated_arguments=find_replicated_arguments(before, module, shardings),
-        purposes=find_purposes(module, cost, (row.instruction for row in report.saving_values)),
+        activations=purposes.without_partial_sums(report.activations),
+        purposes=purposes,
     )
 
 

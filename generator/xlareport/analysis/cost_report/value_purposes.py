@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
+from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.result_gradients import ResultGradient, find_result_gradients
 from xlareport.analysis.findings.split_products import count_parts
@@ -61,6 +62,10 @@ class ValuePurposes(Struct, frozen=True):
     """Operands of collectives that are several arrays in a row."""
     result_gradients: Mapping[str, ResultGradient] = field(default_factory=dict)
     """What the gradients of results of matmuls belong to."""
+
+    def without_partial_sums(self, activations: Iterable[Activation]) -> tuple[Activation, ...]:
+        """Return the activations that are no partial sums: without the split these are smaller."""
+        return tuple(kept for kept in activations if kept.key[0] not in self.partial_sums)
 
 
 def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> ValuePurposes:

@@ -1,10 +1,11 @@
 """The entry signature: arguments and results of a module."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.hlo.model import HloModule, Instruction
 
 _ALIAS = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}, ?(?:may|must)-alias\)")
@@ -47,6 +48,8 @@ class Signature(Struct, frozen=True):
     results: tuple[Result, ...]
     partitions: int
     """Devices over which the module was partitioned; shapes are per device where it is above 1."""
+    reshaped_aliases: int = 0
+    """Outputs in the memory of an argument of another shape."""
 
     @property
     def argument_bytes(self) -> int:
@@ -60,7 +63,10 @@ class Signature(Struct, frozen=True):
 
     @property
     def returned_arguments(self) -> int:
-        """Number of results with exactly the shape of an argument, as in a training step."""
+        """Number of results that pair with an argument of exactly their shape, each with another.
+
+        As in a training step.
+        """
         waiting = [argument.shape for argument in self.arguments]
         number = 0
         for result in self.results:
@@ -81,7 +87,21 @@ def read_signature(module: HloModule) -> Signature:
         _argument(number, parameter, donated, aliased)
         for number, parameter in enumerate(entry.parameters)
     )
-    return Signature(arguments, _results(entry.root), module.partition_count)
+    results = _results(entry.root)
+    reshaped = _count_reshaped(module, arguments, results)
+    return Signature(arguments, results, module.partition_count, reshaped)
+
+
+def _count_reshaped(
+    module: HloModule, arguments: Sequence[Argument], results: Sequence[Result]
+) -> int:
+    """Return how many outputs are in the memory of an argument of another shape."""
+    number = 0
+    for alias in find_donations(module).aliases:
+        output = (*alias.output, 0)[0]
+        if alias.parameter < len(arguments) and output < len(results):
+            number += arguments[alias.parameter].shape != results[output].shape
+    return number
 
 
 def _numbers(pattern: re.Pattern[str], attributes: Mapping[str, str], name: str) -> frozenset[int]:

@@ -1,26 +1,23 @@
 """Suggestions to reduce a module's memory, a sentence for each, the most bytes first."""
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Container, Iterator, Sequence
 
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, IN_A_LOOP
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
-from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.findings import split_products
-from xlareport.analysis.source.scopes import Phase, phase_of
+from xlareport.analysis.source.scopes import Phase
 from xlareport.pages.memory.argument_actions import donation_action, replication_actions
 from xlareport.pages.memory.padding_actions import padding_action
-from xlareport.pages.words import op_words
+from xlareport.pages.memory.treatments import COMBINERS, TREATMENTS, name_rows, treatment_of
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
-_Words: TypeAlias = Callable[[MemoryReport, Sequence[ValueRow]], str]
 _NAMED = 2
 _LEAST_SHARE = 0.01
 """Share of the peak: fewer bytes are not worth a change of the program."""
@@ -51,12 +48,6 @@ _CHECKPOINTED_LAYERS = (
     "the program already has jax.checkpoint; these are values that it saves, and layers outside of "
     "it. A checkpoint around more layers, or a policy that saves less, recomputes more of them."
 )
-_COMBINERS = {
-    kind: f" (on GPUs `--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes`)"
-    for kind in ("all-gather", "all-reduce", "reduce-scatter")
-}
-_CARRIED = frozenset({"while", "broadcast", "copy", "tuple", "get-tuple-element", "constant"})
-"""Opcodes of loop state, or of zeros that a loop fills: nothing to rematerialize."""
 
 
 def list_actions(memory: MemoryReport, titles: Container[str] = ()) -> list[str]:
@@ -87,7 +78,7 @@ def _actions(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int
     saving = memory.saving
     if saving is not None and saving.buffers and saving.is_enough:
         yield from _shrinks(memory, saving)
-        yield from _unsplit(memory, saving, titles)
+    yield from _unsplit(memory, titles)
     yield from _activations(memory)
     yield from _stacked(memory)
     yield from (_group_action(group) for group in memory.peak_groups)
@@ -102,7 +93,7 @@ def _group_action(group: PeakGroup) -> tuple[int, str]:
             "nothing reads before the peak; each waits for what writes into it. Made later, right "
             "before that, they are not in use together."
         )
-    flag = _COMBINERS.get(group.opcode, "")
+    flag = COMBINERS.get(group.opcode, "")
     return group.size, (
         f"{size}: {group.count} results of `%{group.instruction}`, which combines "
         f"{group.combined} {group.opcode}s and writes all results at once. A lower combine "
@@ -139,9 +130,9 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[tuple[int, str]]:
     groups: dict[str, list[ValueRow]] = {}
     for row in _at_peak(memory, saving):
         if not _is_advised(row, memory):
-            groups.setdefault(_treatment(row, memory), []).append(row)
+            groups.setdefault(treatment_of(row, memory), []).append(row)
     saved = _saved(memory, saving)
-    for treatment, words in _TREATMENTS.items():
+    for treatment, words in TREATMENTS.items():
         rows = groups.get(treatment)
         if rows:
             size = min(saved, sum(row.size for row in rows))
@@ -155,19 +146,17 @@ def _later(memory: MemoryReport, saving: Saving, size: int) -> str:
     if saving.saved_at_once >= size or not rows:
         return ""
     once = units.byte_size(saving.saved_at_once)
-    return f" Without {_names(rows)}, in use at another schedule position: only {once}."
+    return f" Without {name_rows(rows)}, in use at another schedule position: only {once}."
 
 
-def _unsplit(
-    memory: MemoryReport, saving: Saving, titles: Container[str]
-) -> Iterator[tuple[int, str]]:
-    """Yield bytes and a sentence on the partial sums in use at the peak, if some are to shrink.
+def _unsplit(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int, str]]:
+    """Yield bytes and a sentence on the partial sums in use at the peak, if there are any.
 
     All of them, because the flag switches off every split; the sum of each remains.
     """
     sums = memory.purposes.partial_sums
     rows = [row for row in memory.at_peak if row.instruction in sums]
-    if not any(row.instruction in sums for row in _at_peak(memory, saving)):
+    if not rows:
         return
     size = sum(row.size for row in rows)
     left = sum(sums[row.instruction] for row in rows)
@@ -175,30 +164,11 @@ def _unsplit(
     is_reported = split_products.TITLE in titles
     further = f" See the finding `{split_products.TITLE}`." if is_reported else ""
     words = (
-        f"{units.byte_size(size - left)} at most: {_names(rows)} {verb} split-K partial sums, "
+        f"{units.byte_size(size - left)} at most: {name_rows(rows)} {verb} split-K partial sums, "
         f"{units.byte_size(size)} for {results} of {units.byte_size(left)}: without the split they "
         f"are not written (`--xla_disable_hlo_passes=splitk-rewriter`).{further}"
     )
     yield size - left, words
-
-
-def _treatment(row: ValueRow, memory: MemoryReport) -> str:
-    """Return the treatment of a value: what it is for, its role, or a class of opcode and phase."""
-    for treatment, treated in (
-        ("drawn", memory.purposes.drawn_shares),
-        ("parts", memory.purposes.partial_sums),
-        ("joined", memory.purposes.joined_operands),
-        ("result", memory.purposes.result_gradients),
-    ):
-        if row.instruction in treated:
-            return treatment
-    if row.role is not PeakRole.OTHER:
-        return str(row.role)
-    if row.opcode.removesuffix("-start").removesuffix("-done") in KINDS:
-        return "sent"
-    if row.opcode in _CARRIED:
-        return "carried"
-    return "gradient" if phase_of(row.origin) is Phase.BACKWARD else "computed"
 
 
 def _is_advised(row: ValueRow, memory: MemoryReport) -> bool:
@@ -214,104 +184,6 @@ def _is_of(row: ValueRow, group: PeakGroup) -> bool:
     """Return whether a value is in a group, which names a combined collective or one copy."""
     is_copy = group.opcode == row.opcode == "broadcast" and row.size * group.count == group.size
     return is_copy or row.instruction == group.instruction
-
-
-def _working(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    is_single = len(rows) == 1
-    part = "is an operand or a result" if is_single else "are operands or results"
-    at = f"the instruction at the peak, `%{memory.peak_instruction}`"
-    return f"{_names(rows)} {part} of {at}; recomputation does not help: {_pieces(rows)}"
-
-
-def _recomputed(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    return f"{_names(rows)} {'is' if len(rows) == 1 else 'are'} recomputed already: {_pieces(rows)}"
-
-
-def _pieces(rows: Sequence[ValueRow]) -> str:
-    return f"compute {'it' if len(rows) == 1 else 'them'} in smaller pieces or in a narrower type"
-
-
-def _drawn(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    used = memory.purposes.drawn_shares[rows[0].instruction]
-    return (
-        f"every device generates all numbers of {_names(rows)} and uses a slice, {used}: "
-        "draw them per shard, in shard_map with a key that jax.random.fold_in makes from "
-        "jax.lax.axis_index, or with threefry keys and jax_threefry_partitionable"
-    )
-
-
-def _joined(memory: MemoryReport, row: ValueRow) -> str:
-    operand = memory.purposes.joined_operands[row.instruction]
-    flag = _COMBINERS.get(operand.kind, "")
-    return (
-        f"`%{row.instruction}` holds the {operand.arrays} operands of the combined "
-        f"{operand.kind} `%{operand.collective}` in a row{_when(row)}: a lower combine "
-        f"threshold{flag} joins fewer; more collectives have more latency"
-    )
-
-
-def _result(memory: MemoryReport, row: ValueRow) -> str:
-    gradient = memory.purposes.result_gradients[row.instruction]
-    remedy = _CHUNKS if gradient.has_softmax else _pieces([row])
-    return (
-        f"`%{row.instruction}` is the gradient of the result of `{gradient.op}` "
-        f"({row.shape.partition('{')[0]}){_when(row)}: {remedy}"
-    )
-
-
-def _when(row: ValueRow) -> str:
-    """Return where in the schedule a value is made and last read, itself or in its memory."""
-    life = row.lifetime
-    if life is None:
-        return ""
-    last = f" and last read at {units.count(life.end)}" if life.end < life.positions else ""
-    return f", made at schedule position {units.count(life.start)}{last}"
-
-
-_CHUNKS = (
-    "if these are the logits of a loss, compute the loss in chunks of tokens, each in "
-    "jax.checkpoint, so that the logits of one chunk and their gradient are in use at a time"
-)
-
-
-def _each(words: Callable[[MemoryReport, ValueRow], str]) -> _Words:
-    """Return words on values of which each is for something else: on the first few."""
-    return lambda memory, rows: "; ".join(words(memory, row) for row in rows[:_NAMED])
-
-
-_TREATMENTS: Mapping[str, _Words] = {
-    "drawn": _drawn,
-    "joined": _each(_joined),
-    "result": _each(_result),
-    PeakRole.ACTIVATION: lambda _, rows: (
-        f"recompute {_names(rows)} with jax.checkpoint (activations)"
-    ),
-    PeakRole.WORKING: _working,
-    PeakRole.RECOMPUTED: _recomputed,
-    "computed": lambda _, rows: f"shrink or rematerialize {_names(rows)}",
-    "gradient": lambda _, rows: f"shrink {_names(rows)}",
-    "sent": lambda _, rows: (
-        f"shrink {_names(rows)} (rematerialized, {'it is' if len(rows) == 1 else 'they are'} "
-        "sent to the devices again)"
-    ),
-    "carried": lambda _, rows: f"shrink {_names(rows)} (loops carry or fill them)",
-}
-"""Sentences on the treatment of values, in this order."""
-
-
-def _names(rows: Sequence[ValueRow]) -> str:
-    has_size = len(rows) > 1  # else it is that of the suggestion
-    return first_few([_named(row, has_size=has_size) for row in rows[:_NAMED]], _NAMED, len(rows))
-
-
-def _named(row: ValueRow, *, has_size: bool) -> str:
-    """Return a value with its size and origin: `%dot.1` (2.0 MiB, forward logits/dot)."""
-    index = f"{{{','.join(map(str, row.index))}}}" if row.index else ""
-    op = op_words(row.origin)
-    is_told = op and op.isprintable() and "`" not in op
-    what = op if is_told else row.shape.partition("{")[0]
-    what = f"{units.byte_size(row.size)}, {what}" if has_size else what
-    return f"`%{row.instruction}{index}` ({what})"
 
 
 def _are_worth_a_point(memory: MemoryReport) -> bool:
@@ -366,12 +238,12 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         if size:
             is_saved = phase == FORWARD and is_checkpointed
             what = _checkpointed(memory, alike) if is_saved else words
-            what = what.replace("{names}", f" ({_stack_names(alike)})")
+            what = what.replace("{names}", f" ({_stackname_rows(alike)})")
             buffers = units.plural(len(alike), "buffer")
             yield size, f"{units.byte_size(size)} at most: {buffers} {what}"
 
 
-def _stack_names(buffers: Sequence[StackedBuffer]) -> str:
+def _stackname_rows(buffers: Sequence[StackedBuffer]) -> str:
     """Return the first buffers with their sizes, the largest first."""
     names = [
         f"`%{buffer.loop}{{{buffer.index}}}` {units.byte_size(buffer.bytes or 0)}"

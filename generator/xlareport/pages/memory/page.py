@@ -326,7 +326,7 @@ def _remat(memory: MemoryReport) -> str:
     counts = memory.rematerialized_counts
     count, by_xla = sum(counts.values()), counts.get("XLA", 0)
     shown = len(memory.rematerialized)
-    first = f" The table shows the first {shown:,}." if shown < count else ""
+    first = f" The table shows the first {shown:,}, by bytes accessed." if shown < count else ""
     return (
         f"{units.plural(count, 'rematerialized instruction')}: {by_xla:,} by XLA (`.remat` in the "
         f"name), {count - by_xla:,} by jax.checkpoint (`rematted_computation` in the scope). An "

@@ -56,15 +56,23 @@ def _signature_words(signature: Signature, padding: int) -> str:
     text = f"Parameters: {given}. Results: {returned}."
     same = signature.returned_arguments
     if same:
-        have = units.plural(same, "result has", "results have")
-        text += f" {have} the shape of an argument."
+        pair = units.plural(same, "result pairs", "results pair")
+        with_them = "arguments" if same > 1 else "an argument"
+        text += f" {pair} off with {with_them} of the same shape."
     aliased = sum(argument.aliased for argument in signature.arguments)
     if aliased:
-        text += f" {units.plural(aliased, 'argument')} aliased with outputs (input_output_alias)."
+        text += (
+            f" {units.plural(aliased, 'argument')} aliased with outputs (input_output_alias)"
+            f"{_reshaped_words(signature.reshaped_aliases)}."
+        )
     donors = sum(argument.donated and not argument.aliased for argument in signature.arguments)
     if donors:
         text += f" {units.plural(donors, 'argument')} donated without an alias (buffer_donor)."
     return text
+
+
+def _reshaped_words(number: int) -> str:
+    return f", {number:,} of them with outputs of another shape" if number else ""
 
 
 def _weights_words(summary: ModuleSummary) -> str:

@@ -24,6 +24,8 @@ _PUNCTUATION = re.compile(rf"({_INSIDE})|[\x00-/:-@\[-`{{-\x7f]")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]"
 )
+_FLAG_BEGINS = re.compile(r"--?[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
+_FLAG = re.compile(r"(?<![\w-])--[a-z]\w*(?:=[\w-]+)?")
 UNKNOWN = Markup('<span class="xr-unknown" title="not known">\N{EN DASH}</span>')
 
 
@@ -64,8 +66,13 @@ def visible(value: str) -> str:
 
 
 def code(value: object) -> Markup:
-    """Return a name as inline code."""
-    return Markup("<code>{}</code>").format(text(value))
+    """Return a name as inline code; a flag does not break after the hyphens that begin it."""
+    begins = _FLAG_BEGINS.match(str(value))
+    if isinstance(value, Markup) or begins is None:
+        return Markup("<code>{}</code>").format(text(value))
+    return Markup('<code><span class="xr-unbroken">{}</span>{}</code>').format(
+        text(begins[0]), text(str(value)[begins.end() :])
+    )
 
 
 def word(value: object, kind: str) -> Markup:
@@ -169,7 +176,7 @@ def _dump_name(value: Sequence[str] | None) -> Markup:
 
 
 def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:
-    """Return a sentence as HTML: what is between two backticks is code, the rest is text.
+    """Return a sentence as HTML: flags and what is between two backticks are code.
 
     A name that has an address becomes a link.
     """
@@ -177,8 +184,17 @@ def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:
     if len(pieces) % 2 == 0:
         return text(sentence)
     return Markup("").join(
-        _name(piece, (addresses or {}).get(piece)) if place % 2 else text(piece)
+        _name(piece, (addresses or {}).get(piece)) if place % 2 else _with_flags(piece)
         for place, piece in enumerate(pieces)
+    )
+
+
+def _with_flags(words: str) -> Markup:
+    """Return text with its flags as code."""
+    flags = [code(match[0]) for match in _FLAG.finditer(words)]
+    texts = [text(between) for between in _FLAG.split(words)]
+    return texts[0] + Markup("").join(
+        flag + after for flag, after in zip(flags, texts[1:], strict=True)
     )
 
 
