@@ -127,6 +127,6 @@ def test_figures_of_one_iteration_say_so() -> None:
     report: Any = SimpleNamespace(counted_once=loops)
     assert _once(report) == (
         " 4 of them run in %while.1 (at most 24), %while.2 (no bound known), whose trip count is "
-        "not known: all figures have one iteration."
+        "not known: all figures count one iteration."
     )
     assert not _once(SimpleNamespace(counted_once=()))  # type: ignore[arg-type]

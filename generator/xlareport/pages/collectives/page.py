@@ -76,7 +76,7 @@ def _once(report: CollectivesReport) -> str:
     pairs = zip(loops, bounds, strict=True)
     names = first_few([f"%{loop.name} ({bound})" for loop, bound in pairs], _MOST_LOOPS)
     return (
-        f" {number:,} of them {run} in {names}, whose trip count is not known: all figures have "
+        f" {number:,} of them {run} in {names}, whose trip count is not known: all figures count "
         "one iteration."
     )
 
