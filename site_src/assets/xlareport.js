@@ -5183,6 +5183,14 @@ var xlareport = (() => {
       return place2 === null ? "" : this.graph.opcode(place2);
     }
     /**
+     * @param {string} name without `%`
+     * @returns {number} its share of the estimated time of a run; 0 where it is not known
+     */
+    share(name) {
+      const place2 = this.graph.find(name);
+      return place2 === null ? 0 : this.counted(place2).share ?? 0;
+    }
+    /**
      * @param {string} address `computation/%instruction`
      * @returns {string} the fusion that runs it, the outermost of several; empty where none does
      */
@@ -5411,6 +5419,12 @@ var xlareport = (() => {
 
   // src/history/carriers.js
   var MOST3 = 30;
+  var PRODUCTS = /* @__PURE__ */ new Set(["convolution", "dot", "ragged-dot"]);
+  var isProduct = (opcode) => PRODUCTS.has(opcode);
+  var productsFirst = (things, kind) => [
+    ...things.filter((thing) => isProduct(kind(thing))),
+    ...things.filter((thing) => !isProduct(kind(thing)))
+  ];
   function unlistedCarriers(names2, successors) {
     const successorNames = new Set(successors.map(([place2]) => place2.slice(place2.lastIndexOf("/%") + 2)));
     return names2.filter((name) => !successorNames.has(name));
@@ -5420,17 +5434,26 @@ var xlareport = (() => {
     const verb = names2.length === 1 ? "has" : "have";
     return `${format.count(names2.length)} more in after_optimizations ${verb} this op_name.${more}`;
   }
-  function carriersPart(op, [count, ...rows2], standings, facts2) {
+  function carriersOf(op, [count, ...rows2], standings, facts2) {
     const successors = rows2.map((row4) => standings[row4]);
     const names2 = count && count <= rows2.length ? unlistedCarriers(facts2?.carriers(op) ?? [], successors) : [];
-    if (!names2.length || !facts2) return [];
-    names2.sort((left, right) => Number(facts2.fusionOf(left) !== "") - Number(facts2.fusionOf(right) !== ""));
-    const line3 = (name) => {
-      const fusion = facts2.fusionOf(name);
-      const kind = element("span.xr-muted", null, facts2.kind(name));
-      return element("li", null, historyLink(name), " ", kind, ...fusion ? [" in ", historyLink(fusion)] : []);
+    if (!facts2) return { products: [], others: [] };
+    const isInside = (name) => Number(facts2.fusionOf(name) !== "");
+    names2.sort((left, right) => facts2.share(right) - facts2.share(left) || isInside(left) - isInside(right));
+    return {
+      products: names2.filter((name) => isProduct(facts2.kind(name))),
+      others: names2.filter((name) => !isProduct(facts2.kind(name)))
     };
-    return [element("p", null, countCarriers(names2)), element("ul.xr-places", null, ...names2.slice(0, MOST3).map(line3))];
+  }
+  function carrierRow(name, facts2) {
+    const fusion = facts2?.fusionOf(name);
+    const kind = element("span.xr-muted", null, facts2?.kind(name) ?? "");
+    return element("li", null, historyLink(name), " ", kind, ...fusion ? [" in ", historyLink(fusion)] : []);
+  }
+  function carriersPart(names2, facts2) {
+    if (!names2.length) return [];
+    const rows2 = names2.slice(0, MOST3).map((name) => carrierRow(name, facts2));
+    return [element("p", null, countCarriers(names2)), element("ul.xr-places", null, ...rows2)];
   }
 
   // src/history/subject.js
@@ -5491,7 +5514,10 @@ var xlareport = (() => {
       const backward = number < this.index.forward || between;
       const rows2 = (numbers) => places(numbers, standings);
       const fusion = (place2) => this.facts?.fusionOf(place2) ?? "";
-      const now = places(subject.now, standings, fusion);
+      const ofOp = backward ? { products: [], others: [] } : carriersOf(title2, subject.now, standings, this.facts);
+      const products = ofOp.products.map((name) => carrierRow(name, this.facts));
+      const now = places(subject.now, standings, fusion, products);
+      const count = subject.now[0] + products.length;
       const kind = between ? "intermediate only" : backward ? "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
       return element(
         "details.xr-subject",
@@ -5505,9 +5531,9 @@ var xlareport = (() => {
         ),
         backward ? this.since(lastName(title2), events) : null,
         backward && !between ? now : null,
-        (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
+        (between || !backward) && element("h3", null, `Maps to ${format.plural(count, "instruction")} in after_optimizations`),
         (between || !backward) && now,
-        ...backward ? [] : carriersPart(title2, subject.now, standings, this.facts),
+        ...carriersPart(ofOp.others, this.facts),
         ...subject.origins[0] ? [
           element(
             "h3",
@@ -5634,10 +5660,13 @@ var xlareport = (() => {
       );
     }
   };
-  function places([count, ...numbers], standings, fusion = () => "") {
+  function places([count, ...numbers], standings, fusion = () => "", products = []) {
     if (!count) return element("p.xr-empty", null, "None found.");
-    const rows2 = numbers.map((number) => standingRow(standings[number], fusion(standings[number][0])));
-    const hidden = rows2.splice(SHOWN2);
+    const sorted = productsFirst(numbers, (number) => standings[number][1]);
+    const first = sorted.filter((number) => isProduct(standings[number][1])).length;
+    const rows2 = sorted.map((number) => standingRow(standings[number], fusion(standings[number][0])));
+    rows2.splice(first, 0, ...products);
+    const hidden = rows2.splice(Math.max(SHOWN2, first + products.length));
     const left = count - numbers.length;
     return element(
       "div",
@@ -6416,13 +6445,14 @@ var xlareport = (() => {
       return [...itself, element("p.xr-muted", null, ...words2), list2, ...await this.ofCall(index, names2, numbers)];
     }
     /**
-     * Lists the first of some final instructions.
+     * Lists the first of some final instructions, matrix products before others.
      * @param {Index} index
      * @param {string[]} names
      * @param {import("./facts.js").InstructionFacts | null} facts
      */
     async list(index, names2, facts2) {
-      const lines3 = await Promise.all(names2.slice(0, FOUND).map((name) => this.bearer(index, name, facts2)));
+      const sorted = facts2 ? productsFirst(names2, (name) => facts2.kind(name)) : names2;
+      const lines3 = await Promise.all(sorted.slice(0, FOUND).map((name) => this.bearer(index, name, facts2)));
       return element("ul.xr-places", null, ...lines3);
     }
     /**

@@ -5,6 +5,23 @@ import { format } from "../core/format.js";
 import { historyLink } from "../names/sentences.js";
 
 const MOST = 30;
+/** Opcodes of matrix products, which are the work of the op that has their op_name. */
+const PRODUCTS = new Set(["convolution", "dot", "ragged-dot"]);
+
+/** @param {string} opcode */
+export const isProduct = (opcode) => PRODUCTS.has(opcode);
+
+/**
+ * Returns things with matrix products first, else in their order.
+ * @template T
+ * @param {T[]} things
+ * @param {(thing: T) => string} kind their opcodes
+ * @returns {T[]}
+ */
+export const productsFirst = (things, kind) => [
+  ...things.filter((thing) => isProduct(kind(thing))),
+  ...things.filter((thing) => !isProduct(kind(thing))),
+];
 
 /** @typedef {import("./columns.js").Standing} Standing */
 /** @typedef {import("./facts.js").InstructionFacts} InstructionFacts */
@@ -30,21 +47,44 @@ export function countCarriers(names) {
 }
 
 /**
- * Lists these instructions, those outside of fusions first; nothing where not all that the op maps to are listed.
+ * Returns these instructions, the costliest first, of equals those outside of fusions: matrix products, which do the
+ * work of the op where the compiler made several of one, and others. None where not all that the op maps to are
+ * listed.
  * @param {string} op
  * @param {import("./columns.js").Listed} now
  * @param {Standing[]} standings
  * @param {InstructionFacts | null} facts
+ * @returns {{products: string[], others: string[]}}
  */
-export function carriersPart(op, [count, ...rows], standings, facts) {
+export function carriersOf(op, [count, ...rows], standings, facts) {
   const successors = rows.map((row) => standings[row]);
   const names = count && count <= rows.length ? unlistedCarriers(facts?.carriers(op) ?? [], successors) : [];
-  if (!names.length || !facts) return [];
-  names.sort((left, right) => Number(facts.fusionOf(left) !== "") - Number(facts.fusionOf(right) !== ""));
-  const line = (/** @type {string} */ name) => {
-    const fusion = facts.fusionOf(name);
-    const kind = element("span.xr-muted", null, facts.kind(name));
-    return element("li", null, historyLink(name), " ", kind, ...(fusion ? [" in ", historyLink(fusion)] : []));
+  if (!facts) return { products: [], others: [] };
+  const isInside = (/** @type {string} */ name) => Number(facts.fusionOf(name) !== "");
+  names.sort((left, right) => facts.share(right) - facts.share(left) || isInside(left) - isInside(right));
+  return {
+    products: names.filter((name) => isProduct(facts.kind(name))),
+    others: names.filter((name) => !isProduct(facts.kind(name))),
   };
-  return [element("p", null, countCarriers(names)), element("ul.xr-places", null, ...names.slice(0, MOST).map(line))];
+}
+
+/**
+ * @param {string} name
+ * @param {InstructionFacts | null} facts
+ */
+export function carrierRow(name, facts) {
+  const fusion = facts?.fusionOf(name);
+  const kind = element("span.xr-muted", null, facts?.kind(name) ?? "");
+  return element("li", null, historyLink(name), " ", kind, ...(fusion ? [" in ", historyLink(fusion)] : []));
+}
+
+/**
+ * Lists instructions that have an op_name alone.
+ * @param {string[]} names
+ * @param {InstructionFacts | null} facts
+ */
+export function carriersPart(names, facts) {
+  if (!names.length) return [];
+  const rows = names.slice(0, MOST).map((name) => carrierRow(name, facts));
+  return [element("p", null, countCarriers(names)), element("ul.xr-places", null, ...rows)];
 }

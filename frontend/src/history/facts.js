@@ -95,6 +95,15 @@ export class InstructionFacts {
   }
 
   /**
+   * @param {string} name without `%`
+   * @returns {number} its share of the estimated time of a run; 0 where it is not known
+   */
+  share(name) {
+    const place = this.graph.find(name);
+    return place === null ? 0 : (this.counted(place).share ?? 0);
+  }
+
+  /**
    * @param {string} address `computation/%instruction`
    * @returns {string} the fusion that runs it, the outermost of several; empty where none does
    */

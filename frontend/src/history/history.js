@@ -12,6 +12,7 @@ import { historyLink } from "../names/sentences.js";
 import { eventsOf, opsOf, readChunk, readIndex, titleOf } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
+import { productsFirst } from "./carriers.js";
 import { countFinal, successorsFirst, successorsOf, renderLeading, renderUnnamed, unnamedSuccessors } from "./calls.js";
 import { matches, shares } from "./matches.js";
 import { endingWith, joinedPaths, properEnds } from "./paths.js";
@@ -315,13 +316,14 @@ class Histories {
   }
 
   /**
-   * Lists the first of some final instructions.
+   * Lists the first of some final instructions, matrix products before others.
    * @param {Index} index
    * @param {string[]} names
    * @param {import("./facts.js").InstructionFacts | null} facts
    */
   async list(index, names, facts) {
-    const lines = await Promise.all(names.slice(0, FOUND).map((name) => this.bearer(index, name, facts)));
+    const sorted = facts ? productsFirst(names, (name) => facts.kind(name)) : names;
+    const lines = await Promise.all(sorted.slice(0, FOUND).map((name) => this.bearer(index, name, facts)));
     return element("ul.xr-places", null, ...lines);
   }
 

@@ -3,7 +3,7 @@
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { gradeChip, historyLink, sentence } from "../names/sentences.js";
-import { carriersPart } from "./carriers.js";
+import { carrierRow, carriersOf, carriersPart, isProduct, productsFirst } from "./carriers.js";
 
 const SHOWN = 8;
 const GRADES = /** @type {Record<string, string>} */ ({ e: "exact", m: "matched", g: "guessed" });
@@ -82,7 +82,10 @@ export class SubjectView {
     const backward = number < this.index.forward || between;
     const rows = (/** @type {Listed} */ numbers) => places(numbers, standings);
     const fusion = (/** @type {string} */ place) => this.facts?.fusionOf(place) ?? "";
-    const now = places(subject.now, standings, fusion);
+    const ofOp = backward ? { products: [], others: [] } : carriersOf(title, subject.now, standings, this.facts);
+    const products = ofOp.products.map((name) => carrierRow(name, this.facts));
+    const now = places(subject.now, standings, fusion, products);
+    const count = subject.now[0] + products.length;
     const kind = between
       ? "intermediate only"
       : backward
@@ -101,9 +104,9 @@ export class SubjectView {
       backward ? this.since(lastName(title), events) : null,
       backward && !between ? now : null,
       (between || !backward) &&
-        element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
+        element("h3", null, `Maps to ${format.plural(count, "instruction")} in after_optimizations`),
       (between || !backward) && now,
-      ...(backward ? [] : carriersPart(title, subject.now, standings, this.facts)),
+      ...carriersPart(ofOp.others, this.facts),
       ...(subject.origins[0]
         ? [
             element(
@@ -248,14 +251,20 @@ export class SubjectView {
 }
 
 /**
+ * Lists instructions: matrix products first, and all of these.
  * @param {Listed} some
  * @param {Standing[]} standings
  * @param {(place: string) => string} [fusion] the fusion that runs what is at a place, or empty
+ * @param {HTMLElement[]} [products] rows of further matrix products
  */
-function places([count, ...numbers], standings, fusion = () => "") {
+function places([count, ...numbers], standings, fusion = () => "", products = []) {
   if (!count) return element("p.xr-empty", null, "None found.");
-  const rows = numbers.map((number) => standingRow(standings[number], fusion(standings[number][0])));
-  const hidden = rows.splice(SHOWN);
+  const sorted = productsFirst(numbers, (number) => standings[number][1]);
+  const first = sorted.filter((number) => isProduct(standings[number][1])).length;
+  /** @type {HTMLElement[]} */
+  const rows = sorted.map((number) => standingRow(standings[number], fusion(standings[number][0])));
+  rows.splice(first, 0, ...products);
+  const hidden = rows.splice(Math.max(SHOWN, first + products.length));
   const left = count - numbers.length;
   return element(
     "div",

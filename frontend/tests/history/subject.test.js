@@ -30,3 +30,30 @@ test("what the compiler made for an op of the first snapshot names it as its ori
   assert.equal(view.begun([added], ["mlp/dot_general"])[1].textContent, "By op_name: mlp/dot_general");
   assert.equal(heading([""]), "Compiler-generated; no origin in before_optimizations");
 });
+
+test("an op maps to all matrix products with its op_name, and these come first", () => {
+  const index = { stages: [["0000"]], titles: [], forward: 0, between: [9] };
+  const facts = {
+    carriers: () => ["dot.0", "dot.20", "and.1"],
+    kind: (name) => name.replace(/\.\d+/, ""),
+    fusionOf: () => "",
+    share: () => 0,
+  };
+  const standing = (name) => [`e/%${name}`, name.replace(/\.\d+/, ""), "f32[8]", "", ""];
+  const standings = ["copy.3", ...Array.from({ length: 9 }, (_, place) => `dot.${place}`)].map(standing);
+  const subject = { now: [10, ...standings.keys()], origins: [0], instructions: 1 };
+  const history = { title: "mlp/dot_general", subject, events: [], standings, number: 0 };
+  const part = new SubjectView(index, "steps.html", facts).part(history, true);
+  assert.equal(part.querySelector("h3").textContent, "Maps to 11 instructions in after_optimizations");
+  const names = [...part.querySelectorAll(".xr-places")].map((list) =>
+    [...list.children].map((line) => line.querySelector("a")?.textContent ?? line.textContent),
+  );
+  assert.equal(names[0].length, 10);
+  assert.ok(
+    names[0].every((name) => name.includes("dot.")),
+    names[0],
+  );
+  assert.ok(names[0].at(-1).includes("dot.20"));
+  assert.ok(names[1][0].includes("copy.3"));
+  assert.ok(part.textContent.includes("1 more in after_optimizations has this op_name."));
+});

@@ -110,6 +110,27 @@ def test_the_metadata_of_thunks_names_the_members_exactly(tmp_path: Path) -> Non
     assert "metadata" in items["command_buffer_1"].note
 
 
+def test_an_id_in_a_command_buffer_is_a_member_as_on_the_page_of_kernels(tmp_path: Path) -> None:
+    """XLA writes the id of the partition by a thunk of its own."""
+    content = text().replace("  %start = ", "  %id = u32[] partition-id()\n  %start = ")
+    assert "id" not in items_of(tmp_path, content)
+    line = "    003: kPartitionId [source        | sink] kPartitionId\n004: kAllReduce"
+    sequence = SEQUENCE.replace("003: kAllReduce", line)
+    rows = "".join(
+        f'thunk_metadata {{\n  thunk_info {{\n    profile_annotation: "{name}"\n'
+        f'    thunk_id: {number}\n  }}\n  thunk_kind: "{kind}"\n}}\n'
+        for number, name, kind in (
+            (1, "attention.2", "kCustomKernel"),
+            (2, "mlp.2", "kCustomKernel"),
+            (3, "id", "kPartitionId"),
+        )
+    )
+    names = {"thunk_sequence_after_thunk_passes": sequence, "thunk_metadata": rows}
+    items = items_of(tmp_path, content, **names)
+    members = [child.name for child in items["command_buffer_1"].children]
+    assert members == ["attention.2", "mlp.2", "id"]
+
+
 def test_a_call_of_a_command_buffer_is_one(tmp_path: Path) -> None:
     content = text().replace("%left (l:", "%command_buffer (l:").replace("=%left,", "=%right,")
     content = content.replace(

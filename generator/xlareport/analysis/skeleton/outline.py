@@ -11,7 +11,7 @@ from xlareport.analysis.cost.phases import FORWARD, key_by_phase
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.time_basis import TimeBasis
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.skeleton.command_buffers import in_command_buffers
+from xlareport.analysis.skeleton.command_buffers import in_command_buffers, recorded_names
 from xlareport.analysis.skeleton.items import (
     PHASES,
     ItemKind,
@@ -38,7 +38,8 @@ _FREE = frozenset(
         *("partition-id", "replica-id", "opt-barrier", "add-dependency", "domain"),
     }
 )
-"""Opcodes that run nothing by themselves."""
+"""Opcodes that run nothing by themselves, unless they are a member of a command buffer."""
+_IDS = frozenset({"partition-id", "replica-id"})
 _HOST = frozenset({"infeed", "outfeed", "send", "recv"})
 _MOVES = frozenset({"copy", "slice", "dynamic-slice", "dynamic-update-slice"})
 _TO_HOST = "S(5)"
@@ -85,7 +86,9 @@ def read_skeleton(costed: CostedModule) -> Skeleton:
         {figures.collective.key: figures.collective.kind for figures in collectives},
         frozenset(collective.key for collective in synchronous),
     )
-    outline = _Outline(estimates, costed.module.code, key_by_phase(hlo))
+    code = costed.module.code
+    recorded = recorded_names(code) or frozenset()
+    outline = _Outline(estimates, code, recorded, key_by_phase(hlo))
     items = outline.of_entry()
     every = [item for _, item in every_item(items)]
     return Skeleton(
@@ -121,6 +124,8 @@ class _Outline(Struct):
 
     estimates: _Estimates
     code: CodeNotes
+    recorded: frozenset[str]
+    """Names of the members of command buffers."""
     phase_key: OpKey | None
     """None in a module without gradients."""
     left_out: int = 0
@@ -145,7 +150,7 @@ class _Outline(Struct):
         items: list[SkeletonItem] = []
         size = 0
         for instruction in computation.instructions:
-            if instruction.opcode in _FREE:
+            if instruction.opcode in _FREE and instruction.name not in self.recorded:
                 self.left_out += 1
                 continue
             item = self._item(computation, instruction)
@@ -256,8 +261,8 @@ class _Outline(Struct):
             return "collective", "collectives"
         if opcode == "async-start":
             return self._kind_of_async(instruction)
-        if opcode in ("copy", "copy-start"):
-            return "copy", "copies"
+        if opcode in ("copy", "copy-start") or opcode in _IDS:
+            return "copy", "copies"  # the thunk of an id writes it to memory
         kinds: Mapping[str, ItemKind] = {
             "while": "loop",
             "conditional": "conditional",
