@@ -458,6 +458,65 @@ def test_a_start_of_elements_of_the_former_start_is_not_that(read: Read) -> None
     assert start_behind(nodes["start.2"]) is nodes["start.2"]
 
 
+_STARTED_TWICE = """
+%body (p: (f32[4], f32[2,4], f32[8])) -> (f32[4], f32[2,4], f32[8]) {
+  %p = (f32[4]{0}, f32[2,4]{1,0}, f32[8]{0}) parameter(0)
+  %x = f32[4]{0} get-tuple-element(%p), index=0
+  %y = f32[2,4]{1,0} get-tuple-element(%p), index=1
+  %z = f32[8]{0} get-tuple-element(%p), index=2
+  ROOT %r = (f32[4]{0}, f32[2,4]{1,0}, f32[8]{0}) tuple(%x, %y, %z)
+}
+
+%until (q: (f32[4], f32[2,4], f32[8])) -> pred[] {
+  %q = (f32[4]{0}, f32[2,4]{1,0}, f32[8]{0}) parameter(0)
+  ROOT %never = pred[] constant(false)
+}
+
+ENTRY %main (a: f32[4], c: f32[8]) -> f32[2,4] {
+  %a = f32[4]{0} parameter(0)
+  %c = f32[8]{0} parameter(1)
+  %zero = f32[] constant(0)
+  %wide.1 = f32[2,4]{0,1} broadcast(%zero), dimensions={}
+  %start.1 = (f32[4]{0}, f32[2,4]{0,1}, f32[8]{0}) tuple(%a, %wide.1, %c)
+  %e.0 = f32[4]{0} get-tuple-element(%start.1), index=0
+  %e.1 = f32[2,4]{0,1} get-tuple-element(%start.1), index=1
+  %copy.1 = f32[2,4]{1,0} copy(%e.1)
+  %e.2 = f32[8]{0} get-tuple-element(%start.1), index=2
+  %start.2 = (f32[4]{0}, f32[2,4]{1,0}, f32[8]{0}) tuple(%e.0, %copy.1, %e.2)
+  %while = (f32[4]{0}, f32[2,4]{1,0}, f32[8]{0}) while(%start.2), condition=%until, body=%body
+  %made = f32[2,4]{1,0} get-tuple-element(%while), index=1
+  ROOT %copy.2 = f32[2,4]{0,1} copy(%made)
+}
+"""
+_NORMALIZED = {
+    "%wide.1 = f32[2,4]{0,1} broadcast(%zero), dimensions={}": (
+        "%wide.2 = f32[4,2]{1,0} broadcast(%zero), dimensions={}\n"
+        "  %bitcast.1 = f32[2,4]{0,1} bitcast(%wide.2)"
+    ),
+    "%copy.1 = f32[2,4]{1,0} copy(%e.1)": (
+        "%bitcast.2 = f32[4,2]{1,0} bitcast(%e.1)\n"
+        "  %transpose.1 = f32[2,4]{1,0} transpose(%bitcast.2), dimensions={1,0}"
+    ),
+    "ROOT %copy.2 = f32[2,4]{0,1} copy(%made)": (
+        "%transpose.2 = f32[4,2]{1,0} transpose(%made), dimensions={1,0}\n"
+        "  ROOT %bitcast.3 = f32[2,4]{0,1} bitcast(%transpose.2)"
+    ),
+    "%wide.1": "%bitcast.1",
+    "%copy.1": "%transpose.1",
+}
+
+
+def test_a_start_of_elements_of_another_start_remains_one(read: Read) -> None:
+    """What `layout_normalization` does to the copy of an element."""
+    after = _STARTED_TWICE
+    for old, new in _NORMALIZED.items():
+        after = after.replace(old, new)
+    matching = match(read(_STARTED_TWICE), read(after))
+    for name in ("start.1", "start.2"):
+        assert matching.partner_after(Place("main", name)) == Place("main", name)
+    assert matching.partner_after(Place("main", "copy.1")) == Place("main", "transpose.1")
+
+
 _BROKEN = """
 ENTRY %main (a: f32[2,4], p: pred[8]) -> f32[2,4] {
   %a = f32[2,4]{1,0} parameter(0)

@@ -170,7 +170,9 @@ class _Spread:
                 continue
             starts = start_loops(before, (node, other))
             if starts or self._could_be(node, other):
-                now = start_behind(other) if starts else other
+                # An old start of elements that were copied from a tuple is what the new one is.
+                rebuilt = starts and start_behind(node) is node
+                now = start_behind(other) if rebuilt else other
                 self._link(node, now, f"{name_use(before, node)}, whose counterpart is known")
 
     def _operands(

@@ -443,6 +443,47 @@ def test_a_reshape_does_not_become_the_transpose_that_was_moved(read: Read) -> N
     assert matching.partner_after(_at("row.2")) is None
 
 
+_LAID_OUT = """
+HloModule m
+
+ENTRY %main (a: f32[4,8,2,16]) -> f32[4,16,8,2] {
+  %a = f32[4,8,2,16]{3,2,1,0} parameter(0)
+  %copy.1 = f32[4,8,2,16]{3,1,2,0} copy(%a)
+  %exp.1 = f32[4,8,2,16]{3,1,2,0} exponential(%copy.1)
+  %sine.1 = f32[4,8,2,16]{3,1,2,0} sine(%copy.1)
+  %sum.1 = f32[4,8,2,16]{3,1,2,0} add(%exp.1, %sine.1)
+  %transpose.1 = f32[4,16,8,2]{1,2,3,0} transpose(%sum.1), dimensions={0,3,1,2}
+  %copy.2 = f32[4,16,8,2]{3,2,1,0} copy(%transpose.1)
+  ROOT %log.1 = f32[4,16,8,2]{3,2,1,0} log(%copy.2)
+}
+"""
+_NORMALIZED = """
+HloModule m
+
+ENTRY %main (a: f32[4,8,2,16]) -> f32[4,16,8,2] {
+  %a = f32[4,8,2,16]{3,2,1,0} parameter(0)
+  %transpose.2 = f32[4,2,8,16]{3,2,1,0} transpose(%a), dimensions={0,2,1,3}
+  %exp.2 = f32[4,2,8,16]{3,2,1,0} exponential(%transpose.2)
+  %bitcast.1 = f32[4,8,2,16]{3,1,2,0} bitcast(%transpose.2)
+  %bitcast.2 = f32[4,2,8,16]{3,2,1,0} bitcast(%bitcast.1)
+  %sine.2 = f32[4,2,8,16]{3,2,1,0} sine(%bitcast.2)
+  %sum.2 = f32[4,2,8,16]{3,2,1,0} add(%exp.2, %sine.2)
+  %transpose.3 = f32[4,16,8,2]{3,2,1,0} transpose(%sum.2), dimensions={0,3,2,1}
+  ROOT %log.1 = f32[4,16,8,2]{3,2,1,0} log(%transpose.3)
+}
+"""
+
+
+def test_a_transpose_that_its_copy_does_as_well_is_not_done_before_the_work(read: Read) -> None:
+    """What `layout_normalization` does; the bitcasts are of the operand of the sine."""
+    matching = match(read(_LAID_OUT), read(_NORMALIZED))
+    assert matching.partner_after(_at("copy.2")) == _at("transpose.3")
+    assert matching.partner_after(_at("sum.1")) == _at("sum.2")
+    assert matching.partner_after(_at("transpose.1")) is None
+    for name in ("bitcast.1", "bitcast.2"):
+        assert _at(name) in matching.added
+
+
 def test_a_bitcast_of_a_broadcast_becomes_a_new_broadcast_without_a_framework_op(
     read: Read,
 ) -> None:

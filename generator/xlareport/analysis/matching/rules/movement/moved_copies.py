@@ -44,7 +44,8 @@ def moved(search: Search) -> None:
         for move, other in _exchanged(search, link.before, link.after):
             for source in _sources(search.before, move):
                 if _does_the_same(source, other):
-                    _follow(search, source, other, move)
+                    merged = _is_in_reader(link.before, move, link.after, other)
+                    _follow(search, source, other, None if merged else move)
                     break
 
 
@@ -140,18 +141,31 @@ def is_done_on_turned(search: Search, move: Node, other: Node) -> bool:
     return False
 
 
-def _follow(search: Search, source: Node, other: Node, move: Node) -> None:
+def _is_in_reader(before: Node, move: Node, after: Node, now: Node) -> bool:
+    """Return whether a reader that is a move has taken in the move that it read.
+
+    It takes elements from other places then, and nothing does that move before the work.
+    """
+    shapes = move.instruction.shape, now.instruction.shape
+    permuted, permuted_now = (
+        node.instruction.attributes.get("dimensions") for node in (before, after)
+    )
+    same = shapes[0].dimensions == shapes[1].dimensions and permuted == permuted_now
+    return _is_move(after) and not same
+
+
+def _follow(search: Search, source: Node, other: Node, move: Node | None) -> None:
     """Pair work with the same work on moved data, or note a copy, with all that it reads."""
     copied = _copied(search, source, other) or []
     read_as_data = _read_as_data(search.after, [copy for _, copy in copied])
-    smaller = [pair for pair in copied if _is_move(pair[1]) and not same_count(move, pair[1])]
+    moves = [pair for pair in copied if _is_move(pair[1])]
+    smaller = [pair for pair in moves if move is None or not same_count(move, pair[1])]
     for node, copy in (*(pair for pair in copied if pair not in smaller), *smaller):
         if not is_free(copy) or copy in search.copies:
             continue
-        if _is_move(copy) and copy in read_as_data:
-            _pair_move(search, move, copy, source)
-        elif _is_move(copy):
-            continue
+        if _is_move(copy):
+            if move is not None and copy in read_as_data:
+                _pair_move(search, move, copy, source)
         elif is_free(node) and search.link(node, copy, Grade.MATCHED, _SAME):
             pass_chains(search, node, copy)
         else:
