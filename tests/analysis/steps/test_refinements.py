@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from tests.modules import parse_module
+
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
@@ -446,3 +448,24 @@ def test_what_a_body_calls_stays_where_a_copy_calls_it_too(read: Read) -> None:
     flipped = Place("shift", "flipped")
     assert matching.partner_after(flipped) == flipped
     assert matching.partner_after(Place("body", "dot")) == Place("wide.body", "dot.1")
+
+
+DEAD_REVERSE = """HloModule m
+
+ENTRY e {
+  a = f32[8] parameter(0)
+  r = f32[8] reverse(a), dimensions={0}
+  ROOT n = f32[8] negate(a)
+}"""
+
+
+def test_a_copy_of_a_dead_instruction_beside_it_is_an_addition_without_users() -> None:
+    again = DEAD_REVERSE.replace("  ROOT", "  r.2 = f32[8] reverse(a), dimensions={0}\n  ROOT")
+    change = step(parse_module(DEAD_REVERSE), parse_module(again))
+    (row,) = change.changes
+    assert (row.kind, row.before, row.balance) == (Kind.UNUSED, None, 1)
+    assert "added 1 reverse without live users" in change.headline
+    once = DEAD_REVERSE.replace("negate(a)", "add(r, r)")
+    twice = again.replace("negate(a)", "add(r, r.2)")
+    (clone,) = step(parse_module(once), parse_module(twice)).added
+    assert clone.kind is Kind.CLONED

@@ -308,18 +308,36 @@ def _left(change: Change) -> Change:
 
 def with_unused_additions(matching: Matching, changes: Iterable[Change]) -> list[Change]:
     """Return the changes; an addition that no live instruction uses says so."""
-    return [_unused(change) if _is_unused(matching.after, change) else change for change in changes]
+    return [_unused(change) if _is_unused(matching, change) else change for change in changes]
 
 
-def _is_unused(after: HloModule, change: Change) -> bool:
-    if change.kind is not Kind.ADDED or change.after is None:
+def _is_unused(matching: Matching, change: Change) -> bool:
+    """Return whether an addition, or a clone beside its original, has no live users."""
+    if change.after is None or not (change.kind is Kind.ADDED or _is_beside(matching, change)):
         return False
-    return change.after.instruction in dead_names(after.by_name[change.after.computation])
+    return change.after.instruction in dead_names(matching.after.by_name[change.after.computation])
+
+
+def _is_beside(matching: Matching, change: Change) -> bool:
+    """Return whether a change is a clone in the computation that its original is in."""
+    before, after = change.before, change.after
+    if change.kind is not Kind.CLONED or before is None or after is None:
+        return False
+    home = matching.computations.get(before.computation, before.computation)
+    return change.balance > 0 and home == after.computation
 
 
 def _unused(change: Change) -> Change:
     reason = change.reason if change.reason == IDLE else DEAD
-    return replace(change, kind=Kind.UNUSED, kinds=(Kind.UNUSED,), reason=reason)
+    return replace(
+        change,
+        kind=Kind.UNUSED,
+        kinds=(Kind.UNUSED,),
+        before=None,
+        opcodes=("", change.opcodes[1]),
+        details=(),
+        reason=reason,
+    )
 
 
 def _of_clone(matching: Matching, change: Change) -> Change | None:
