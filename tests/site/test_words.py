@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.knowledge import opcodes
+from xlareport.pages.rendering.environment import code
 
 pytestmark = pytest.mark.browser
 
@@ -50,6 +51,28 @@ def _told(name: str) -> Iterator[str]:
             named = opcode if token.field in {"born", "operation", "async"} else None
             also = f" As an opcode: {named.words}" if named else ""
             yield f"{token.text} {token.meaning}{also}".replace("`", "")
+
+
+BROKEN = """([flag, width]) => {
+  const line = document.createElement("p");
+  line.innerHTML = `Lower it by the flag ${flag}`;
+  line.style.width = `${width}px`;
+  document.querySelector("article").append(line);
+  const range = document.createRange(), text = line.querySelector("code").firstChild;
+  range.selectNodeContents(text);
+  if (text.nodeType === 3) range.setEnd(text, 5);
+  const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+  line.remove();
+  return lines.size > 1;
+}"""
+"""Whether `--xla` is on two lines in a line of a width."""
+
+
+def test_a_flag_does_not_break_after_the_hyphens_that_begin_it(page: Page) -> None:
+    flag = "--xla_gpu_all_gather_combine_threshold_bytes"
+    widths = range(150, 600, 10)
+    assert any(page.evaluate(BROKEN, [f"<code>{flag}</code>", width]) for width in widths)
+    assert not any(page.evaluate(BROKEN, [str(code(flag)), width]) for width in widths)
 
 
 def test_a_shape_is_read_aloud(page: Page) -> None:
