@@ -74,7 +74,12 @@ def snake(x, a):
 def conv(x, w, stride=1, dilation=1):
     pad = (w.shape[0] - 1) * dilation + 1 - stride
     return lax.conv_general_dilated(
-        x, w.astype(bf), (stride,), [(pad, 0)], rhs_dilation=(dilation,), dimension_numbers=("NWC", "WIO", "NWC")
+        x,
+        w.astype(bf),
+        (stride,),
+        [(pad, 0)],
+        rhs_dilation=(dilation,),
+        dimension_numbers=("NWC", "WIO", "NWC"),
     )
 
 
@@ -85,7 +90,9 @@ def rms(x, g):
 
 def block(x, w):
     q, k, v = jnp.split(rms(x, w["n"][0]) @ w["qkv"].astype(bf), 3, -1)
-    q, k, v = (put(y.reshape(*y.shape[:2], H, D // H), "data", None, "code", None) for y in (q, k, v))
+    q, k, v = (
+        put(y.reshape(*y.shape[:2], H, D // H), "data", None, "code", None) for y in (q, k, v)
+    )
     s = jnp.einsum("bthk,bshk->bhts", q, k, preferred_element_type=f32) / np.sqrt(D // H)
     away = jnp.arange(T)[:, None] - jnp.arange(T)[None]
     s = jnp.where(away >= 0, s - 2.0 ** -jnp.arange(1.0, H + 1)[:, None, None] * away, -1e9)
@@ -115,7 +122,9 @@ def quantize(z, books, depth):
             row = lax.psum(mine, "code")
             use = (q < on).astype(f32)[:, None]
             slot = jnp.where(own & (q < on), idx - low, book.shape[0])
-            n = lax.psum(jax.ops.segment_sum(jnp.ones_like(slot, f32), slot, book.shape[0] + 1)[:-1], "data")
+            n = lax.psum(
+                jax.ops.segment_sum(jnp.ones_like(slot, f32), slot, book.shape[0] + 1)[:-1], "data"
+            )
             s = lax.psum(jax.ops.segment_sum(rest, slot, book.shape[0] + 1)[:-1], "data")
             cost = cost + jnp.sum(jnp.mean((rest - row) ** 2, -1) * use[:, 0])
             return (rest - row * use, total + row * use, cost), (n, s, idx.reshape(z.shape[:2]))
@@ -155,12 +164,16 @@ def loss(p, books, wav, depth):
     commit = jnp.mean((z - lax.stop_gradient(got)) ** 2)
     x = (z + lax.stop_gradient(got - z)).astype(bf) @ p["up"].astype(bf)
     for u, w in zip(UP[::-1], p["dec"]):
-        x = lax.conv_transpose(x, w["up"].astype(bf), (u,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+        x = lax.conv_transpose(
+            x, w["up"].astype(bf), (u,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")
+        )
         x = x + conv(snake(x, w["a"]), w["res"])
     y = jnp.tanh(conv(x, p["out"])[..., 0].astype(f32))
     spec = sum(jnp.mean(jnp.abs(mel(y, w) - mel(wav, w))) for w in (256, 1024))
     total = jnp.mean(jnp.abs(y - wav)) + spec + 0.25 * commit
-    return total, dict(n=n, s=s, z=z[:, :: T // 16].reshape(-1, E), m=jnp.stack([total, spec, commit]))
+    return total, dict(
+        n=n, s=s, z=z[:, :: T // 16].reshape(-1, E), m=jnp.stack([total, spec, commit])
+    )
 
 
 def muon(g):
@@ -213,11 +226,17 @@ def codec_train_step(st, wav, depth):
     n, s = jnp.where(dead, 1.0, n), jnp.where(dead[..., None], fresh, s)
     share = n / jnp.sum(n, -1, keepdims=True)
     perplexity = jnp.exp(-jnp.sum(share * jnp.log(share + 1e-9), -1))
-    return dict(p=pick(0), m=pick(1), n=n, s=s, k=t), dict(m=m / A, norm=norm, perplexity=perplexity)
+    return dict(p=pick(0), m=pick(1), n=n, s=s, k=t), dict(
+        m=m / A, norm=norm, perplexity=perplexity
+    )
 
 
 st = dict(
-    p=params, m=params, n=arr((Q, K), None, "code"), s=arr((Q, K, E), None, "code"), k=arr((), dtype=i32)
+    p=params,
+    m=params,
+    n=arr((Q, K), None, "code"),
+    s=arr((Q, K, E), None, "code"),
+    k=arr((), dtype=i32),
 )
 c = (
     jax.jit(codec_train_step, donate_argnums=0)

@@ -90,6 +90,7 @@ _RULES = (
     loops.expanded,
     frames.called,
     sums.accumulated,
+    collectives.same_reducer,
     structure.heavy_by_structure,
     loops.loops,
     bodies.inlined,

@@ -343,3 +343,66 @@ def test_each_of_two_sums_in_a_row_becomes_the_reduce_scatter_in_its_place(read:
         old, new = Place("main", f"sum.{number}"), Place("main", f"part.{number}")
         assert matching.partner_after(old) == new
         assert matching.partner_after(Place("main", f"share.{number}")) is None
+
+
+_OWN_SUMS = "".join(
+    f"""%sum.{number} (x: f32[], y: f32[]) -> f32[] {{
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}}
+
+"""
+    for number in (1, 2)
+)
+_IN_A_LOOP = f"""HloModule m
+
+{_OWN_SUMS}%cond (q: (s32[], f32[8], f32[8])) -> pred[] {{
+  %q = (s32[], f32[8], f32[8]) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  %four = s32[] constant(4)
+  ROOT %less = pred[] compare(%j, %four), direction=LT
+}}
+
+%body (p: (s32[], f32[8], f32[8])) -> (s32[], f32[8], f32[8]) {{
+  %p = (s32[], f32[8], f32[8]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %a = f32[8] get-tuple-element(%p), index=1
+  %b = f32[8] get-tuple-element(%p), index=2
+  BODY
+}}
+
+ENTRY %main (c: f32[8], d: f32[8]) -> (f32[8], f32[8]) {{
+  %c = f32[8] parameter(0)
+  %d = f32[8] parameter(1)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8], f32[8]) tuple(%zero, %c, %d)
+  %loop = (s32[], f32[8], f32[8]) while(%start), condition=%cond, body=%body
+  %e = f32[8] get-tuple-element(%loop), index=1
+  %f = f32[8] get-tuple-element(%loop), index=2
+  END
+}}
+"""
+_WITHIN = """%u = f32[8] sine(%a)
+  %v = f32[8] sine(%b)
+  %r.1 = f32[8] all-reduce(%u), replica_groups={}, to_apply=%sum.1
+  %r.2 = f32[8] all-reduce(%v), replica_groups={}, to_apply=%sum.2
+  ROOT %t = (s32[], f32[8], f32[8]) tuple(%next, %r.1, %r.2)"""
+_WITHOUT = """%u = f32[8] sine(%a)
+  %v = f32[8] sine(%b)
+  ROOT %t = (s32[], f32[8], f32[8]) tuple(%next, %u, %v)"""
+_BEHIND = """%r.7 = f32[8] all-reduce(%e), replica_groups={}, to_apply=%sum.1
+  %r.8 = f32[8] all-reduce(%f), replica_groups={}, to_apply=%sum.2
+  ROOT %out = (f32[8], f32[8]) tuple(%r.7, %r.8)"""
+
+
+def test_reductions_that_left_a_loop_are_told_apart_by_what_they_alone_apply(read: Read) -> None:
+    before = _IN_A_LOOP.replace("BODY", _WITHIN)
+    before = before.replace("END", "ROOT %out = (f32[8], f32[8]) tuple(%e, %f)")
+    after = _IN_A_LOOP.replace("BODY", _WITHOUT).replace("END", _BEHIND)
+    matching = match(read(before), read(after))
+    for old, new in (("r.1", "r.7"), ("r.2", "r.8")):
+        assert matching.partner_after(Place("body", old)) == Place("main", new)
+    assert "moved 2 all-reduces out of loops" in step(read(before), read(after)).headline

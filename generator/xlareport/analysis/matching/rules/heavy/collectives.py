@@ -15,6 +15,7 @@ from xlareport.analysis.matching.sides.halves import (
     wrapped_in_turn,
 )
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.hlo.shardings.device_groups import parse_groups, parse_pairs
 from xlareport.knowledge.grades import Grade
 
@@ -63,6 +64,30 @@ def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) 
         search.combine(members, whole, Grade.EXACT, reason)
         for done in dones_of(search.after, whole):
             search.name_elements(members, done)
+
+
+def same_reducer(search: Search) -> None:
+    """Pair reductions of one shape, each the only one of its side that applies its computation.
+
+    XLA:GPU gives each all-reduce a computation of its own, which goes on with it out of a loop.
+    """
+    ours, theirs = _by_own_reducer(search.before), _by_own_reducer(search.after)
+    for name in ours.keys() & theirs.keys():
+        node, other = ours[name], theirs[name]
+        if same_shape(search, node, other) and devices_of(node) == devices_of(other):
+            reason = f"both apply %{name}, and no other does"
+            search.link(node, other, Grade.MATCHED, reason)
+
+
+def _by_own_reducer(side: Side) -> dict[str, Node]:
+    """Return the free reductions over devices by the computation that they alone apply."""
+    nodes = {}
+    for node in side.open():
+        if _opcode(node) in REDUCING_COLLECTIVES and is_free(node):
+            for _, name in node.instruction.called:
+                if len(side.graph.call_sites(name)) == 1:
+                    nodes[name] = node
+    return nodes
 
 
 def folded(search: Search) -> None:
