@@ -385,24 +385,42 @@ ENTRY %main (c: f32[8], d: f32[8]) -> (f32[8], f32[8]) {{
   END
 }}
 """
-_WITHIN = """%u = f32[8] sine(%a)
-  %v = f32[8] sine(%b)
-  %r.1 = f32[8] all-reduce(%u), replica_groups={}, to_apply=%sum.1
-  %r.2 = f32[8] all-reduce(%v), replica_groups={}, to_apply=%sum.2
-  ROOT %t = (s32[], f32[8], f32[8]) tuple(%next, %r.1, %r.2)"""
-_WITHOUT = """%u = f32[8] sine(%a)
-  %v = f32[8] sine(%b)
-  ROOT %t = (s32[], f32[8], f32[8]) tuple(%next, %u, %v)"""
-_BEHIND = """%r.7 = f32[8] all-reduce(%e), replica_groups={}, to_apply=%sum.1
-  %r.8 = f32[8] all-reduce(%f), replica_groups={}, to_apply=%sum.2
-  ROOT %out = (f32[8], f32[8]) tuple(%r.7, %r.8)"""
+_STEP = """%u.N = bf16[8] sine(%m)
+  SUM%w.N = f32[8] convert(%FROM.N)
+  %x.N = f32[8] add(%STATE, %w.N)
+  """
+_SUM = "%r.N = bf16[8] all-reduce(%u.N), replica_groups={}, to_apply=%sum.N\n  "
+_BODY = """%k = f32[8] add(%a, %b)
+  %m = bf16[8] convert(%k)
+  ONE  TWO  ROOT %t = (s32[], f32[8], f32[8]) tuple(%next, %x.1, %x.2)"""
+_BEHIND = """%g.N = bf16[8] convert(%LOOPED)
+  %r.7N = bf16[8] all-reduce(%g.N), replica_groups={}, to_apply=%sum.N
+  %h.N = f32[8] convert(%r.7N)
+  %o.N = f32[8] add(%GIVEN, %h.N)
+  """
+
+
+def _summed(*, within: bool) -> str:
+    """Return a loop that adds up two sums over devices, or has them behind it."""
+    steps = []
+    for number, state in (("1", "a"), ("2", "b")):
+        line = _STEP.replace("SUM", _SUM if within else "").replace("FROM", "r" if within else "u")
+        steps.append(line.replace("N", number).replace("STATE", state))
+    text = _IN_A_LOOP.replace("BODY", _BODY.replace("ONE", steps[0]).replace("TWO", steps[1]))
+    if within:
+        return text.replace("END", "ROOT %out = (f32[8], f32[8]) tuple(%e, %f)")
+    behind = "".join(
+        _BEHIND.replace("N", number).replace("LOOPED", looped)
+        for number, looped in (("2", "f"), ("1", "e"))
+    )
+    behind = behind.replace("GIVE1", "c").replace("GIVE2", "d")
+    return text.replace("END", f"{behind}ROOT %out = (f32[8], f32[8]) tuple(%o.1, %o.2)")
 
 
 def test_reductions_that_left_a_loop_are_told_apart_by_what_they_alone_apply(read: Read) -> None:
-    before = _IN_A_LOOP.replace("BODY", _WITHIN)
-    before = before.replace("END", "ROOT %out = (f32[8], f32[8]) tuple(%e, %f)")
-    after = _IN_A_LOOP.replace("BODY", _WITHOUT).replace("END", _BEHIND)
-    matching = match(read(before), read(after))
-    for old, new in (("r.1", "r.7"), ("r.2", "r.8")):
-        assert matching.partner_after(Place("body", old)) == Place("main", new)
-    assert "moved 2 all-reduces out of loops" in step(read(before), read(after)).headline
+    before, after = read(_summed(within=True)), read(_summed(within=False))
+    matching = match(before, after)
+    for number in ("1", "2"):
+        place = matching.partner_after(Place("body", f"r.{number}"))
+        assert place == Place("main", f"r.7{number}")
+    assert "moved 2 all-reduces out of loops" in step(before, after).headline
