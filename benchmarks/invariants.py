@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from crossing import crossing_failures
 from crossing_alike import alike_failures, element_failures
 from crossing_sources import source_failures
+from dead_code import is_dead
 from equal_readers import equal_failures
 from fingerprints import fingerprint
 from heavy import kind
@@ -66,8 +67,9 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
 def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure]:
     """Yield what the histories of heavy instructions break, up to the optimized snapshot.
 
-    Whatever is gone has left no heavy instruction of its op_name, or the reason names it; and
-    whatever is said to be in the input stands in the first snapshot.
+    Whatever is gone has left no heavy instruction of its op_name, or the reason names it, unless
+    nothing needed it in the snapshot before; and whatever is said to be in the input stands in the
+    first snapshot.
     """
     first, final = snapshots.modules[0], snapshots.modules[last]
     left = _by_op_name(final)
@@ -75,7 +77,12 @@ def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure
         event = history(snapshots, 0, place)[-1]
         gone = event.event is Event.REMOVED and event.number <= last
         still = [heavy for name in op_names for heavy in left[name]] if gone else []
-        if still and not any(f"%{heavy.instruction}" in event.reason for heavy in still):
+        named = any(f"%{heavy.instruction}" in event.reason for heavy in still)
+        if (
+            still
+            and not named
+            and not is_dead(snapshots.modules[event.number - 1], event.instruction)
+        ):
             names = ", ".join(map(str, still[:3]))
             words = f"{place} {min(op_names)} at {event.number} ({event.reason}): {names}"
             yield Failure("gone", words)

@@ -148,3 +148,49 @@ ENTRY %main_spmd (a.1: s32[4]) -> s32[4] {
 """
     matching = match(read(whole), read(share))
     assert matching.partner_after(Place("main", "iota.1")) == Place("main_spmd", "iota.2")
+
+
+_LOOKED_UP = """
+ENTRY %main (table: s32[2], place: s32[8,1]) -> s32[8] {
+  %table = s32[2]{0} parameter(0)
+  %place = s32[8,1]{1,0} parameter(1)
+  %gather.1 = s32[8]{0} gather(%table, %place), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+  ROOT %negate.1 = s32[8]{0} negate(%gather.1)
+}
+"""  # noqa: E501 - lines as XLA writes them
+_SELECTED = """
+ENTRY %main (table: s32[2], place: s32[8,1]) -> s32[8] {
+  %table = s32[2]{0} parameter(0)
+  %place = s32[8,1]{1,0} parameter(1)
+  %row = s32[8]{0} reshape(%place)
+  %slice.1 = s32[1]{0} slice(%table), slice={[0:1]}
+  %first = s32[] reshape(%slice.1)
+  %wide.1 = s32[8]{0} broadcast(%first), dimensions={}
+  %slice.2 = s32[1]{0} slice(%table), slice={[1:2]}
+  %second = s32[] reshape(%slice.2)
+  %wide.2 = s32[8]{0} broadcast(%second), dimensions={}
+  %one = s32[] constant(1)
+  %ones = s32[8]{0} broadcast(%one), dimensions={}
+  %compare.1 = pred[8]{0} compare(%row, %ones), direction=GE
+  %select.1 = s32[8]{0} select(%compare.1, %wide.2, %wide.1)
+  %transpose.1 = s32[8]{0} transpose(%select.1), dimensions={0}
+  %reshape.1 = s32[8]{0} reshape(%transpose.1)
+  ROOT %negate.1 = s32[8]{0} negate(%reshape.1)
+}
+"""
+
+
+def test_an_expanded_gather_goes_on_as_the_work_behind_moves_that_move_nothing(read: Read) -> None:
+    matching = match(read(_LOOKED_UP), read(_SELECTED))
+    assert matching.partner_after(Place("main", "gather.1")) == Place("main", "select.1")
+
+
+def test_a_transpose_that_permutes_equally_long_dimensions_is_not_passed(read: Read) -> None:
+    before, after = _LOOKED_UP.replace("vector_dim=1", "vector_dim=2"), _SELECTED
+    for old, new in (("[8,1]{1,0}", "[2,2,1]{2,1,0}"), ("[8]{0}", "[2,2]{1,0}")):
+        before, after = before.replace(old, new), after.replace(old, new)
+    kept = after.replace("(%select.1), dimensions={0}", "(%select.1), dimensions={0,1}")
+    turned = after.replace("(%select.1), dimensions={0}", "(%select.1), dimensions={1,0}")
+    gather = Place("main", "gather.1")
+    assert match(read(before), read(kept)).partner_after(gather) == Place("main", "select.1")
+    assert match(read(before), read(turned)).partner_after(gather) == Place("main", "transpose.1")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from xlareport.analysis.matching.search.nodes import (
     has_same_origin,
     is_free,
+    origin,
     read_at,
     same_count,
     same_form,
@@ -137,6 +138,35 @@ def sources_behind(
         yield node
 
 
+def are_moves_of_op(node: Node, other: Node) -> bool:
+    """Return whether two nodes are moves of one framework op."""
+    message = origin(node)
+    moves = {node.instruction.opcode, other.instruction.opcode} <= REARRANGEMENTS
+    return moves and bool(message) and message == origin(other)
+
+
+def work_behind(graph: Graph, node: Node, other: Node) -> Node:
+    """Return the free operation behind moves that move nothing; `other` if the node is a move.
+
+    A pass that expands an operation ends it so, and the next one removes these moves.
+    """
+    work = other
+    if node.instruction.opcode not in REARRANGEMENTS:
+        for source in sources_behind(graph, other, _NO_COPIES):
+            if not _moves_nothing(work, source):
+                break
+            work = source
+    return work if is_free(work) else other
+
+
+def _moves_nothing(move: Node, source: Node) -> bool:
+    """Return whether a move has the shape of its operand and the dimensions in the same order."""
+    line = move.instruction
+    order = line.attributes.get("dimensions", "").strip("{}")
+    kept = ",".join(map(str, range(len(line.shape.dimensions))))
+    return line.shape.text == source.instruction.shape.text and order in {"", kept}
+
+
 def has_like_behind(search: Search, node: Node, other: Node) -> bool:
     """Return whether bitcasts hide the same operation of a framework op, its dimensions permuted.
 
@@ -170,6 +200,7 @@ def copy_behind(graph: Graph, node: Node, other: Node) -> Node | None:
 
 
 _MOVE_NOTHING = frozenset({"bitcast"})
+_NO_COPIES = REARRANGEMENTS - {"copy"}
 
 
 def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node | None:

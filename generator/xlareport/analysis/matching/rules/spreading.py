@@ -9,6 +9,7 @@ from xlareport.analysis.matching.rules.movement.moved_copies import (
 )
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
+    are_moves_of_op,
     behind_collectives,
     behind_share,
     copy_behind,
@@ -17,6 +18,7 @@ from xlareport.analysis.matching.rules.sources import (
     passed_by,
     same_move_behind,
     sources_behind,
+    work_behind,
 )
 from xlareport.analysis.matching.rules.stand_ins import (
     PASSING,
@@ -34,8 +36,8 @@ from xlareport.analysis.matching.rules.stand_ins import (
     keep_places,
     may_be_resized,
     only_gathers,
-    start_behind,
     start_loops,
+    start_now,
     was_evaluated,
 )
 from xlareport.analysis.matching.search.nodes import (
@@ -170,9 +172,7 @@ class _Spread:
                 continue
             starts = start_loops(before, (node, other))
             if starts or self._could_be(node, other):
-                # An old start of elements that were copied from a tuple is what the new one is.
-                rebuilt = starts and start_behind(node) is node
-                now = start_behind(other) if rebuilt else other
+                now = start_now(node, other) if starts else other
                 self._link(node, now, f"{name_use(before, node)}, whose counterpart is known")
 
     def _operands(
@@ -307,7 +307,7 @@ class _Spread:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
         node = behind_no_op(self._search.before, node, other)
         copy = copy_behind(self._search.after.graph, node, other)
-        if copy is not None or _opcode(other) == "constant" or _moves_for(node, other):
+        if copy is not None or _opcode(other) == "constant" or are_moves_of_op(node, other):
             return node, copy or other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
         for source in sources_behind(theirs, other, passed_by(node) | {"broadcast"}):
@@ -329,7 +329,7 @@ class _Spread:
         for source in sources_behind(ours, node, past_paired=True):
             if is_free(source) and has_same_origin(source, other):
                 return source, other
-        return node, other
+        return node, work_behind(theirs, node, other)
 
     def _is_same_of_same(self, node: Node, other: Node) -> bool:
         """Return whether two nodes have the same opcode and operands, whatever their shape."""
@@ -381,13 +381,6 @@ class _Spread:
 
 def _operation(node: Node, frame: Frame) -> Hashable:
     return (frame.number, _opcode(node), origin(node))
-
-
-def _moves_for(node: Node, other: Node) -> bool:
-    """Return whether two moves are of one framework op."""
-    message = origin(node)
-    moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
-    return moves and bool(message) and message == origin(other)
 
 
 def _opcode(node: Node) -> str:

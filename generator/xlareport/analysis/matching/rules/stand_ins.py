@@ -147,6 +147,14 @@ def start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
     )
 
 
+def start_now(start: Node, other: Node) -> Node:
+    """Return which new tuple a start continues as, where `other` is what its loop gets now.
+
+    An old start that has most elements of another tuple is that again.
+    """
+    return start_behind(other) if start_behind(start) is start else other
+
+
 def start_behind(start: Node) -> Node:
     """Return the free tuple of which a tuple has most elements again, copied or not; else that.
 
