@@ -12,6 +12,8 @@ are compared: the fusion is that far below the roofline even if all others reach
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from xlareport.analysis.cost.roofline import time_of_runs
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
@@ -35,36 +37,51 @@ SHORT_SECONDS = 2e-5
 """In one run of the module, all short ones together."""
 
 
+class _Fusion(Struct, frozen=True, order=True):
+    """A fusion in all its executions."""
+
+    cycles: int
+    least: float
+    """Seconds, by the roofline."""
+    place: InstructionKey
+
+
 def slow_fusions(case: Case) -> Iterator[Finding]:
     """Report fusions far below the roofline, by the compiler's estimate of their cycles."""
-    rows = [
-        (cost.cycles * cost.counted, _least(case, cost), (computation.name, instruction.name))
+    fusions = [
+        _Fusion(
+            cost.cycles * cost.counted, _least(case, cost), (computation.name, instruction.name)
+        )
         for computation, instruction, cost in case.scheduled()
         if cost.cycles is not None and instruction.opcode == "fusion"
     ]
-    cycles, seconds = sum(row[0] for row in rows), sum(row[1] for row in rows)
+    fusions.sort(reverse=True)
+    cycles, seconds = sum(each.cycles for each in fusions), sum(each.least for each in fusions)
     core = tpu_cores().get(case.device.key)
     # Without a clock rate, cycles are valued as if all fusions together ran at the roofline.
     clock = core.clock if core else cycles / seconds if seconds else 0.0
     slow = [
-        row
-        for row in rows
-        if (in_a_run := case.cost.instructions[row[2]].cycles or 0) >= LEAST_CYCLES
-        and row[0] >= LEAST_SHARE * cycles
-        and row[1] * clock < _most(in_a_run, row[0] / cycles) * row[0]
+        fusion
+        for fusion in fusions
+        if (in_a_run := case.cost.instructions[fusion.place].cycles or 0) >= LEAST_CYCLES
+        and fusion.cycles >= LEAST_SHARE * cycles
+        and fusion.least * clock < _most(in_a_run, fusion.cycles / cycles) * fusion.cycles
     ]
-    for clocks, least, place in sorted(slow, reverse=True)[:MOST_PLACES] if clock else ():
-        yield _finding(case, place, clocks / cycles, clocks / clock, least)
-    short = [
-        row
-        for row in rows
-        if (cost := case.cost.instructions[row[2]]).counted > 1
-        and (cost.cycles or 0) < LEAST_CYCLES
-        and row[1] * clock < MOST_OF_ROOFLINE * row[0]
-    ]
-    together = sum(row[0] for row in short)
+    for fusion in slow[:MOST_PLACES] if clock else ():
+        yield _finding(
+            case, fusion.place, fusion.cycles / cycles, fusion.cycles / clock, fusion.least
+        )
+    short = [fusion for fusion in fusions if _is_short(case, fusion, clock)]
+    together = sum(fusion.cycles for fusion in short)
     if core and together >= max(LEAST_OF_SHORT * cycles, SHORT_SECONDS * core.clock):
-        yield _short(case, sorted(short, reverse=True), together / cycles, core.clock)
+        yield _short(case, short, together / cycles, core.clock)
+
+
+def _is_short(case: Case, fusion: _Fusion, clock: float) -> bool:
+    """Return whether a fusion in a loop has few cycles in one execution, far below the roofline."""
+    cost = case.cost.instructions[fusion.place]
+    is_slow = fusion.least * clock < MOST_OF_ROOFLINE * fusion.cycles
+    return is_slow and cost.counted > 1 and (cost.cycles or 0) < LEAST_CYCLES
 
 
 def _most(cycles: int, share: float) -> float:
@@ -104,20 +121,19 @@ def _finding(
     )
 
 
-def _short(
-    case: Case, short: list[tuple[int, float, InstructionKey]], share: float, clock: float
-) -> Finding:
-    """Return the finding for all fusions of few cycles: cycles, roofline time and place of each."""
-    seconds, least = sum(row[0] for row in short) / clock, sum(row[1] for row in short)
+def _short(case: Case, short: list[_Fusion], share: float, clock: float) -> Finding:
+    """Return the finding for all fusions of few cycles, the slowest first."""
+    seconds = sum(fusion.cycles for fusion in short) / clock
+    least = sum(fusion.least for fusion in short)
     saved = max(0.0, seconds - least)
-    runs = sum(case.cost.instructions[place].counted for _, _, place in short)
+    runs = sum(case.cost.instructions[fusion.place].counted for fusion in short)
     return Finding(
         rule="slow-fusions",
         title="Short fusions far below the roofline",
-        places=tuple(place for _, _, place in short),
+        places=tuple(fusion.place for fusion in short),
         evidence=(
             f"{units.plural(len(short), 'fusion')} of fewer than {LEAST_CYCLES:,} cycles "
-            f"({join_names(name for _, _, (_, name) in short)}), {runs:,} executions: "
+            f"({join_names(fusion.place[1] for fusion in short)}), {runs:,} executions: "
             f"{units.seconds(seconds)} by estimated cycles, {units.share(share)} of the cycles of "
             f"all fusions. Their roofline time is {units.seconds(least)}, with every input and "
             "output counted as HBM accesses. Fixed costs and latency are most of it."
