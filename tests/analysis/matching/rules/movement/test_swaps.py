@@ -97,6 +97,33 @@ def test_a_reshape_that_passes_a_convert_changes_no_type(read: Read) -> None:
     assert pairing.relation is Relation.SWAPPED
 
 
+def test_a_reshape_that_passes_a_convert_as_a_bitcast_changes_no_type(read: Read) -> None:
+    """What `hoist-fused-bitcasts` does in the fusion of a matmul."""
+    before = """
+HloModule m
+
+ENTRY %main (a: bf16[4,6], b: f32[4,2,3]) -> f32[2,4,4] {
+  %a = bf16[4,6]{1,0} parameter(0)
+  %b = f32[4,2,3]{2,1,0} parameter(1)
+  %wide = f32[4,6]{1,0} convert(%a)
+  %reshape.1 = f32[4,2,3]{2,1,0} reshape(%wide)
+  ROOT %dot = f32[2,4,4]{2,1,0} dot(%b, %reshape.1), lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={1}, rhs_contracting_dims={2}
+}
+"""  # noqa: E501 - lines as XLA writes them
+    after = before.replace(
+        "%wide = f32[4,6]{1,0} convert(%a)", "%bitcast.1 = bf16[4,2,3]{2,1,0} bitcast(%a)"
+    )
+    after = after.replace("%reshape.1 =", "%wide =").replace(
+        "reshape(%wide)", "convert(%bitcast.1)"
+    )
+    made = step(read(before), read(after.replace("(%b, %reshape.1)", "(%b, %wide)")))
+    changes = [change for change in made.changes if change.before == _at("reshape.1")]
+    assert [(change.kind, change.after) for change in changes] == [(Kind.SWAPPED, _at("bitcast.1"))]
+    words = " ".join((made.headline, *made.account))
+    assert "`%reshape.1` in `main` was moved past `%wide` (now `%bitcast.1`)" in words
+    assert "element type" not in words
+
+
 def test_a_reshape_that_stays_where_it_is_passes_nothing(read: Read) -> None:
     before = _CONVERTED.replace("clamp(%a, %a, %a)", "negate(%a)")
     after = _CONVERTED.replace("reshape.442", "reshape.7").replace("clamp(%a, %a, %a)", "not(%a)")

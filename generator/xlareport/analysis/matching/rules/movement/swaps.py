@@ -10,7 +10,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.data_operands import is_data
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
+from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, SAME_ORDER
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key, sole_pairs
 
@@ -123,8 +123,14 @@ def _swap(search: Search, equal: Mapping[Node, Node]) -> None:
             alike = move.instruction.opcode == moved.instruction.opcode
             if is_free(move) and is_free(moved) and _can_pass(node, alike=alike):
                 reason = Past(node.instruction.name)
-                relation = Relation.SWAPPED if alike else Relation.SAME
+                same = alike or _keep_order(move, moved)
+                relation = Relation.SWAPPED if same else Relation.SAME
                 search.link(move, moved, Grade.MATCHED, reason, relation)
+
+
+def _keep_order(move: Node, moved: Node) -> bool:
+    """Return whether both moves only give other dimensions: a reshape may become a bitcast."""
+    return {move.instruction.opcode, moved.instruction.opcode} <= SAME_ORDER
 
 
 def _can_pass(passed: Node, *, alike: bool) -> bool:
