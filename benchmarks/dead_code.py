@@ -5,9 +5,6 @@ from collections import defaultdict
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule, Instruction
 
-_PURE_CALLERS = frozenset(
-    {"map", "reduce", "reduce-window", "scatter", "select-and-scatter", "sort"}
-)
 _EFFECTS = ("custom-call", "domain", "infeed", "outfeed", "recv", "rng", "send")
 """Beginnings of opcodes that are kept for more than their result."""
 
@@ -25,7 +22,7 @@ def is_dead(module: HloModule, place: Place) -> bool:
     seen, waiting = {line.name}, [line]
     while waiting:
         user = waiting.pop()
-        if user is home.root or _may_have_effect(user):
+        if user is home.root or _may_have_effect(module, user):
             return False
         further = [reader for reader in readers[user.name] if reader.name not in seen]
         seen.update(reader.name for reader in further)
@@ -33,7 +30,8 @@ def is_dead(module: HloModule, place: Place) -> bool:
     return True
 
 
-def _may_have_effect(line: Instruction) -> bool:
-    return line.opcode.startswith(_EFFECTS) or (
-        bool(line.called) and line.opcode not in _PURE_CALLERS
+def _may_have_effect(module: HloModule, line: Instruction) -> bool:
+    callees = (module.by_name[name] for _, name in line.called if name in module.by_name)
+    return line.opcode.startswith(_EFFECTS) or any(
+        _may_have_effect(module, inner) for callee in callees for inner in callee.instructions
     )

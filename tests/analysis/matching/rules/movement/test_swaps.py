@@ -120,7 +120,7 @@ ENTRY %main (a: bf16[4,6], b: f32[4,2,3]) -> f32[2,4,4] {
     changes = [change for change in made.changes if change.before == _at("reshape.1")]
     assert [(change.kind, change.after) for change in changes] == [(Kind.SWAPPED, _at("bitcast.1"))]
     words = " ".join((made.headline, *made.account))
-    assert "`%reshape.1` was moved past `%wide` (now `%bitcast.1`)" in words
+    assert "`%reshape.1` in `main` was moved past `%wide` (now `%bitcast.1`)" in words
     assert "element type" not in words
 
 
