@@ -17,7 +17,6 @@ from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.pages.home.answers import (
     HomeSummary,
     _again,
-    _by_cycles,
     _largest,
     _programs,
     _tied,
@@ -238,16 +237,3 @@ def test_the_largest_buffer_can_be_an_argument_that_is_only_held_at_the_peak() -
     assert _largest(memory, 75 << 20) == (
         " Largest buffer at the peak: `kc` (`%pkc`), 3.0 MiB (one of 2 of this size)."
     )
-
-
-@pytest.mark.parametrize(
-    ("cycles", "words"),
-    [
-        (3_000_000, " By the compiler's estimated cycles, 12 instructions alone take 2 ms."),
-        (3_000, ""),
-    ],
-)
-def test_cycles_that_cover_a_part_are_stated_if_they_take_longer(cycles: int, words: str) -> None:
-    part = SimpleNamespace(cycles=cycles, instructions=12, clock=1.5e9, seconds=None)
-    cost: Any = SimpleNamespace(cycles=part, seconds=1e-4)
-    assert _by_cycles(cost) == words

@@ -56,7 +56,10 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
         if cost.cycles is not None and instruction.opcode == "fusion"
     ]
     fusions.sort(reverse=True)
-    cycles, seconds = sum(each.cycles for each in fusions), sum(each.least for each in fusions)
+    cycles, seconds = (
+        sum(fusion.cycles for fusion in fusions),
+        sum(fusion.least for fusion in fusions),
+    )
     core = tpu_cores().get(case.device.key)
     # Without a clock rate, cycles are valued as if all fusions together ran at the roofline.
     clock = core.clock if core else cycles / seconds if seconds else 0.0

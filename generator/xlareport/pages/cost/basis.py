@@ -54,3 +54,37 @@ _SOURCE = (
     " The cycles are in the backend_config of the last snapshot (estimated_cycles), matched by "
     "name, opcode, shape and operands."
 )
+
+
+def time_by_cycles_words(cost: CostReport) -> str:
+    """Return a sentence on the time by the compiler's cycles; empty where none is longer.
+
+    Where too few instructions have cycles, it is the time of those alone.
+    """
+    cycles = cost.cycles
+    if cycles is None or cycles.clock is None:
+        return ""
+    counted = cycles.cycles / cycles.clock
+    if cycles.seconds is None:
+        number = units.plural(cycles.instructions, "instruction")
+        alone = (
+            f" By the compiler's estimated cycles, {number} alone take {units.seconds(counted)}."
+        )
+        return alone if counted > (cost.seconds or 0.0) else ""
+    words = f" By the compiler's estimated cycles: {units.seconds(cycles.seconds)}"
+    rest = cycles.seconds - counted
+    if rest < _LEAST_REST * cycles.seconds:
+        return f"{words}."
+    overlaps = (
+        f", {units.seconds(cost.asynchronous_seconds)} of it asynchronous"
+        if cost.asynchronous_seconds
+        else ""
+    )
+    return (
+        f"{words}, of which {units.seconds(rest)} is the roofline time of collectives, copies and "
+        f"other instructions without cycles{overlaps}."
+    )
+
+
+_LEAST_REST = 0.02
+"""Share of the time that is not of cycles: less is not told."""

@@ -14,7 +14,7 @@ from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.pages import navigation, words
-from xlareport.pages.cost.basis import on_chip_words
+from xlareport.pages.cost.basis import on_chip_words, time_by_cycles_words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.cost.unknown_loops import iterations_words, named_loops
 from xlareport.pages.home.time import TimeView, time_view
@@ -199,43 +199,12 @@ def _whole(cost: CostReport) -> str:
     if not done:
         return ""
     figures = f"{least}{', '.join(done)} per execution."
-    return f"{figures}{on_chip_words(cost)}{_by_cycles(cost)} {_iterations(cost)}"
+    return f"{figures}{on_chip_words(cost)}{time_by_cycles_words(cost)} {_iterations(cost)}"
 
 
 def _iterations(cost: CostReport) -> str:
     words = iterations_words(cost)
     return f"{words} " if words else ""
-
-
-def _by_cycles(cost: CostReport) -> str:
-    """Return the time by the compiler's cycles, of what has them; empty where none is longer."""
-    cycles = cost.cycles
-    if cycles is None or cycles.clock is None:
-        return ""
-    counted = cycles.cycles / cycles.clock
-    if cycles.seconds is None:
-        number = units.plural(cycles.instructions, "instruction")
-        alone = (
-            f" By the compiler's estimated cycles, {number} alone take {units.seconds(counted)}."
-        )
-        return alone if counted > (cost.seconds or 0.0) else ""
-    words = f" By the compiler's estimated cycles: {units.seconds(cycles.seconds)}"
-    rest = cycles.seconds - counted
-    if rest < _LEAST_REST * cycles.seconds:
-        return f"{words}."
-    overlaps = (
-        f", {units.seconds(cost.asynchronous_seconds)} of it asynchronous"
-        if cost.asynchronous_seconds
-        else ""
-    )
-    return (
-        f"{words}, of which {units.seconds(rest)} is the roofline time of collectives, copies and "
-        f"other instructions without cycles{overlaps}."
-    )
-
-
-_LEAST_REST = 0.02
-"""Share of the time that is not of cycles: less is not told."""
 
 
 def _work(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
