@@ -34,8 +34,6 @@ SLOWER = "the pass estimates that fusing does not make it faster"
 UNDECIDED = "the log does not say why: its last estimate has no reason"
 BEHIND_BITCAST = "a bitcast is between them, into which the pass fuses nothing"
 """`PriorityFusion` in openxla/xla fuses a producer into all users that are no bitcasts, or none."""
-LATER = "it was made after the fusion pass, "
-"""Beginning of the reason for a consumer that the pass did not see."""
 
 
 class UnfusedPair(Struct, frozen=True):
@@ -67,6 +65,8 @@ class UnfusedPair(Struct, frozen=True):
     """Users that the pass fuses nothing into, if the reason is that a consumer is such a one."""
     listed: tuple[str, ...] = ()
     """The consumers that the log lists for the estimate, by their names at that time."""
+    is_later: bool = False
+    """Whether the consumer was made after the fusion pass, as the reason says."""
 
 
 def list_unfused_pairs(
@@ -155,8 +155,10 @@ def _later_pairs(
             for name in dict.fromkeys(readers):
                 step = later.get((computation.name, name))
                 if step is not None and not is_collective(computation.by_name[name].opcode):
-                    reason = f"{LATER}{step.words}"
-                    yield UnfusedPair(producer.name, name, reason, None, None, step.grade)
+                    reason = f"it was made after the fusion pass, {step.words}"
+                    yield UnfusedPair(
+                        producer.name, name, reason, None, None, step.grade, is_later=True
+                    )
 
 
 class WeighedResult(Struct, frozen=True):

@@ -1,8 +1,34 @@
-"""Times at the most iterations of loops of unknown trip count, which the totals count once."""
+"""Loops of unknown trip count, which the totals count once, and times at their most iterations."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+
+from xlareport.analysis.cost.loops import TripCount
+from xlareport.hlo.graph import called_computations
+from xlareport.hlo.model import HloModule, InstructionKey
+
+_MOST = 200
+"""Loops of unknown trip count; of more, none is named."""
+
+
+def list_counted_once(
+    module: HloModule, trip_counts: Mapping[InstructionKey, TripCount]
+) -> Mapping[InstructionKey, frozenset[str]]:
+    """Return the outermost loops of unknown trip count, with the computations that each runs."""
+    unknown = [key for key, trips in trip_counts.items() if trips.count is None]
+    if len(unknown) > _MOST:
+        return {}
+    runs = {
+        key: frozenset(called_computations(module, [loop]))
+        for key in unknown
+        if (loop := module.find(*key)) is not None
+    }
+    return {
+        key: run
+        for key, run in runs.items()
+        if not any(key[0] in others for others in runs.values())
+    }
 
 
 class CountedOnce(Struct, frozen=True):

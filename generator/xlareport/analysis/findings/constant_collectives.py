@@ -64,9 +64,8 @@ def _list_sent(case: Case) -> tuple[_Sent, _Sent]:
 def _is_worth(case: Case, collectives: _Sent) -> bool:
     """Return whether collectives send, or delay, enough to be reported."""
     sent = sum(figures.sent_bytes for figures, _ in collectives)
-    whole = sum(figures.sent_bytes for figures in case.collectives)
     is_long = case.has_order and case.share(_exposed(collectives)) >= LEAST_TIME
-    return sent >= LEAST_SHARE * whole and (sent >= LEAST_BYTES or is_long)
+    return sent >= LEAST_SHARE * case.sent_bytes and (sent >= LEAST_BYTES or is_long)
 
 
 def _exposed(collectives: _Sent) -> float:

@@ -148,6 +148,11 @@ class Case(Struct, frozen=True, dict=True):
         return measure_collectives(self.module, self.cost, self.device)
 
     @cached_property
+    def sent_bytes(self) -> int:
+        """What all collectives send per device in one run."""
+        return sum(figures.sent_bytes for figures in self.collectives)
+
+    @cached_property
     def collective_keys(self) -> frozenset[InstructionKey]:
         """The places of the collectives of the optimized snapshot."""
         return frozenset(figures.collective.key for figures in self.collectives)

@@ -53,8 +53,7 @@ def invariant_collectives(case: Case) -> Iterator[Finding]:
         _find_repeats(case), key=lambda repeat: (-repeat.sent_again, repeat.figures.collective.key)
     )
     sent = sum(repeat.sent_again for repeat in repeats)
-    every = sum(figures.sent_bytes for figures in case.collectives)
-    if sent >= max(LEAST_BYTES, LEAST_SHARE * every):
+    if sent >= max(LEAST_BYTES, LEAST_SHARE * case.sent_bytes):
         yield _finding(repeats, sent)
 
 

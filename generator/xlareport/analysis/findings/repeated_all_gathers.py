@@ -110,8 +110,7 @@ def _line(case: Case, figures: CollectiveFigures) -> Instruction:
 
 def _is_large(case: Case, sent: float) -> bool:
     """Return whether what is sent again is a large part of what all collectives send."""
-    every = sum(figures.sent_bytes for figures in case.collectives)
-    return sent >= max(LEAST_BYTES, LEAST_SHARE * every)
+    return sent >= max(LEAST_BYTES, LEAST_SHARE * case.sent_bytes)
 
 
 def gathers_by_operand(case: Case) -> Sequence[Sequence[CollectiveFigures]]:

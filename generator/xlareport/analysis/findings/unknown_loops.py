@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport.analysis.cost.looped import list_counted_once
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import InstructionKey
 from xlareport.runtime.english import first_few
 
@@ -18,8 +18,6 @@ _LEAST_SHARE = 0.1
 """Of the roofline time; loops that take less hardly change a share."""
 _MOST_NAMED = 3
 _OPEN = "trip count not known"
-_MOST = 200
-"""Loops of unknown trip count; with more, no share is qualified."""
 
 
 class UnknownLoops(Struct, frozen=True):
@@ -43,26 +41,14 @@ class UnknownLoops(Struct, frozen=True):
 
 def find_unknown_loops(case: Case) -> UnknownLoops | None:
     """Return the loops whose trip count would change shares; None without any."""
-    unknown = [key for key, trips in case.cost.trip_counts.items() if trips.count is None]
-    if len(unknown) > _MOST:
-        return None
-    loops = [(key, _run_by(case, key)) for key in unknown]
-    outermost = [
-        (key, run) for key, run in loops if not any(key[0] in others for _, others in loops)
-    ]
-    run = frozenset[str]().union(*(run for _, run in outermost))
+    outermost = list_counted_once(case.module, case.cost.trip_counts)
+    run = frozenset[str]().union(*outermost.values())
     spent = sum(case.least(cost) for place, _, cost in case.scheduled() if place.name in run)
     if not outermost or case.share(spent) < _LEAST_SHARE:
         return None
     trips = case.cost.trip_counts
-    most = {key[1]: bound for key, _ in outermost if (bound := trips[key].most) is not None}
-    return UnknownLoops({name: computations for (_, name), computations in outermost}, most)
-
-
-def _run_by(case: Case, key: InstructionKey) -> frozenset[str]:
-    computation = case.module.by_name.get(key[0])
-    loop = computation.by_name.get(key[1]) if computation else None
-    return frozenset(called_computations(case.module, [loop]) if loop else ())
+    most = {key[1]: bound for key in outermost if (bound := trips[key].most) is not None}
+    return UnknownLoops({name: run for (_, name), run in outermost.items()}, most)
 
 
 def qualify_shares(case: Case, findings: Iterable[Finding]) -> Iterator[Finding]:

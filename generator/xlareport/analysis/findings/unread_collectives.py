@@ -33,9 +33,7 @@ def unread_collectives(case: Case) -> Iterator[Finding]:
         if (count := _trip_count(case, figures, loops)) >= _FEWEST and figures.counted
     ]
     sent = sum(figures.sent_bytes / count for figures, count in unread)
-    if sent < max(
-        LEAST_BYTES, LEAST_SHARE * sum(figures.sent_bytes for figures in case.collectives)
-    ):
+    if sent < max(LEAST_BYTES, LEAST_SHARE * case.sent_bytes):
         return
     unread.sort(key=lambda item: -item[0].sent_bytes)
     exposed = sum(figures.exposed_seconds / count for figures, count in unread)

@@ -249,29 +249,33 @@ def _once(finding: Finding, cost: CostRecord) -> str:
     """Return that a time beside the estimated one is of one iteration; empty outside loops."""
     if not finding.in_loops or finding.seconds:
         return ""
-    names = first_few([f"%{name}" for name in finding.in_loops], _MOST_LOOPS)
-    loops = [loop for loop in cost.loops if loop.instruction in finding.in_loops]
-    bounds = [loop.at_most for loop in loops]
-    most = max((bound for bound in bounds if bound is not None), default=None)
-    if most is None or None in bounds:
-        return f", for one iteration of {names}"
+    names, loops = _loops_around(finding, cost)
     inside = finding.seconds_in_loops or 0.0
-    whole = finding.any_seconds + inside * (most - 1)
-    return f", for one iteration of {names}; at {most:,}, the most, {units.seconds(whole)}"
+    most = time_at_most(finding.any_seconds, inside, 0.0, loops)
+    once = f", for one iteration of {names}"
+    if most.seconds is None:
+        return once
+    bound = max(loop.most or 1 for loop in loops)
+    return f"{once}; at {bound:,}, the most, {units.seconds(most.seconds)}"
+
+
+def _loops_around(finding: Finding, cost: CostRecord) -> tuple[str, list[CountedOnce]]:
+    """Return the loops of unknown trip count around a finding: the names of the first, and all."""
+    loops = [
+        CountedOnce(loop.instruction, loop.seconds or 0.0, loop.at_most)
+        for loop in cost.loops
+        if loop.instruction in finding.in_loops
+    ]
+    return first_few([f"%{name}" for name in finding.in_loops], _MOST_LOOPS), loops
 
 
 def _iterations(finding: Finding, cost: CostRecord) -> str:
     """Return that a time is of one iteration, and what it is at the most; empty outside loops."""
     if not finding.in_loops:
         return ""
-    names = first_few([f"%{name}" for name in finding.in_loops], _MOST_LOOPS)
+    names, loops = _loops_around(finding, cost)
     inside, seconds = finding.seconds_in_loops or 0.0, finding.seconds or 0.0
     word = "for" if isclose(inside, seconds) else "with"
-    loops = [
-        CountedOnce(loop.instruction, loop.seconds or 0.0, loop.at_most)
-        for loop in cost.loops
-        if loop.instruction in finding.in_loops
-    ]
     most = time_at_most(seconds, inside, cost.whole_seconds or 0.0, loops)
     once = f" {word} one iteration of {names}"
     if most.seconds is None:

@@ -11,7 +11,6 @@ from xlareport.analysis.code.later_instructions import (
 from xlareport.analysis.code.unfused_pairs import (
     BEHIND_BITCAST,
     CONSUMER_NOT_FUSIBLE,
-    LATER,
     OF_THE_PRODUCER,
     SLOWER,
     UNDECIDED,
@@ -183,7 +182,7 @@ def _unfused(
     ):
         by_name: dict[str, dict[tuple[str, str, str], list[str]]] = defaultdict(dict)
         for pair in pairs:
-            if side == "consumer" and pair.reason.startswith(LATER):
+            if side == "consumer" and pair.is_later:
                 continue  # the consumer says so of itself
             reason = (*refusal_words(pair), pair.grade)
             by_name[getattr(pair, side)].setdefault(reason, []).append(getattr(pair, other))
@@ -243,7 +242,7 @@ def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
     """Return the sentences that a panel shows, and XLA's own text; empty if they quote it whole."""
     if pair.blockers and pair.consumer not in pair.blockers:
         return f"{_blocked(pair)}{_estimate(pair)}", pair.reason[:_LONGEST_TEXT]
-    if pair.reason in _NOT_OF_XLA or pair.reason.startswith(LATER):
+    if pair.is_later or pair.reason in _NOT_OF_XLA:
         return f"{pair.reason[:1].upper()}{pair.reason[1:]}.{_estimate(pair)}", ""
     sentence = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
     if not sentence and len(pair.reason) <= _LONGEST_QUOTE:
