@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport import reader_table
+from xlareport.analysis.code.later_instructions import LaterInstructions
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
 from xlareport.analysis.collectives.report import report_collectives
 from xlareport.analysis.collectives.rows import CollectivesReport
@@ -198,7 +199,7 @@ def analyze_module(
     analysis = replace(
         analysis,
         read=(*module.read, *code.contents, *tpu.read),
-        cost=parts.cost_report(more, shardings, collectives),
+        cost=parts.cost_report(more, shardings, collectives, code.later),
         collectives=collectives,
         code=code.summary,
         kernels=kernels,
@@ -278,6 +279,7 @@ class _AnalysisParts(Struct, frozen=True):
         more: Sequence[Finding],
         shardings: ShardingReport | None,
         collectives: CollectivesReport | None,
+        later: LaterInstructions,
     ) -> CostReport | None:
         def report(costed: CostedModule) -> CostReport:
             cost = report_cost(
@@ -286,6 +288,7 @@ class _AnalysisParts(Struct, frozen=True):
                 shardings=shardings,
                 snapshots=self.snapshots,
                 collectives=collectives.rows if collectives else (),
+                later=later,
             )
             if not more:
                 return cost

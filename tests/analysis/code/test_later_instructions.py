@@ -149,7 +149,7 @@ def test_the_panels_state_the_step(analyzed: AnalyzedModule[None]) -> None:
 
 def test_the_finding_lists_no_later_consumer(analyzed: AnalyzedModule[None]) -> None:
     assert analyzed.costed is not None
-    case = make_case(analyzed.costed, snapshots=analyzed.snapshots)
+    case = make_case(analyzed.costed, later=analyzed.code.later)
     assert case is not None
     places = {place for finding in refused_fusions(case) for place in finding.places}
     assert places == {("e", "sum.1")}
@@ -162,6 +162,6 @@ def test_the_finding_lists_no_later_consumer(analyzed: AnalyzedModule[None]) -> 
 def test_the_code_page_gives_no_decision_to_a_later_instruction(
     analyzed: AnalyzedModule[None],
 ) -> None:
-    (case,) = [make_case(analyzed.costed, snapshots=analyzed.snapshots)] if analyzed.costed else []
+    (case,) = [make_case(analyzed.costed, later=analyzed.code.later)] if analyzed.costed else []
     assert case is not None
     assert {name for _, name in case.decisions} == {"exp.1", "sum.1"}

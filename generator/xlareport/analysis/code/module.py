@@ -6,7 +6,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.code.files import CodeFile, CodeLink
-from xlareport.analysis.code.later_instructions import find_later_instructions
+from xlareport.analysis.code.later_instructions import LaterInstructions, find_later_instructions
 from xlareport.analysis.code.links import CodeOrigin, KernelIndex
 from xlareport.analysis.code.units import ModuleCode, join_code
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -187,6 +187,8 @@ class CodeFiles(Struct, frozen=True):
     contents: Mapping[str, bytes] = field(default_factory=dict)
     """Of the files that are linked, by path."""
     problems: tuple[Problem, ...] = ()
+    later: LaterInstructions = field(default_factory=dict)
+    """What was made after the fusion pass, where its log is in the dump."""
 
     @property
     def summary(self) -> CodeSummary | None:
@@ -202,13 +204,13 @@ def read_code_files(module: ParsedModule, snapshots: SnapshotSequence | None = N
     if module.final is None:
         return CodeFiles()
     hlo = module.final.hlo
+    later = find_later_instructions(module.snapshots, snapshots) if module.code.decisions else {}
     texts, problems = read_code(module.files)
     nameless, more = read_nameless(module.files) if find_mosaic_calls(hlo) else ((), ())
     kernels = [*link_mosaic(nameless, hlo, alone=module.files.is_alone)]
     kernels += link_llo(module, hlo)
     if not texts and not kernels and not module.code.thunks:
-        return CodeFiles()
-    later = find_later_instructions(module.snapshots, snapshots) if module.code.decisions else {}
+        return CodeFiles(later=later)
     files = [code_file(text) for text in texts]
     linked = join_code(hlo, files, module.code, kernels, later)
     linked_paths = {link.file.path for link in linked.links}
@@ -217,7 +219,7 @@ def read_code_files(module: ParsedModule, snapshots: SnapshotSequence | None = N
         for text in (*texts, *nameless)
         if text.content is not None and text.artifact.path in linked_paths
     }
-    return CodeFiles(linked, contents, (*problems, *more))
+    return CodeFiles(linked, contents, (*problems, *more), later)
 
 
 def summarize_code(code: ModuleCode) -> CodeSummary:

@@ -1,10 +1,12 @@
 """The content of a module's cost pages: work, memory, source lines, findings."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
 from xlareport import reader_table
+from xlareport.analysis.code.later_instructions import LaterInstructions
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.breakdown import (
     CostPart,
@@ -127,6 +129,7 @@ def report_cost(
     shardings: ShardingReport | None = None,
     snapshots: SnapshotSequence | None = None,
     collectives: Sequence[CollectiveRow] = (),
+    later: LaterInstructions = MappingProxyType({}),
 ) -> CostReport:
     """Return the cost report of the final snapshot.
 
@@ -147,7 +150,7 @@ def report_cost(
     shares = costed.divided
     phase, served = key_by_phase(hlo), serve_ops(hlo)
     rematerializations = shardings.rematerializations if shardings is not None else ()
-    case = make_case(costed, rematerializations or (), collectives, snapshots)
+    case = make_case(costed, rematerializations or (), collectives, later)
     findings = find_findings(case) if case else ()
     operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)

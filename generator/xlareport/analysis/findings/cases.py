@@ -1,9 +1,10 @@
 """A module of a dump as the rules see it."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from xlareport.analysis.code.decisions import group_decisions
-from xlareport.analysis.code.later_instructions import find_later_instructions
+from xlareport.analysis.code.later_instructions import LaterInstructions
 from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sync_step
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.costed import CostedModule
@@ -11,7 +12,6 @@ from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.findings.combined_chains import find_combiners
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.sunk import find_sunk
-from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.skeleton.command_buffers import recorded_names
 from xlareport.snapshots import ParsedSnapshot
@@ -32,20 +32,18 @@ def make_case(
     costed: CostedModule,
     rematerializations: Sequence[Rematerialization] = (),
     collectives: Sequence[CollectiveRow] = (),
-    snapshots: SnapshotSequence | None = None,
+    later: LaterInstructions = MappingProxyType({}),
 ) -> Case | None:
     """Return the case of a module; None for a piece of another one that was tuned by itself.
 
-    `snapshots` show what was made after the fusion pass.
+    `later` was made after the fusion pass: its log is not about these instructions.
     """
     module, final = costed.module, costed.final
     finished = _is_finished(final)
     if not finished and module.snapshots[0].stage.name not in _BEGUN:
         return None
     memory = module.memory
-    decisions = module.code.decisions
-    later = find_later_instructions(module.snapshots, snapshots) if decisions else {}
-    linked, _ = group_decisions(decisions, final.hlo, later)
+    linked, _ = group_decisions(module.code.decisions, final.hlo, later)
     return Case(
         module=final.hlo,
         cost=costed.cost,

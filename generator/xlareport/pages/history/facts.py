@@ -6,7 +6,6 @@ from typing import Any
 
 from xlareport.analysis.code.later_instructions import (
     LaterInstructions,
-    find_later_instructions,
 )
 from xlareport.analysis.code.unfused_pairs import (
     BEHIND_BITCAST,
@@ -23,7 +22,6 @@ from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.hlo.model import HloModule
@@ -58,7 +56,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
     for name, fact in (
         *_reasons(analysis.collectives, _mesh(analysis.shardings)),
         *_buffers(analysis.cost.memory if analysis.cost else None, backend),
-        *_unfused(module, analyzed.snapshots),
+        *_unfused(module, analyzed.code.later),
     ):
         if fact not in facts[name]:
             facts[name].append(fact)
@@ -166,14 +164,11 @@ def _buffer(row: ValueRow, backend: str | None, chip: str) -> str:
     return f"{units.byte_size(row.size)}{index}{held}{f'; {lifetime}' if lifetime else ''}{peak}."
 
 
-def _unfused(
-    module: ParsedModule, snapshots: SnapshotSequence | None
-) -> Iterator[tuple[str, EventFact]]:
+def _unfused(module: ParsedModule, later: LaterInstructions) -> Iterator[tuple[str, EventFact]]:
     """Yield at the producer and at the consumer why the GPU compiler did not fuse both."""
     decisions = module.code.decisions
     if module.final is None or not decisions:
         return
-    later = find_later_instructions(module.snapshots, snapshots)
     yield from _later_steps(module.final.hlo, later)
     pairs = list_unfused_finally(module.final.hlo, decisions, later)
     for side, other, verb in (
