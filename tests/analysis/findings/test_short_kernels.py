@@ -51,3 +51,13 @@ def test_launches_of_serial_loops_are_reported_once(case_of: Callable[[str], Cas
 def test_few_launches_are_not_reported(case_of: Callable[[str], Case]) -> None:
     case = case_of(LOOP.replace("constant(200)", "constant(10)"))
     assert not list(short_kernels(replace(case, device=GPU, recorded=frozenset())))
+
+
+def test_the_condition_of_a_loop_of_stated_trip_count_is_never_launched(
+    case_of: Callable[[str], Case],
+) -> None:
+    """XLA:GPU runs the body as often as `known_trip_count` says, and nothing else."""
+    stated = LOOP.replace("body=body", 'body=body, backend_config={"known_trip_count":{"n":"200"}}')
+    (finding,) = short_kernels(replace(case_of(stated), device=GPU, recorded=frozenset()))
+    assert ("condition", "less") not in finding.places
+    assert "400 launches per module execution" in finding.evidence

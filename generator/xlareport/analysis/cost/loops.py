@@ -39,6 +39,12 @@ class TripCount(Struct, frozen=True):
     """An upper bound of an unknown count; None without one."""
 
 
+def stated_trip_count(loop: Instruction) -> int | None:
+    """Return the trip count in the backend config of a while; None where it states none."""
+    noted = _NOTED.search(loop.attributes.get("backend_config", ""))
+    return int(noted[1]) if noted else None
+
+
 class Loops(Struct, frozen=True, dict=True):
     """The loops of one module."""
 
@@ -50,8 +56,8 @@ class Loops(Struct, frozen=True, dict=True):
         """Return the trip count of a while that is in a computation."""
         key = (place.name, loop.name)
         if key not in self.known:
-            noted = _NOTED.search(loop.attributes.get("backend_config", ""))
-            self.known[key] = _noted(int(noted[1])) if noted else self.counted(place, loop)
+            noted = stated_trip_count(loop)
+            self.known[key] = self.counted(place, loop) if noted is None else _noted(noted)
         return self.known[key]
 
     def counted(self, place: Computation, loop: Instruction) -> TripCount:

@@ -2,13 +2,15 @@
 
 GPU only, if the dump has the thunk sequence. Kernels whose roofline time is less than a launch, the
 1 µs that XLA's cost model assumes, run one by one outside of command buffers, and the rest of their
-launches is at least a third of the module's roofline time and 50 µs. Kernels in command buffers are
-launched together and do not count, neither do collectives. A library call counts as one kernel.
+launches is at least a third of the module's roofline time and 50 µs. Copies count too. Kernels in
+command buffers are launched together and do not count, neither do collectives and conditions of
+loops of stated trip count. A library call counts as one kernel.
 """
 
 from collections.abc import Iterator
 
 from xlareport.analysis.code.links import name_kernel
+from xlareport.analysis.cost.loops import stated_trip_count
 from xlareport.analysis.cost.roofline import LAUNCH_SECONDS
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.serial_loops import serial_loops
@@ -27,14 +29,14 @@ def short_kernels(case: Case) -> Iterator[Finding]:
     recorded = case.recorded
     if case.backend != "gpu" or recorded is None:
         return
-    reported = _in_serial_loops(case)
+    left_out = _in_serial_loops(case) | _never_launched(case)
     short = [
         ((LAUNCH_SECONDS - seconds) * cost.counted, cost.counted, (computation.name, line.name))
         for computation, line, cost in case.scheduled()
         if cost.bytes_accessed
         and cost.counted
         and not cost.traffic
-        and computation.name not in reported
+        and computation.name not in left_out
         and not recorded & {line.name, name_kernel(line.name)}
         and (seconds := case.basis.seconds(cost)) < LAUNCH_SECONDS
     ]
@@ -49,17 +51,31 @@ def _in_serial_loops(case: Case) -> frozenset[str]:
     return frozenset(called_computations(case.module, [loop for loop in loops if loop]))
 
 
+def _never_launched(case: Case) -> frozenset[str]:
+    """Return the conditions of loops whose trip count the compiler states.
+
+    XLA:GPU runs the bodies of such loops that often, without evaluating the condition.
+    """
+    conditions = (
+        case.module.callee(line, "condition")
+        for _, line in case.module.placed
+        if line.opcode == "while" and stated_trip_count(line) is not None
+    )
+    return frozenset(condition.name for condition in conditions if condition)
+
+
 def _finding(case: Case, short: list[tuple[float, int, InstructionKey]], waiting: float) -> Finding:
     launches = sum(count for _, count, _ in short)
     names = join_names((name for _, _, (_, name) in short), _MOST_NAMES)
+    kernels = units.plural(len(short), "kernel or copy", "kernels and copies")
     return Finding(
         rule="short-kernels",
         title="Kernels shorter than a launch",
         places=tuple(place for _, _, place in short),
         evidence=(
-            f"{units.plural(len(short), 'kernel')} ({names}) with {launches:,} launches per module "
-            "execution are in no command buffer. At XLA's own 1 µs for a launch, that is "
-            f"{units.seconds(launches * LAUNCH_SECONDS)}; the roofline time of these kernels is "
+            f"{kernels} ({names}) with {launches:,} launches per module execution are in no "
+            "command buffer. At XLA's own 1 µs for a launch, that is "
+            f"{units.seconds(launches * LAUNCH_SECONDS)}; their roofline time is "
             f"{units.seconds(launches * LAUNCH_SECONDS - waiting)}, that of the module "
             f"{units.seconds(case.seconds)}, both without launches."
         ),
