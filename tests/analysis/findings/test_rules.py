@@ -342,6 +342,35 @@ def test_scores_of_attention_between_two_products_are_a_finding_with_its_saving(
     assert ("jax.nn.dot_product_attention" in finding.suggestion) is is_attention
 
 
+def tiled(tiles: Sequence[str]) -> str:
+    """Return a module with a matmul of its own shape for each tile."""
+    body = "  a = f32[4096,4096] parameter(0)\n"
+    for number, tile in enumerate(tiles, 1):
+        sizes = '","'.join(tile.split("x"))
+        config = f'{{"output_tiles":[{{"sizes":["{sizes}"]}}]}}'
+        body += (
+            f"  b{number} = f32[4096,{number * 1024}] parameter({number})\n"
+            f"  p{number} = f32[4096,{number * 1024}] dot(a, b{number}), "
+            f"lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, backend_config={config}\n"
+        )
+    return entry(f"{body}  ROOT t = () tuple()")
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({}, "Compile on the device"),
+        ({"xla_gpu_autotune_level": "4"}, "is 4 here, so the flag is not the cause"),
+        ({"xla_gpu_autotune_level": "0"}, "Autotuning is off: set xla_gpu_autotune_level to 4"),
+    ],
+)
+def test_the_flag_of_autotuning_is_advised_only_where_it_is_off(
+    case_of: MakeCase, flags: dict[str, str], words: str
+) -> None:
+    (finding,) = same_tiles(replace(case_of(tiled(["16x8"] * 3)), flags=flags))
+    assert words in finding.suggestion
+
+
 @pytest.mark.parametrize(
     ("tiles", "words"),
     [
@@ -354,16 +383,7 @@ def test_scores_of_attention_between_two_products_are_a_finding_with_its_saving(
 def test_a_tile_and_its_transpose_are_one(
     case_of: MakeCase, tiles: Sequence[str], words: str | None
 ) -> None:
-    body = "  a = f32[4096,4096] parameter(0)\n"
-    for number, tile in enumerate(tiles, 1):
-        sizes = '","'.join(tile.split("x"))
-        config = f'{{"output_tiles":[{{"sizes":["{sizes}"]}}]}}'
-        body += (
-            f"  b{number} = f32[4096,{number * 1024}] parameter({number})\n"
-            f"  p{number} = f32[4096,{number * 1024}] dot(a, b{number}), "
-            f"lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, backend_config={config}\n"
-        )
-    known = [*same_tiles(case_of(entry(f"{body}  ROOT t = () tuple()")))]
+    known = [*same_tiles(case_of(tiled(tiles)))]
     assert [words is not None and words in finding.evidence for finding in known] == (
         [True] if words else []
     )

@@ -16,6 +16,7 @@ from xlareport.runtime import units
 LEAST_SHAPES = 3
 LEAST_SHARE = 0.05
 """Of the module's roofline time, all of them together."""
+_LEVEL = "xla_gpu_autotune_level"
 _FLAT = 2
 """Sizes of a tile of a matrix."""
 _TILE = re.compile(r'"output_tiles":\[\{"sizes":\[([0-9",]{1,80})\]', re.ASCII)
@@ -47,14 +48,22 @@ def same_tiles(case: Case) -> Iterator[Finding]:
                 f"({join_names(place[1] for _, _, place in products)}) all have the tile "
                 f"{_words(tiles)}; they are {case.share_words(seconds)}."
             ),
-            suggestion=(
-                "Compile on the device that runs it, with xla_gpu_autotune_level=4, or load "
-                "results of autotuning with xla_gpu_load_autotune_results_from: without "
-                "measurements every GEMM gets the default tile."
-            ),
+            suggestion=_advise(case.flags.get(_LEVEL, "")),
             grade="matched",
             weight=seconds,
         )
+
+
+def _advise(level: str) -> str:
+    """Return what to do, by the value of the flag; empty where the dump does not state it."""
+    load = "or load results of autotuning with xla_gpu_load_autotune_results_from"
+    if level == "0":
+        return f"Autotuning is off: set {_LEVEL} to 4, its default, {load}."
+    stated = f" {_LEVEL} is {level} here, so the flag is not the cause." if level else ""
+    return (
+        f"Compile on the device that runs it, {load}: without measurements every GEMM gets the "
+        f"default tile.{stated}"
+    )
 
 
 def _either_way(tile: str) -> str:

@@ -4,9 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xlareport.analysis.code.later_instructions import (
-    LaterInstructions,
-)
+from xlareport.analysis.code.later_instructions import LaterInstructions
 from xlareport.analysis.code.unfused_pairs import (
     BEHIND_BITCAST,
     CONSUMER_NOT_FUSIBLE,
@@ -29,6 +27,7 @@ from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation, words
 from xlareport.pages.collectives.groups import find_axes
 from xlareport.pages.collectives.reasons import coded_reason_words
+from xlareport.pages.history.argument_facts import argument_facts
 from xlareport.program import ParsedModule
 from xlareport.records.sentences import why
 from xlareport.records.shardings import MeshRecord, mesh_record
@@ -53,10 +52,12 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
         return
     facts: dict[str, list[EventFact]] = defaultdict(list)
     backend = analysis.summary.origin.backend
+    memory = analysis.cost.memory if analysis.cost else None
     for name, fact in (
         *_reasons(analysis.collectives, _mesh(analysis.shardings)),
-        *_buffers(analysis.cost.memory if analysis.cost else None, backend),
+        *_buffers(memory, backend),
         *_unfused(module, analyzed.code.later),
+        *argument_facts(analysis.summary.signature, memory, analysis.shardings),
     ):
         if fact not in facts[name]:
             facts[name].append(fact)

@@ -1,0 +1,61 @@
+"""What the panel of an argument shows: number, bytes, sharding, donation."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.modules.signature import Argument, Signature
+from xlareport.analysis.shardings.report import ShardedEntryValue, ShardingReport
+from xlareport.runtime import units
+
+
+def argument_facts(
+    signature: Signature, memory: MemoryReport | None, shardings: ShardingReport | None
+) -> Iterator[tuple[str, tuple[str, str, str, str]]]:
+    """Yield facts by the name of the parameter: title, sentence, tab with more, grade.
+
+    Bytes are those of the shape on each device, without the padding of tiles.
+    """
+    whole = {value.number: value for value in shardings.parameters} if shardings else {}
+    donatable = _donatable(memory)
+    count = len(signature.arguments)
+    for argument in signature.arguments:
+        name, value = argument.instruction, whole.get(argument.number)
+        yield name, ("Argument", _place(argument, count, value), "memory" if memory else "", "")
+        if value is not None and value.words:
+            yield name, ("Sharding", _sharding(value), "shardings", "")
+        donation = _donation(argument, donatable)
+        yield name, ("Donation", donation, "memory" if memory else "", "")
+
+
+def _donatable(memory: MemoryReport | None) -> frozenset[int] | None:
+    """Return the numbers of the arguments that fit an output; None if that is not known."""
+    if memory is None:
+        return None
+    return frozenset(row.parameter for row in memory.donations if not row.donated)
+
+
+def _place(argument: Argument, count: int, whole: ShardedEntryValue | None) -> str:
+    number = f"Number {argument.number:,} of {count:,}, counted from 0"
+    if argument.bytes is None:
+        return f"{number}; its size is not known."
+    size = units.byte_size(argument.bytes)
+    if whole is None or whole.bytes is None:
+        return f"{number}; {size}."
+    return f"{number}; {size} on each device, {units.byte_size(whole.bytes)} unpartitioned."
+
+
+def _sharding(value: ShardedEntryValue) -> str:
+    written = f", {value.sharding}" if value.sharding else ""
+    return f"{value.words[:1].upper()}{value.words[1:]}{written}."
+
+
+def _donation(argument: Argument, donatable: frozenset[int] | None) -> str:
+    if argument.aliased:
+        return "Donated: an output is written into its buffer (input_output_alias)."
+    if argument.donated:
+        return "Donated, without an output in its buffer (buffer_donor)."
+    if donatable is None:
+        return "Not donated."
+    if argument.number in donatable:
+        return "Not donated. An output has its shape and layout, so it could be."
+    return "Not donated. No other output has its shape and layout."
