@@ -16,6 +16,7 @@ _ELEMENT = "get-tuple-element"
 _CHANGED = frozenset({"convolution", "dot", "dynamic-slice"})
 """Opcodes of which a pass changes the attributes of many: swapped operands, the sizes of shares."""
 _MOST_COPIES = 4
+_COPIES = ("copy", "copy-start", "copy-done")
 
 _Pair = tuple[Place, Instruction, Place, Instruction]
 
@@ -168,13 +169,24 @@ def _moved(
     """Return the new index of each old element of a loop whose start value is known."""
     before = _starts(matching.before, home, old)
     after = _starts(matching.after, place, new)
+    lines = matching.after.by_name[place.computation].by_name
+    values = [_value(lines, name) for name in after]
     now = [matching.partner_after(Place(home.computation, name)) for name in before]
     names = ["" if partner is None else partner.instruction for partner in now]
     return {
         number: after.index(name)
         for number, name in enumerate(names)
-        if name and names.count(name) == after.count(name) == 1
+        if name and names.count(name) == 1 == values.count(_value(lines, name))
     }
+
+
+def _value(lines: Mapping[str, Instruction], name: str) -> str:
+    """Return what an instruction without operands computes, else its name."""
+    line = lines.get(name)
+    if line is None or line.operands or line.opcode == "parameter":
+        return name
+    attributes = effective_attributes(line.attributes_text)
+    return f"{line.opcode} {line.shape.text} {line.argument} {attributes}"
 
 
 def _starts(module: HloModule, place: Place, loop: Instruction) -> Sequence[str]:
@@ -189,7 +201,7 @@ def _starts(module: HloModule, place: Place, loop: Instruction) -> Sequence[str]
 def _uncopied(lines: Mapping[str, Instruction], name: str) -> str:
     for _ in range(_MOST_COPIES):
         line = lines.get(name)
-        if line is None or line.opcode != "copy":
+        if line is None or line.opcode not in _COPIES:
             break
         name = next(iter(line.operand_names), "")
     return name
