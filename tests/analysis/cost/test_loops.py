@@ -4,7 +4,12 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.loops import Loops, TripCount, find_trip_counts
+from xlareport.analysis.cost.loops import (
+    Loops,
+    TripCount,
+    find_trip_counts,
+    unevaluated_conditions,
+)
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -162,3 +167,9 @@ def test_both_loops_of_a_tpu_scan_through_every_pass(unpacked: Unpack) -> None:
                     assert Loops(module).counted(place, one).count == 11
                     seen += 1
     assert seen > 200
+
+
+def test_conditions_are_not_evaluated_if_the_trip_count_is_stated(read: ReadModule) -> None:
+    stated = LOOP.replace("body=body", 'body=body, backend_config={"known_trip_count":{"n":"7"}}')
+    assert unevaluated_conditions(read(LOOP)) == frozenset()
+    assert unevaluated_conditions(read(stated)) == {"condition"}

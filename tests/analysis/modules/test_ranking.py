@@ -6,6 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.modules.features import Features
+from xlareport.analysis.modules.features import Features
+from xlareport.analysis.modules.measures import Relations, measure_arguments
 from xlareport.analysis.modules.origin import Origin
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.signature import Argument, Result, Signature
@@ -220,3 +222,20 @@ def test_a_share_of_the_work_names_the_module_with_the_most() -> None:
         "does the most work of all modules",
         "does 12% of the work of a, the most of all modules",
     ]
+
+
+def test_what_another_module_has_more_of_comes_after_the_other_reasons() -> None:
+    larger = replace(trainer("jit_a"), final=ModuleFigures(10, flops=10**9, bytes_accessed=10**9))
+    rivals = rank_modules([trainer("jit_step"), larger]).modules
+    (step,) = (module for module in rivals if module.summary.display_name == "jit_step")
+    seconds = [piece.is_second for piece in step.evidence]
+    assert any(seconds)
+    assert seconds == sorted(seconds)
+
+
+def test_helper_modules_are_no_programs_whose_arguments_count() -> None:
+    helper = summary("jit_f", features=Features(operations=(("convert", 1),)))
+    program = trainer("jit_step")
+    relations = Relations.of([helper, program])
+    assert measure_arguments(helper, relations) == 0
+    assert measure_arguments(program, relations) == 6 * MEGABYTE

@@ -45,6 +45,19 @@ def stated_trip_count(loop: Instruction) -> int | None:
     return int(noted[1]) if noted else None
 
 
+def unevaluated_conditions(module: HloModule) -> frozenset[str]:
+    """Return the names of the conditions of loops whose trip count the compiler states.
+
+    XLA:GPU runs the bodies of such loops that often, without evaluating the condition.
+    """
+    conditions = (
+        module.callee(line, "condition")
+        for _, line in module.placed
+        if line.opcode == "while" and stated_trip_count(line) is not None
+    )
+    return frozenset(condition.name for condition in conditions if condition)
+
+
 class Loops(Struct, frozen=True, dict=True):
     """The loops of one module."""
 

@@ -10,7 +10,7 @@ loops of stated trip count. A library call counts as one kernel.
 from collections.abc import Iterator
 
 from xlareport.analysis.code.links import name_kernel
-from xlareport.analysis.cost.loops import stated_trip_count
+from xlareport.analysis.cost.loops import unevaluated_conditions
 from xlareport.analysis.cost.roofline import LAUNCH_SECONDS
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.serial_loops import serial_loops
@@ -29,7 +29,7 @@ def short_kernels(case: Case) -> Iterator[Finding]:
     recorded = case.recorded
     if case.backend != "gpu" or recorded is None:
         return
-    left_out = _in_serial_loops(case) | _never_launched(case)
+    left_out = _in_serial_loops(case) | unevaluated_conditions(case.module)
     short = [
         ((LAUNCH_SECONDS - seconds) * cost.counted, cost.counted, (computation.name, line.name))
         for computation, line, cost in case.scheduled()
@@ -49,19 +49,6 @@ def _in_serial_loops(case: Case) -> frozenset[str]:
     """Return the computations of loops whose launches are reported already."""
     loops = (case.module.find(*place) for finding in serial_loops(case) for place in finding.places)
     return frozenset(called_computations(case.module, [loop for loop in loops if loop]))
-
-
-def _never_launched(case: Case) -> frozenset[str]:
-    """Return the conditions of loops whose trip count the compiler states.
-
-    XLA:GPU runs the bodies of such loops that often, without evaluating the condition.
-    """
-    conditions = (
-        case.module.callee(line, "condition")
-        for _, line in case.module.placed
-        if line.opcode == "while" and stated_trip_count(line) is not None
-    )
-    return frozenset(condition.name for condition in conditions if condition)
 
 
 def _finding(case: Case, short: list[tuple[float, int, InstructionKey]], waiting: float) -> Finding:

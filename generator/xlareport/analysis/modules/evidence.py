@@ -13,6 +13,7 @@ from xlareport.analysis.modules.helper_modules import classify_helper, is_own_fu
 from xlareport.analysis.modules.measures import (
     LAUNCHING,
     LargestFigures,
+    measure_arguments,
     measure_matrices,
     measure_memory,
     measure_work,
@@ -114,8 +115,8 @@ def _by_matrices(summary: ModuleSummary, most: LargestFigures) -> Evidence:
 
 
 def _by_input(summary: ModuleSummary, most: LargestFigures) -> Evidence:
-    share = _share(summary.signature.argument_bytes, most.arguments)
-    words = _of_most("takes", "the largest arguments", share)
+    share = _share(measure_arguments(summary, most.relations), most.arguments)
+    words = _of_most("takes", "the largest arguments of all programs", share)
     words = f"{words}; an initializer takes almost none"
     return Evidence(words, 8, _SOFT(share), compared=True)
 
@@ -160,7 +161,8 @@ def _by_collectives(summary: ModuleSummary, most: LargestFigures) -> Evidence:
 
 def _by_source(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
-    words = f"comes from {units.plural(summary.user_lines, 'line')} of the user's own source"
+    lines = units.plural(summary.user_lines, "line")
+    words = f"has call stacks through {lines} of the user's own source"
     return Evidence(words, 6, min(1.0, summary.user_lines / 8))
 
 

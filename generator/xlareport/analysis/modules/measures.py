@@ -129,7 +129,7 @@ class LargestFigures(Struct, frozen=True):
                 work, busiest = own_work, summary.display_name
             matrices = max(matrices, measure_matrices(summary, assumed, relations))
             memory = max(memory, measure_memory(summary, relations))
-            arguments = max(arguments, summary.signature.argument_bytes)
+            arguments = max(arguments, measure_arguments(summary, relations))
             changed = max(changed, summary.changed_steps)
             text = max(text, summary.text_bytes)
             hidden += summary.calls.hidden
@@ -208,6 +208,12 @@ def measure_matrices(summary: ModuleSummary, assumed: Assumptions, relations: Re
     """Return the flops of matrix products, convolutions and libraries, as far as they count."""
     hidden = assumed.hidden * summary.calls.hidden_flops
     return (summary.matrix_flops + hidden) * relations.weights[summary.files.key]
+
+
+def measure_arguments(summary: ModuleSummary, relations: Relations) -> int:
+    """Return the bytes of the arguments of a program; 0 for helpers and autotuning pieces."""
+    is_program = classify_helper(summary) is None and summary not in relations.pieces
+    return summary.signature.argument_bytes if is_program else 0
 
 
 def measure_memory(summary: ModuleSummary, relations: Relations) -> float:

@@ -223,7 +223,10 @@ def list_evidence(
     """
     evidence = (_strongest(piece, summary, most, others) for piece in PIECES)
     return tuple(
-        sorted((piece for piece in evidence if piece.points > 0), key=lambda piece: -piece.points)
+        sorted(
+            (piece for piece in evidence if piece.points > 0),
+            key=lambda piece: (piece.is_second, -piece.points),
+        )
     )
 
 

@@ -7,6 +7,7 @@ from xlareport import reader_table
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.custom_calls import count_dependent_steps, known_bytes, most_flops
 from xlareport.analysis.cost.heavy import rank_heaviest
+from xlareport.analysis.cost.loops import unevaluated_conditions
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.roofline import estimate_weight
@@ -81,7 +82,7 @@ def summarize_module(
         problems=module.problems,
         tpu_flags=compare_flags(flags or (), module.files.build),
         open_work=_open_work(cost) if cost else 0.0,
-        launches=_launches(cost) if cost and _is_optimized(module) else 0,
+        launches=_launches(final.hlo, cost) if final and cost and _is_optimized(module) else 0,
         calls=_custom_calls(final.hlo, cost) if final and cost else CustomCallWork(),
         features=extract_features(texts, final.hlo if final else None),
         text_bytes=text_bytes(final.stage) if final else 0,
@@ -142,12 +143,15 @@ def _is_optimized(module: ParsedModule) -> bool:
     return module.final is not None and module.final.stage.name.endswith("after_optimizations")
 
 
-def _launches(cost: ModuleCost) -> int:
+def _launches(module: HloModule, cost: ModuleCost) -> int:
     """Return the number of launched instructions; a fusion counts as one."""
+    conditions = unevaluated_conditions(module)
     return sum(
         instruction.counted
-        for instruction in cost.instructions.values()
-        if not instruction.fused and instruction.bytes_accessed != 0
+        for (computation, _), instruction in cost.instructions.items()
+        if computation not in conditions
+        and not instruction.fused
+        and instruction.bytes_accessed != 0
     )
 
 
