@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.modules.features import Features
-from xlareport.analysis.modules.features import Features
 from xlareport.analysis.modules.measures import Relations, measure_arguments
 from xlareport.analysis.modules.origin import Origin
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
