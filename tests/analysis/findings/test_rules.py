@@ -1101,7 +1101,8 @@ def test_the_options_of_combiners_are_those_of_the_backend_and_kind(case_of: Mak
 @pytest.mark.parametrize(
     ("multiprocessors", "words"),
     [
-        (132, "Unsplit, they have 256 output tiles for 132 multiprocessors"),
+        (132, "Unsplit, they have 256 output tiles for 132 multiprocessors."),
+        (257, "longer by the multiprocessors without a tile."),
         (None, "How many multiprocessors the split keeps busy is not known."),
     ],
 )
@@ -1112,7 +1113,15 @@ def test_a_split_says_which_multiprocessors_it_keeps_busy(
     case = case_of(split(SUM).replace("calls=product", f"calls=product{tile}"))
     device = replace(case.device, multiprocessors=multiprocessors)
     [one] = split_products(replace(case, device=device))
-    assert words in one.evidence
+    assert one.evidence.endswith(words)
+
+
+def test_the_traffic_of_a_split_is_stated_once(case_of: MakeCase) -> None:
+    no = FusionDecision("producer_ineligible", "r", (), "", "not fusible", None, None)
+    linked = {("e", "p"): LinkedDecisions((no,), "matched")}
+    case = replace(case_of(split(SUM)), decisions=linked)
+    assert [*split_products(case)]
+    assert not [*refused_fusions(case)]
 
 
 FUSED_SUM = """  ROOT r = f32[1024,1024] fusion(p, c), kind=kLoop, calls=total"""

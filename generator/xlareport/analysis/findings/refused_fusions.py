@@ -7,15 +7,14 @@ That is the upper bound of the saving, without kernel launches. Each kernel coun
 roofline time: it can read a part of a result alone.
 
 Results that a loop, a collective or the caller also needs are written in any case, so only reading
-them counts. Neither collectives nor instructions that later
-passes made count as consumers. Custom fusions (Triton) and library calls
-contain only what was assigned to them earlier. If the producer or all consumers are of this kind,
-the pass cannot save anything, and the finding states no saving. The exceptions are the scores of
-attention, their softmax and their gradients, between matrix products, whatever the log says of
+them counts. Neither collectives nor instructions that later passes made count as consumers. Custom
+fusions (Triton) and library calls contain only what was assigned to them earlier. Matmuls whose
+partial sums are a finding of their own are left out. If the producer or all consumers are of this
+kind, the pass cannot save anything, and the finding states no saving. The exceptions are the scores
+of attention, their softmax and their gradients, between matrix products, whatever the log says of
 them: a fused kernel keeps them on the chip, so that a finding of their own states their traffic as
-the saving. Operands that a scatter updates in
-place, and its results, are in memory in any case and are not reported. The names of the log are
-followed through the fusions to the final module.
+the saving. Operands that a scatter updates in place, and its results, are in memory in any case and
+are not reported. The names of the log are followed through the fusions to the final module.
 """
 
 from collections import defaultdict
@@ -27,6 +26,7 @@ from xlareport.analysis.code.unfused_pairs import last_refusal, list_results
 from xlareport.analysis.findings.attention_scores import find_attention_scores
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
+from xlareport.analysis.findings.split_products import split_products
 from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime import units
@@ -53,7 +53,10 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
         scores = []
     refused: dict[str, list[ResultTraffic]] = defaultdict(list)
     closed: dict[str, list[ResultTraffic]] = defaultdict(list)
+    split = {place for finding in split_products(case) for place in finding.places}
     for reason, traffic in _refusals(case, {traffic.place for traffic in scores}):
+        if traffic.is_closed and traffic.place in split:
+            continue  # the finding of its partial sums states this traffic
         group = closed if traffic.is_closed else refused
         group[reason].append(traffic)
     yield from _closed_finding(case, closed)

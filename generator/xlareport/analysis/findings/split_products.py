@@ -94,10 +94,12 @@ def _describe_tiles(case: Case, products: Sequence[_Split]) -> str:
     if len(tiles) < len(products) or not multiprocessors:
         return " How many multiprocessors the split keeps busy is not known."
     span = f"{tiles[0]}" if tiles[0] == tiles[-1] else f"{tiles[0]} to {tiles[-1]}"
-    return (
-        f" Unsplit, they have {span} output tiles for {multiprocessors} multiprocessors. The "
-        "estimate includes multiprocessors without a tile."
+    idle = (
+        " The time of the unsplit matmuls is longer by the multiprocessors without a tile."
+        if tiles[0] < multiprocessors
+        else ""
     )
+    return f" Unsplit, they have {span} output tiles for {multiprocessors} multiprocessors.{idle}"
 
 
 def _finding(case: Case, products: Sequence[_Split], split: int, seconds: float) -> Finding:

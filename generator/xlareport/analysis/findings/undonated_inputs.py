@@ -50,8 +50,9 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
             "`input_output_alias` nor in `buffer_donor`."
         ),
         suggestion=(
-            f"Donate {them} (donate_argnums in JAX) to save {units.byte_size(size)} if the caller "
-            f"does not reuse {them}, as with old parameters and optimizer state."
+            f"Donate {them} (donate_argnums in JAX) to save up to {units.byte_size(size)} if the "
+            f"caller does not reuse {them}, as with old parameters and optimizer state. Temporary "
+            "buffers that share the memory of the outputs now need some of their own."
         ),
         grade="matched",
         weight=case.time_of_bytes(size),
