@@ -142,3 +142,22 @@ def test_the_lines_of_recomputed_work_are_counted_those_of_most_instructions_fir
     (change,) = find_program_changes(program(STEP), program(text))
     assert change.lines[0] == "f.py:5"
     assert (len(change.lines), change.line_count) == (4, 6)
+
+
+def test_a_policy_that_keeps_matmuls_is_a_change_of_recomputation() -> None:
+    """Both programs recompute; one recomputes a matmul fewer, and stacks its result instead."""
+    sine = (
+        '  %s = f32[4,8]{1,0} sine(%x), metadata={op_name="jit(step)/rematted_computation/sin" '
+        'source_file="m.py" source_line=5}\n'
+    )
+    product = (
+        "  %again = f32[4,8]{1,0} dot(%x, %w), lhs_contracting_dims={1}, "
+        'rhs_contracting_dims={0}, metadata={op_name="jit(step)/rematted_computation/dot_general" '
+        'source_file="m.py" source_line=3}\n'
+    )
+    stack = '  %b = f32[4,8]{1,0} abs(%x), metadata={op_name="jit(step)/jvp()/abs"}\n'
+    base = STEP.replace("  ROOT", f"{sine}{product}  ROOT")
+    head = STEP.replace("  ROOT", f"{sine}{stack}  ROOT")
+    first, *_ = find_program_changes(program(base), program(head))
+    assert (first.kind, first.base, first.head) == (ChangeKind.RECOMPUTATION, "2", "1")
+    assert first.lines == ("m.py:3",)

@@ -12,6 +12,7 @@ from xlareport.analysis.compare.moved_operations import Move
 from xlareport.analysis.compare.program import GivenArgument, Program
 from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
 from xlareport.analysis.steps.heaviness import heaviness
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
 _NAMES = 4
 _CALL = "call"
@@ -188,12 +189,10 @@ def _devices(number: int) -> str:
 
 def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:
     """Yield checkpointing that only one side has, or that covers other ops."""
-    if bool(base.recomputed) != bool(head.recomputed) or base.barriers != head.barriers:
-        side = head if head.recomputed >= base.recomputed else base
-        lines = Counter[str]()
-        for operation in side.operations:
-            if operation.key.phase is Phase.RECOMPUTED and operation.key.line:
-                lines[operation.key.line] += operation.count
+    on_one_side = bool(base.recomputed) != bool(head.recomputed)
+    if on_one_side or base.barriers != head.barriers or _recomputes_other_products(base, head):
+        ours, theirs = map(_recomputed_lines, (base, head))
+        lines = theirs - ours if head.recomputed >= base.recomputed else ours - theirs
         old, new = str(base.recomputed), str(head.recomputed)
         count = abs(head.recomputed - base.recomputed)
         if count:
@@ -201,6 +200,30 @@ def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:
             yield ProgramChange(
                 ChangeKind.RECOMPUTATION, old, new, count, lines=most, line_count=len(lines)
             )
+
+
+def _recomputed_lines(program: Program) -> Counter[str]:
+    """Return how many instructions each source line recomputes."""
+    lines = Counter[str]()
+    for operation in program.operations:
+        if operation.key.phase is Phase.RECOMPUTED and operation.key.line:
+            lines[operation.key.line] += operation.count
+    return lines
+
+
+def _recomputes_other_products(base: Program, head: Program) -> bool:
+    """Return whether both compute the same matrix products, and recompute another number."""
+    (ours, ours_again), (theirs, theirs_again) = map(_count_products, (base, head))
+    return ours == theirs and ours_again != theirs_again
+
+
+def _count_products(program: Program) -> tuple[int, int]:
+    """Return how many matrix products a program computes, and how many it computes again."""
+    counts = Counter[bool]()
+    for operation in program.operations:
+        products = sum(number for opcode, number in operation.opcodes if opcode in MATRIX_PRODUCTS)
+        counts[operation.key.phase is Phase.RECOMPUTED] += products
+    return counts[False], counts[True]
 
 
 def _loops(base: Program, head: Program) -> Iterator[ProgramChange]:
