@@ -30,6 +30,7 @@ def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:
         "others by ring algorithms, no in-network reduction)."
     )
     assert "Not validated" in page.model
+    assert "as if all 8 devices were in one host, which the dump does not say" in page.model
     assert "where GPUs have no access to each other's memory, NCCL runs instead." in page.model
     assert "https://" in page.model_source
     assert [figure.label for figure in page.figures] == [
@@ -44,6 +45,18 @@ def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:
     assert all(
         len(row) == len(table.columns) for table in page.tables.values() for row in table.rows
     )
+
+
+@pytest.mark.parametrize(
+    ("domain", "devices", "words"),
+    [(8, 16, "as if each 8 consecutive devices were one host"), (None, 16, "without latency. Not")],
+)
+def test_the_model_says_which_devices_it_takes_for_one_host(
+    domain: int | None, devices: int, words: str, unpacked: Callable[[str], Path]
+) -> None:
+    report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
+    other = replace(report, interconnect_domain=domain, devices=devices)
+    assert words in collectives_page(module("main"), other).model
 
 
 def test_no_more_is_hidden_than_is_modeled(unpacked: Callable[[str], Path]) -> None:

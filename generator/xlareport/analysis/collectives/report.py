@@ -54,6 +54,7 @@ def report_collectives(
         hideable_seconds=sum_hideable(Schedule(hlo, cost, device), every),
         time_name=costed.basis.name,
         interconnect_source=links.source if links else "",
+        interconnect_domain=links.domain if links else None,
         sent=count_sent(
             (figures.traffic, figures.counted) for figures in every if figures.traffic is not None
         ),

@@ -119,6 +119,8 @@ class CollectivesReport(Struct, frozen=True):
     interconnect_source: str
     """Where the bandwidth of the model is from; empty where there is none."""
     sent: SentBytes
+    interconnect_domain: int | None = None
+    """Number of devices that the model takes for connected at full speed; None without limit."""
     counted_once: tuple[LoopCountedOnce, ...] = ()
     """Loops of unknown trip count of which all figures are those of one iteration."""
     time_name: str = ROOFLINE

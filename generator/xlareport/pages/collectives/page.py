@@ -113,8 +113,21 @@ def _model(report: CollectivesReport) -> str:
         )
     return (
         f"Times are modeled for {report.device_name}: bytes sent / bandwidth of the links that a "
-        "group can use, without latency. Not validated against a multi-device trace."
+        f"group can use, without latency{_domain(report)}. Not validated against a multi-device "
+        "trace."
     )
+
+
+def _domain(report: CollectivesReport) -> str:
+    """Return which devices the model takes for one host; empty where links have no such limit."""
+    domain = report.interconnect_domain
+    if domain is None or report.devices < 2:
+        return ""
+    if report.devices <= domain:
+        return (
+            f", as if all {report.devices:,} devices were in one host, which the dump does not say"
+        )
+    return f", as if each {domain:,} consecutive devices were one host, which the dump does not say"
 
 
 def _planned(rows: Sequence[CollectiveRow]) -> str:
