@@ -28,7 +28,17 @@ device_description_str: "NVIDIA H100 80GB HBM3"
 topo = topologies.get_topology_desc(platform="cuda", target_config=H100, topology="1x1x8")
 over = Mesh(np.array(topo.devices).reshape(4, 2), ("data", "model"))
 f32, bf, i32 = jnp.float32, jnp.bfloat16, jnp.int32
-T, B, A, S, C, D, G, U, HZ = 16, 16, 8, 16, 16, 512, 4, 256, 8  # times, clips, actions, latents, classes, deter, blocks, units, horizon
+T, B, A, S, C, D, G, U, HZ = (
+    16,
+    16,
+    8,
+    16,
+    16,
+    512,
+    4,
+    256,
+    8,
+)  # times, clips, actions, latents, classes, deter, blocks, units, horizon
 CH, BINS, Z = (32, 128), 41, 16 * 16
 bins = jnp.linspace(-10.0, 10.0, BINS)
 
@@ -102,7 +112,9 @@ def two_hot(x, logits):
     x = jnp.clip(symlog(x), -10.0, 10.0)
     lo = jnp.clip(jnp.sum((bins <= x[..., None]).astype(i32), -1) - 1, 0, BINS - 2)
     t = (x - bins[lo]) / (bins[1] - bins[0])
-    hot = jax.nn.one_hot(lo, BINS) * (1 - t)[..., None] + jax.nn.one_hot(lo + 1, BINS) * t[..., None]
+    hot = (
+        jax.nn.one_hot(lo, BINS) * (1 - t)[..., None] + jax.nn.one_hot(lo + 1, BINS) * t[..., None]
+    )
     return -jnp.sum(hot * jax.nn.log_softmax(logits, -1), -1)
 
 
@@ -114,7 +126,11 @@ def model_loss(w, batch, noise):
     img = batch["image"].astype(bf) / 255.0 - 0.5
     x = img.reshape(T * B, 32, 32, 3)
     for k in w["enc"]:
-        x = jax.nn.silu(lax.conv_general_dilated(x, k.astype(bf), (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")))
+        x = jax.nn.silu(
+            lax.conv_general_dilated(
+                x, k.astype(bf), (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
+        )
     e = put(x.reshape(T, B, -1), None, "data", None)
     act = jax.nn.one_hot(batch["action"], A, dtype=f32)
 
@@ -136,13 +152,19 @@ def model_loss(w, batch, noise):
     f = jnp.concatenate([h, z], -1)
     y = jax.nn.silu((f.astype(bf) @ w["up"].astype(bf)).reshape(T * B, 8, 8, CH[-1]))
     for i, k in enumerate(w["dec"]):
-        y = lax.conv_transpose(y, k.astype(bf), (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        y = lax.conv_transpose(
+            y, k.astype(bf), (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        )
         y = jax.nn.silu(y) if i < 1 else y
-    rec = jnp.sum((jax.nn.sigmoid(y.astype(f32)) - 0.5 - img.reshape(y.shape).astype(f32)) ** 2, (1, 2, 3)).reshape(T, B)
+    rec = jnp.sum(
+        (jax.nn.sigmoid(y.astype(f32)) - 0.5 - img.reshape(y.shape).astype(f32)) ** 2, (1, 2, 3)
+    ).reshape(T, B)
     future = mlp(f, w["future"])
     rew, c = (batch["reward"] - future[..., 1]) ** 2, future[..., 0]
     con = jax.nn.softplus(jnp.where(batch["done"], c, -c))
-    parts = dict(rec=rec, rew=rew, con=con, dyn=kl(stop(post), prior), rep=0.1 * kl(post, stop(prior)))
+    parts = dict(
+        rec=rec, rew=rew, con=con, dyn=kl(stop(post), prior), rep=0.1 * kl(post, stop(prior))
+    )
     total = jnp.mean(sum(parts.values()))
     return total, (dict(total=total), stop(h), stop(z))
 
@@ -159,7 +181,10 @@ def behave_loss(p, w, slow, h, z, scale, noise):
         z2 = draw(kz, latent((h2.astype(bf) @ w["prior"].astype(bf)).astype(f32)))
         return (h2, z2), (f, a)
 
-    start = put(h.reshape(-1, D), ("data", "model"), None), put(z.reshape(-1, Z), ("data", "model"), None)
+    start = (
+        put(h.reshape(-1, D), ("data", "model"), None),
+        put(z.reshape(-1, Z), ("data", "model"), None),
+    )
     noise = noise[:, :, S, :A], noise[:, :, :S]
     _, (f, a) = lax.scan(dream, start, noise)
     lp = jax.nn.log_softmax(mlp(f, p["actor"]), -1)
@@ -186,10 +211,16 @@ def behave_loss(p, w, slow, h, z, scale, noise):
 
 def dreamer_train_step(st, batch, seed):
     key = jax.random.fold_in(jax.random.wrap_key_data(seed, impl="unsafe_rbg"), st["k"])
-    noise = -jnp.log(-jnp.log(jax.random.uniform(key, (HZ + 1, T * B, S + 1, C), minval=1e-6, maxval=1.0)))
-    (_, (parts, h, z)), gw = jax.value_and_grad(model_loss, has_aux=True)(st["p"]["world"], batch, noise[0].reshape(T, B, S + 1, C))
+    noise = -jnp.log(
+        -jnp.log(jax.random.uniform(key, (HZ + 1, T * B, S + 1, C), minval=1e-6, maxval=1.0))
+    )
+    (_, (parts, h, z)), gw = jax.value_and_grad(model_loss, has_aux=True)(
+        st["p"]["world"], batch, noise[0].reshape(T, B, S + 1, C)
+    )
     ac = dict(actor=st["p"]["actor"], critic=st["p"]["critic"])
-    (_, aux), ga = jax.value_and_grad(behave_loss, has_aux=True)(ac, st["p"]["world"], st["slow"], h, z, st["scale"], noise[1:])
+    (_, aux), ga = jax.value_and_grad(behave_loss, has_aux=True)(
+        ac, st["p"]["world"], st["slow"], h, z, st["scale"], noise[1:]
+    )
     g = dict(world=gw, **ga)
     t = (st["k"] + 1).astype(f32)
     lr = 4e-5 * jnp.minimum(1.0, t / 1000.0)
@@ -218,5 +249,9 @@ batch = dict(
     reward=arr((T, B), None, "data"),
     done=arr((T, B), None, "data", dtype=jnp.bool_),
 )
-c = jax.jit(dreamer_train_step, donate_argnums=0).lower(st, batch, arr((4,), dtype=jnp.uint32)).compile()
+c = (
+    jax.jit(dreamer_train_step, donate_argnums=0)
+    .lower(st, batch, arr((4,), dtype=jnp.uint32))
+    .compile()
+)
 print("compiled", c.memory_analysis())

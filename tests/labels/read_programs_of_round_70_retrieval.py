@@ -18,7 +18,13 @@ d = np.array(topologies.get_topology_desc(platform="tpu", topology_name="v5e:2x4
 over = Mesh(d.reshape(2, 4), ("x", "y"))
 f32, bf, i32, i8 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.int8
 B, L, D, H, KV, K, F, V = 8, 3, 1024, 16, 4, 64, 2048, 4096
-PG, NP, MP, CK, NEW = 16, 256, 16, 32, 6  # tokens of a page, pages, pages of a row, chunk, new tokens
+PG, NP, MP, CK, NEW = (
+    16,
+    256,
+    16,
+    32,
+    6,
+)  # tokens of a page, pages, pages of a row, chunk, new tokens
 NA, R, GR = 6, 8, 128  # adapters, their rank, group of a scale
 ND, TOP, PL, SG = 2048, 2, 32, 24  # passages, taken, their length, states of the grammar
 
@@ -33,7 +39,8 @@ def put(x, *s):
 
 def packed(n, m, *spec):
     return dict(
-        q=arr((L, n // GR, GR, m), None, *(None, *spec), dtype=jnp.int4), s=arr((L, n // GR, 1, m), None, *(None, *spec), dtype=f32)
+        q=arr((L, n // GR, GR, m), None, *(None, *spec), dtype=jnp.int4),
+        s=arr((L, n // GR, 1, m), None, *(None, *spec), dtype=f32),
     )
 
 
@@ -57,7 +64,9 @@ pool = dict(
     s=arr((L, 2, NP, PG, 2, KV), None, "x", None, None, None, "y", dtype=f32),
 )
 index = dict(
-    keys=arr((ND, D), "y", dtype=i8), scale=arr((ND,), "y", dtype=f32), text=arr((ND, PL), dtype=i32)
+    keys=arr((ND, D), "y", dtype=i8),
+    scale=arr((ND,), "y", dtype=f32),
+    text=arr((ND, PL), dtype=i32),
 )
 
 
@@ -95,8 +104,12 @@ def paged(q, pk, pv, ps, table, at):
         pages = lax.dynamic_slice_in_dim(table, i * 4, 4, 2)
         take = jax.vmap(lambda a, p: a[p])
         k, v, s = (take(a, pages) for a in (pk, pv, ps))
-        k = k.reshape(2, n, 4 * PG, KV, K).astype(bf) * s[..., 0, :].reshape(2, n, 4 * PG, KV, 1).astype(bf)
-        v = v.reshape(2, n, 4 * PG, KV, K).astype(bf) * s[..., 1, :].reshape(2, n, 4 * PG, KV, 1).astype(bf)
+        k = k.reshape(2, n, 4 * PG, KV, K).astype(bf) * s[..., 0, :].reshape(
+            2, n, 4 * PG, KV, 1
+        ).astype(bf)
+        v = v.reshape(2, n, 4 * PG, KV, K).astype(bf) * s[..., 1, :].reshape(
+            2, n, 4 * PG, KV, 1
+        ).astype(bf)
         w = jnp.einsum("xnthgk,xnshk->xnhgts", q, k, preferred_element_type=f32) / np.sqrt(K)
         w = 30.0 * jnp.tanh(w / 30.0)
         see = (i * 4 * PG + jnp.arange(4 * PG))[None, None, None] <= at[..., None]
@@ -104,7 +117,9 @@ def paged(q, pk, pv, ps, table, at):
         m2 = jnp.maximum(m, jnp.max(w, -1))
         p = jnp.exp(w - m2[..., None])
         old = jnp.exp(m - m2)
-        acc = acc * old[..., None] + jnp.einsum("xnhgts,xnshk->xnhgtk", p.astype(bf), v, preferred_element_type=f32)
+        acc = acc * old[..., None] + jnp.einsum(
+            "xnhgts,xnshk->xnhgtk", p.astype(bf), v, preferred_element_type=f32
+        )
         return (m2, z * old + jnp.sum(p, -1), acc), None
 
     shape = (2, n, KV, H // KV, t)
@@ -152,7 +167,12 @@ def retrieve(q, keys, scale):
 
     def here(q, keys, scale):
         qi, _ = squeeze(q)
-        s = lax.dot_general(qi, keys, (((2,), (1,)), ((), ())), preferred_element_type=i32).astype(f32) * scale
+        s = (
+            lax.dot_general(qi, keys, (((2,), (1,)), ((), ())), preferred_element_type=i32).astype(
+                f32
+            )
+            * scale
+        )
         v, i = lax.top_k(s, TOP)
         i = i + lax.axis_index("y") * keys.shape[0]
         v, i = (lax.all_gather(a, "y", axis=2, tiled=True) for a in (v, i))
@@ -167,7 +187,9 @@ def retrieve(q, keys, scale):
 def sample(logits, counts, state, allow, key, temp, top):
     """Top-p of the penalised logits, in what the grammar allows."""
     seen = counts > 0
-    logits = jnp.where(seen, jnp.where(logits > 0, logits / 1.2, logits * 1.2), logits) - 0.1 * counts
+    logits = (
+        jnp.where(seen, jnp.where(logits > 0, logits / 1.2, logits * 1.2), logits) - 0.1 * counts
+    )
     bits = allow[state]
     free = ((bits[..., None] >> jnp.arange(32, dtype=jnp.uint32)) & 1).reshape(*logits.shape) > 0
     logits = jnp.where(free, logits, -1e30) / jnp.maximum(temp, 1e-3)[..., None]
@@ -180,13 +202,19 @@ def sample(logits, counts, state, allow, key, temp, top):
     return jnp.where(temp > 0, tok, order[..., 0]).astype(i32)
 
 
-def rag_serve_step(w, pool, counts, index, table, tok, at, length, who, state, allow, step, temp, top, seed):
+def rag_serve_step(
+    w, pool, counts, index, table, tok, at, length, who, state, allow, step, temp, top, seed
+):
     key = jax.random.wrap_key_data(seed, impl="unsafe_rbg")
     here = at[..., None] + jnp.arange(CK)
     live = jnp.arange(CK) < length[..., None]
-    mean = jnp.sum(w["emb"][tok].astype(f32) * live[..., None], 2) / jnp.maximum(length, 1)[..., None]
+    mean = (
+        jnp.sum(w["emb"][tok].astype(f32) * live[..., None], 2) / jnp.maximum(length, 1)[..., None]
+    )
     got = retrieve(mean, index["keys"], index["scale"])
-    passages = put(w["emb"][index["text"][got]].reshape(2, B // 2, TOP * PL, D), "x", None, None, None)
+    passages = put(
+        w["emb"][index["text"][got]].reshape(2, B // 2, TOP * PL, D), "x", None, None, None
+    )
     x, pool = run(w, pool, tok, here, live, table, who, passages)
     last = jnp.take_along_axis(x, jnp.maximum(length - 1, 0)[..., None, None], 2)[:, :, 0]
     counts = jax.vmap(jax.vmap(lambda c, t, l: c.at[t].add(l)))(counts, tok, live.astype(i32))
@@ -220,8 +248,21 @@ two = lambda *more, dtype=i32: arr((2, B // 2, *more), "x", dtype=dtype)
 c = (
     jax.jit(rag_serve_step, donate_argnums=(1, 2))
     .lower(
-        weights, pool, two(V), index, two(MP), two(CK), two(), two(), two(), two(),
-        arr((SG, V // 32), dtype=jnp.uint32), arr((SG, 64), dtype=i32), two(dtype=f32), two(dtype=f32), arr((4,), dtype=jnp.uint32),
+        weights,
+        pool,
+        two(V),
+        index,
+        two(MP),
+        two(CK),
+        two(),
+        two(),
+        two(),
+        two(),
+        arr((SG, V // 32), dtype=jnp.uint32),
+        arr((SG, 64), dtype=i32),
+        two(dtype=f32),
+        two(dtype=f32),
+        arr((4,), dtype=jnp.uint32),
     )
     .compile()
 )

@@ -1,5 +1,7 @@
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.hlo.model import HloModule
@@ -126,3 +128,56 @@ ENTRY %main (a: f32[4], b: f32[4]) -> (f32[8], f32[8], f32[8]) {{
     pairing = match(read(before), read(after)).pairing_after(Place("main", "all"))
     assert pairing is not None
     assert {place.instruction for place in pairing.before} == {"x", "y", "z"}
+
+
+_PARAMETERS = """
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %z = f32[8]{0} parameter(2)
+"""
+_SIGNATURE = "(x: f32[8], y: f32[8], z: f32[8]) -> (f32[16], f32[16], f32[16], f32[16])"
+_RESULT = "(f32[16]{0}, f32[16]{0}, f32[16]{0}, f32[16]{0})"
+_LATE = "  %late = f32[16]{0} all-gather(%x), channel_id=9, dimensions={0}\n"
+_FIRST = "  %first.1 = f32[16]{0} all-gather(%x), channel_id=1, dimensions={0}\n"
+_GATHERED_APART = f"""
+HloModule m
+
+ENTRY %main {_SIGNATURE} {{{_PARAMETERS}
+{_LATE}{_FIRST}  %second.1 = f32[16]{{0}} all-gather(%y), channel_id=2, dimensions={{0}}
+  %first.2 = f32[16]{{0}} all-gather(%z), channel_id=5, dimensions={{0}}
+  %c = f32[16]{{0}} cosine(%late)
+  %s = f32[16]{{0}} sine(%first.1)
+  ROOT %out = {_RESULT} tuple(%c, %s, %second.1, %first.2)
+}}
+"""
+
+
+@pytest.mark.parametrize("order", [_LATE + _FIRST, _FIRST + _LATE])
+@pytest.mark.parametrize("operand", ["x", "moved"])
+def test_collectives_of_one_value_are_told_apart_by_the_channel_of_the_combined_one(
+    operand: str, order: str, read: Read
+) -> None:
+    """A combined collective has the channel of its first member."""
+    both = "(f32[16]{0}, f32[16]{0})"
+    after = f"""
+HloModule m
+
+ENTRY %main {_SIGNATURE} {{{_PARAMETERS}
+  %moved = f32[8]{{0}} bitcast(%x)
+  %all.1 = {both} all-gather(%{operand}, %y), channel_id=1, dimensions={{0}}
+  %all.2 = {both} all-gather(%z, %x), channel_id=5, dimensions={{0}}
+  %e.0 = f32[16]{{0}} get-tuple-element(%all.1), index=0
+  %e.1 = f32[16]{{0}} get-tuple-element(%all.1), index=1
+  %e.2 = f32[16]{{0}} get-tuple-element(%all.2), index=0
+  %e.3 = f32[16]{{0}} get-tuple-element(%all.2), index=1
+  %c = f32[16]{{0}} cosine(%e.3)
+  %s = f32[16]{{0}} sine(%e.0)
+  ROOT %out = {_RESULT} tuple(%c, %s, %e.1, %e.2)
+}}
+"""
+    before = _GATHERED_APART.replace(_LATE + _FIRST, order)
+    matching = match(read(before), read(after))
+    for name, whole in (("first.1", "all.1"), ("late", "all.2")):
+        claim = matching.pairing_before(Place("main", name))
+        assert claim is not None
+        assert (claim.relation, claim.after[0].instruction) == (Relation.COMBINED, whole)

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
 from xlareport.analysis.matching.search.nodes import Names, is_free, same_shape
 from xlareport.analysis.matching.search.search import Search
@@ -44,8 +45,9 @@ def _combine_all(search: Search, wholes: list[Node]) -> None:
         if _opcode(node) in _COMBINED and len(node.instruction.operands) == 1:
             key = (_opcode(node), devices_of(node), search.before.values.read(node)[0])
             waiting.setdefault(key, deque()).append(node)
+    channels = frozenset(map(channel_of, wholes))
     for whole in wholes:
-        _combine(search, whole, waiting)
+        _combine(search, whole, waiting, channels)
 
 
 def _is_whole(node: Node) -> bool:
@@ -53,17 +55,32 @@ def _is_whole(node: Node) -> bool:
     return known and len(node.instruction.operands) >= _FEWEST
 
 
-def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) -> None:
+def _combine(
+    search: Search,
+    whole: Node,
+    waiting: dict[Hashable, deque[Node]],
+    channels: AbstractSet[str],
+) -> None:
+    """Combine what sends the operands of a new collective, which has the channel of the first."""
     opcode, devices = _opcode(whole).removesuffix(START), devices_of(whole)
     queues = [waiting.get((opcode, devices, token)) for token in search.after.values.read(whole)]
     if not all(queues):
         return
-    members = [queue.popleft() for queue in queues if queue]
+    members = [_member(queue, channel_of(whole), channels) for queue in queues if queue]
     if len(members) == len(queues):
         reason = f"%{whole.instruction.name} does it for {len(members)} operands"
         search.combine(members, whole, Grade.EXACT, reason)
         for done in dones_of(search.after, whole):
             search.name_elements(members, done)
+
+
+def _member(queue: deque[Node], channel: str, channels: AbstractSet[str]) -> Node:
+    """Take the one with the channel out of a queue, else the first with none of the channels."""
+    others = (node for node in queue if channel_of(node) not in channels)
+    node = next(others, queue[0])
+    node = next((node for node in queue if channel and channel_of(node) == channel), node)
+    queue.remove(node)
+    return node
 
 
 def same_reducer(search: Search) -> None:
@@ -200,7 +217,7 @@ def _pair_halves(
         begun = _begun(search.after, start)
         opcode = _opcode(begun).removesuffix(START)
         queue = waiting.get((opcode, devices_of(begun), *search.after.values.read(start)))
-        whole = _taken(queue, _channel(begun)) if queue else None
+        whole = _taken(queue, channel_of(begun)) if queue else None
         if whole is not None and is_free(whole):
             search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
     if whole is not None and whole.partner is start and _opcode(whole) != _opcode(start):
@@ -229,12 +246,13 @@ def _begun(side: Side, start: Node) -> Node:
 
 def _taken(queue: deque[Node], channel: str) -> Node:
     """Take the node with a channel id out of a queue; the first where none has it."""
-    taken = next((node for node in queue if channel and _channel(node) == channel), queue[0])
+    taken = next((node for node in queue if channel and channel_of(node) == channel), queue[0])
     queue.remove(taken)
     return taken
 
 
-def _channel(node: Node) -> str:
+def channel_of(node: Node) -> str:
+    """Return the channel of a collective as its text has it; empty for none."""
     return node.instruction.attributes.get("channel_id", "")
 
 

@@ -7,6 +7,7 @@ the old instructions.
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
+from xlareport.analysis.matching.rules.heavy.collectives import channel_of
 from xlareport.analysis.matching.search.nodes import is_free, node_before
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.elements import kept_elements
@@ -67,8 +68,26 @@ def _members(
     waiting = dict[NodeElement, deque[Node]]()
     for piece, count in Counter(pieces).items():
         sent = _sent_before(search, piece, opcode, holder)
+        if len(sent) > count:
+            sent = _by_channel(search, sent, count, holder)
         waiting[piece] = deque(sent if len(sent) == count else ())
     return [waiting[piece].popleft() if waiting[piece] else None for piece in pieces]
+
+
+def _by_channel(search: Search, sent: list[Node], count: int, whole: Node) -> list[Node]:
+    """Return which of the old collectives that sent one value the new one has combined.
+
+    A combined collective keeps the channel of its first member.
+    """
+    own = [node for node in sent if channel_of(node) and channel_of(node) == channel_of(whole)]
+    if len(own) == count:
+        return own
+    others = {
+        channel_of(node)
+        for node in search.after.nodes
+        if _opcode(node) == _opcode(whole) and node is not whole
+    }
+    return [node for node in sent if channel_of(node) not in others]
 
 
 def _pieces(side: Side, whole: Node) -> list[NodeElement]:
