@@ -389,6 +389,15 @@ def test_a_tile_and_its_transpose_are_one(
     )
 
 
+def test_tiles_that_nothing_measured_are_named_though_they_differ(case_of: MakeCase) -> None:
+    case = case_of(tiled(["16x8", "64x32", "16x8"]))
+    assert not [*same_tiles(case)]
+    (finding,) = same_tiles(replace(case, is_untuned=True))
+    assert finding.title == "Default GEMM tiles, not autotuned"
+    assert "have the tiles 16x8 (2), 64x32 (1);" in finding.evidence
+    assert finding.evidence.endswith("autotune_results is empty.")
+
+
 SCORES = (
     "  x = f32[8,512,256] parameter(0)\n  w = f32[8,256,512] parameter(1)\n"
     "  bias = f32[8,512,512] parameter(2)\n"

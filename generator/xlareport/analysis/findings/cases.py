@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from types import MappingProxyType
 
+from xlareport import reader_table
 from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.code.later_instructions import LaterInstructions
 from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sync_step
@@ -63,6 +64,7 @@ def make_case(
         sunk=find_sunk(module.snapshots),
         sync_step=find_sync_step(module.snapshots),
         recorded=recorded_names(module.code),
+        is_untuned=module.side.of(reader_table.AUTOTUNE_RESULTS) == (),
         is_optimized=finished,
     )
 

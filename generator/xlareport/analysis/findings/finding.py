@@ -137,6 +137,8 @@ class Case(Struct, frozen=True, dict=True):
     """Work that a pass moved into the body of a loop, by what is the same in later snapshots."""
     recorded: frozenset[str] | None = None
     """Names of kernels and instructions in command buffers; None without a thunk sequence."""
+    is_untuned: bool = False
+    """Whether the dump has results of autotuning, and none in them."""
     with_candidates: bool = False
     """Whether smaller savings are returned too if they are a large share of a small module's."""
     is_optimized: bool = True

@@ -1,9 +1,9 @@
-"""One GEMM tile for all shapes.
+"""One GEMM tile for all shapes, or default GEMM tiles.
 
 GPU only. All Triton GEMMs, of three or more result shapes, have the same tile in their
-backend_config, or its transpose. The compiler does this without autotuning, as in ahead-of-time
-compilation. GEMMs that together take less than 5% of the module's roofline time, which assumes
-good tiles, are omitted; *Kernels* shows their tile.
+backend_config, or its transpose, or the autotune_results of the dump are empty. The compiler does
+this without autotuning, as in ahead-of-time compilation. GEMMs that together take less than 5% of
+the module's roofline time, which assumes good tiles, are omitted; *Kernels* shows their tile.
 """
 
 import re
@@ -12,11 +12,15 @@ from collections.abc import Iterator
 
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
+_SAME = "One GEMM tile for all shapes"
+_UNTUNED = "Default GEMM tiles, not autotuned"
 LEAST_SHAPES = 3
 LEAST_SHARE = 0.05
 """Of the module's roofline time, all of them together."""
 _LEVEL = "xla_gpu_autotune_level"
+_MOST_TILES = 3
 _FLAT = 2
 """Sizes of a tile of a matrix."""
 _TILE = re.compile(r'"output_tiles":\[\{"sizes":\[([0-9",]{1,80})\]', re.ASCII)
@@ -24,7 +28,7 @@ _BLOCK = re.compile(r'"block_([mnk])":"?(\d{1,6})', re.ASCII)
 
 
 def same_tiles(case: Case) -> Iterator[Finding]:
-    """Report Triton products of several shapes when every one of them has the same tile."""
+    """Report Triton products of several shapes with the same tile, or that were not autotuned."""
     tiles = Counter[str]()
     products: list[tuple[float, str, tuple[str, str]]] = []
     for computation, instruction, cost in case.scheduled():
@@ -33,7 +37,8 @@ def same_tiles(case: Case) -> Iterator[Finding]:
             place = (computation.name, instruction.name)
             tiles[tile] += 1
             products.append((case.least(cost), instruction.shape.text, place))
-    if len({*map(_either_way, tiles)}) != 1:
+    is_same = len({*map(_either_way, tiles)}) == 1
+    if not is_same and not case.is_untuned:
         return
     seconds = sum(time for time, _, _ in products)
     shapes = {shape for _, shape, _ in products}
@@ -41,12 +46,16 @@ def same_tiles(case: Case) -> Iterator[Finding]:
         products.sort(key=lambda item: (-item[0], item[2]))
         yield Finding(
             rule="same-tiles",
-            title="One GEMM tile for all shapes",
+            title="One GEMM tile for all shapes"
+            if is_same
+            else "Default GEMM tiles, not autotuned",
             places=tuple(place for _, _, place in products),
             evidence=(
                 f"{units.plural(len(products), 'GEMM')} of {len(shapes)} result shapes "
-                f"({join_names(place[1] for _, _, place in products)}) all have the tile "
-                f"{_words(tiles)}; they are {case.share_words(seconds)}."
+                f"({join_names(place[1] for _, _, place in products)}) "
+                f"{_words(tiles) if is_same else _several(tiles)}; they are "
+                f"{case.share_words(seconds)}."
+                f"{' autotune_results is empty.' if case.is_untuned else ''}"
             ),
             suggestion=_advise(case.flags.get(_LEVEL, "")),
             grade="matched",
@@ -75,7 +84,14 @@ def _either_way(tile: str) -> str:
 def _words(tiles: Counter[str]) -> str:
     """Return the tile of most, and the transpose with its count, where some have that."""
     (tile, _), *others = tiles.most_common()
-    return tile + "".join(f" ({count} the transpose {other})" for other, count in others)
+    transposed = "".join(f" ({count} the transpose {other})" for other, count in others)
+    return f"all have the tile {tile}{transposed}"
+
+
+def _several(tiles: Counter[str]) -> str:
+    """Return the most frequent tiles with their counts."""
+    named = [f"{tile} ({count})" for tile, count in tiles.most_common()]
+    return f"have the tiles {first_few(named, _MOST_TILES)}"
 
 
 def find_tile(text: str) -> str:
