@@ -10,7 +10,7 @@ from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts, per_device
 from xlareport.pages.figures import Figure
 from xlareport.pages.memory.actions import list_actions
@@ -77,8 +77,6 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
     memory = cost.memory
     charts = tuple(_charts(module.backend, memory))
     return MemoryPage(
-        name=words.short_name(module.name),
-        slug=module.slug,
         tables=memory_tables(module.backend, memory),
         lead=prose(_lead(memory)),
         per_device=per_device(cost.totals.devices),
