@@ -34,7 +34,7 @@ def sum_layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
     sizes: Counter[int] = Counter()
     for place in module.computations:
         for instruction in place.instructions if place.name not in fused else ():
-            for shape in instruction.shape.elements or (instruction.shape,):
+            for shape in instruction.shape.members:
                 space = space_of(shape.text)
                 if space is not None and instruction.opcode not in BOUNDARIES:
                     counts[space] += 1

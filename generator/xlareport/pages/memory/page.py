@@ -37,6 +37,7 @@ from xlareport.pages.tables import PartPage, Table
 from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import capitalize
 
 
 class MemoryPage(PartPage, frozen=True):
@@ -152,8 +153,7 @@ def _lead(memory: MemoryReport) -> str:
             f"`%{memory.estimate.at}`, estimated from the schedule, since the dump has no "
             f"{_missing(memory)} of this module"
         )
-    words = "; ".join(facts)
-    return f"{words[0].upper()}{words[1:]}.{_host(memory)}{_without_curve(memory)}"
+    return f"{capitalize('; '.join(facts))}.{_host(memory)}{_without_curve(memory)}"
 
 
 def _host_words(memory: MemoryReport) -> str:
