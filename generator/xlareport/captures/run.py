@@ -20,7 +20,7 @@ from xlareport.knowledge.flags import find
 from xlareport.knowledge.releases import era_of
 from xlareport.knowledge.tables import read_table
 from xlareport.knowledge.wants import BACKENDS, FlagSetting, frontends, settings_for
-from xlareport.runtime.errors import UnwritableFileError, XlareportError, error_reason
+from xlareport.runtime.errors import XlareportError, error_reason, refuse_contents, writing
 
 _FOLDER = "XLAREPORT_CAPTURE_FOLDER"
 _OWN = "XLAREPORT_CAPTURE_OWN"
@@ -182,12 +182,9 @@ def find_dump(plan: Plan) -> Path | None:
 
 def _empty_folder(folder: Path) -> Path:
     """Return the folder, made where it is missing; raises where it is not empty."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise FileExistsError(17, "it is not empty")
-    except OSError as error:
-        raise UnwritableFileError(folder, error) from error
+    refuse_contents(folder)
     return folder.resolve()
 
 
