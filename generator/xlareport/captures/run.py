@@ -120,7 +120,7 @@ def _warning_about(folder: str) -> str:
 
 
 def find_era(command: Sequence[str], environ: Mapping[str, str]) -> str | None:
-    """Ask the program's Python which releases it has; None where it is no Python, or has none."""
+    """Return the XLA era of the oldest release in the program's Python; None if not known."""
     python = shutil.which(command[0], path=environ.get("PATH"))
     if python is None or "python" not in Path(python).name:
         return None

@@ -140,7 +140,7 @@ def compiled() -> Mapping[str, bytes]:
 
 
 def take_compiled(kept: Mapping[str, bytes]) -> None:
-    """Take over templates that another process compiled; those that changed are made anew."""
+    """Take over templates that another process compiled; those that changed are compiled again."""
     _COMPILED.kept.update(kept)
 
 
