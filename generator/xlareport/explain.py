@@ -30,7 +30,7 @@ from xlareport.knowledge.layouts import describe_layout_part
 from xlareport.knowledge.tpu_defaults import all_releases
 from xlareport.pages.tokens import meaning_of_stage
 from xlareport.runtime import units
-from xlareport.runtime.english import plain
+from xlareport.runtime.english import capitalize, plain
 
 _NOT_RECOGNIZED = frozenset({"unknown", "log"})
 _UNKNOWN = "unknown"
@@ -111,7 +111,7 @@ def _from_tables(name: str) -> Explanation | None:
     meanings = list(_meanings(name))
     if not meanings:
         return None
-    sentence = " ".join(f"{kind[:1].upper()}{kind[1:]}: {words}" for kind, words, _ in meanings)
+    sentence = " ".join(f"{capitalize(kind)}: {words}" for kind, words, _ in meanings)
     notes = [note for _, _, more in meanings for note in more]
     kind = meanings[0][0]
     return Explanation(name, kind, "", (Token(name, plain(sentence), kind),), _all_plain(notes))
@@ -190,8 +190,7 @@ def _shape(name: str) -> Explanation | None:
         shape = parse_shape(name)
     except ShapeError:
         return None
-    arrays = shape.elements or (shape,)
-    tokens = tuple(_array_token(array) for array in arrays[:_MOST_ARRAYS])
+    tokens = tuple(map(_array_token, shape.members[:_MOST_ARRAYS]))
     size = shape.byte_size
     notes = (f"{units.byte_size(size)} of data, without padding." if size is not None else "",)
     kind = "A tuple of arrays." if shape.elements else "The shape of an array."

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 
 from xlareport.dump.source import Entry, open_source
-from xlareport.runtime.errors import Problem, UnwritableFileError, error_reason
+from xlareport.runtime.errors import Problem, error_reason, refuse_contents, writing
 from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.site.folder import check_apart
 
@@ -22,21 +22,13 @@ def extract_texts(
     Return how many, and what could not be read or has no possible name there.
     """
     check_apart(source, out)
-    try:
-        if out.exists() and any(out.iterdir()):
-            raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
-        with open_source(source, limits) as opened:
-            folders = {
-                str(above)
-                for entry in opened.entries
-                for above in PurePosixPath(entry.path).parents
-            }
-            left = [
-                problem for entry in opened.entries if (problem := _extract(entry, out, folders))
-            ]
-            return len(opened.entries) - len(left), (*opened.problems, *left)
-    except OSError as error:
-        raise UnwritableFileError(out, error) from error
+    refuse_contents(out)
+    with writing(out), open_source(source, limits) as opened:
+        folders = {
+            str(above) for entry in opened.entries for above in PurePosixPath(entry.path).parents
+        }
+        left = [problem for entry in opened.entries if (problem := _extract(entry, out, folders))]
+        return len(opened.entries) - len(left), (*opened.problems, *left)
 
 
 def _extract(entry: Entry, out: Path, folders: AbstractSet[str]) -> Problem | None:

@@ -18,7 +18,7 @@ from xlareport.records.budgets import Budget, check, parse_budget
 from xlareport.records.compare import ComparisonRecord
 from xlareport.records.report import ReportRecord
 from xlareport.report import BuildOptions, build
-from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.errors import writing
 from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.site.night_folders import NightFolders
@@ -69,7 +69,7 @@ def run_night(
     the baseline. Raises XlareportError where nothing can be run or written.
     """
     folders = NightFolders(options.root, options.night)
-    try:
+    with writing(options.root):
         former = [outcome for outcome in folders.read_outcomes() if outcome.night != options.night]
         folders.prepare()
         with tempfile.TemporaryDirectory(prefix="xlareport-night-") as place:
@@ -83,8 +83,6 @@ def run_night(
             outcome = _judge(report, options, folders, progress)
         folders.strip()
         folders.publish([*former, outcome], options.title, options.keep)
-    except OSError as error:
-        raise UnwritableFileError(options.root, error) from error
     return outcome
 
 

@@ -23,7 +23,7 @@ from xlareport.runtime.kept_file import keep_file
 TIME_LIMIT = 10
 """Seconds of computing for one file."""
 _PATIENCE = 6
-"""How many times longer a clock on the wall may run: on a busy machine, or for what hangs."""
+"""Factor of the wall-clock limit: the machine may be busy, or the compiler may hang."""
 MEMORY_LIMIT = 1 << 30
 """Bytes for the process."""
 _OUTPUT_LIMIT = 16 << 20

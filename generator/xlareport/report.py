@@ -173,7 +173,7 @@ def _late_pictures(
     picture: PictureRequest | None,
     choice: PictureChoice,
 ) -> Iterator[tuple[TextFile, ...]]:
-    """Yield the files of pictures that hang on what is known of all modules."""
+    """Yield the files of pictures that are selected or drawn by facts about all modules."""
     wanted, others = part_requests(reading.outputs, report, choice)
     program = [picture] if picture else []
     late = renderer.draw([*wanted, *program])

@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import to_builtins
 
 from xlareport.analysis.cost.costed import cost_module
-from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.modules.origin import origin_of
 from xlareport.analysis.skeleton.folding import SkeletonLine, every_line, fold
 from xlareport.analysis.skeleton.items import Skeleton
@@ -19,9 +18,9 @@ SCREEN = 50
 """Lines of a folded skeleton, its head included."""
 
 
-def module_skeleton(module: ParsedModule, options: CostOptions | None = None) -> Skeleton:
+def module_skeleton(module: ParsedModule) -> Skeleton:
     """Return the skeleton of a module's final snapshot; raises UnreadableInputError."""
-    costed = cost_module(module, origin_of(module).backend, options)
+    costed = cost_module(module, origin_of(module).backend)
     if costed is None:
         raise UnreadableInputError(f"No snapshot of {module.files.key} could be read.")
     return read_skeleton(costed)

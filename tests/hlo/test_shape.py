@@ -1,6 +1,13 @@
 import pytest
 
-from xlareport.hlo.shape import ELEMENT_TYPES, MAX_DEPTH, ShapeError, parse_shape, without_layout
+from xlareport.hlo.shape import (
+    ELEMENT_TYPES,
+    MAX_DEPTH,
+    ShapeError,
+    bits_of,
+    parse_shape,
+    without_layout,
+)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +115,13 @@ def test_element_types() -> None:
     assert ELEMENT_TYPES["opaque"].bits is None
     numbers = [element_kind.number for element_kind in ELEMENT_TYPES.values()]
     assert len(numbers) == len(set(numbers))
+
+
+def test_bits_and_members() -> None:
+    assert [bits_of(name) for name in ("bf16", "opaque", "f7")] == [16, None, None]
+    pair, array = parse_shape("(f32[2], s8[])"), parse_shape("f32[2]")
+    assert pair.members == pair.elements
+    assert array.members == (array,) == (pair.first,)
 
 
 def test_floats() -> None:

@@ -3,7 +3,7 @@
 from xlareport.pages.figures import Figure
 from xlareport.pages.module.files import TABS
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.rendering.templates import render
+from xlareport.pages.rendering.templates import write_template
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tabs import PlainTab, TabSection
 
@@ -24,8 +24,6 @@ def test_each_tab_has_a_place_of_its_own_by_use() -> None:
 
 def test_a_tab_of_sentences_figures_and_tables_needs_no_template() -> None:
     page = PlainTab(
-        name="jit_f",
-        slug="jit_f",
         tables={"rows": Table((Column("Row"),), [])},
         heading="Rows",
         lead="3 rows.",
@@ -33,7 +31,7 @@ def test_a_tab_of_sentences_figures_and_tables_needs_no_template() -> None:
         figures=(Figure("Rows", "3", "of 4"),),
         sections=(TabSection("rows", "All rows", "In order."), TabSection("drawn", shows="tpu")),
     )
-    text = render("plain_tab", page, "Rows")
+    text = write_template("plain_tab", page=page, name="jit_f", slug="jit_f")
     assert "# Rows of jit_f" in text
     assert '<p class="xr-lead">3 rows&#46;</p>' in text
     assert "<p>Of&#32;<code>file</code>&#46;</p>" in text

@@ -1,5 +1,6 @@
 """What machine code of GPUs says of its kernels, beside what its compilers print."""
 
+import struct
 import subprocess
 from pathlib import Path
 
@@ -39,6 +40,38 @@ def test_other_files() -> None:
     """A file of another kind, or one that is cut off, has no kernels."""
     assert read_gpu_object(b"\x7fELF\x02\x01") == ()
     assert read_gpu_object(b"PK\x03\x04") == ()
+
+
+def with_note(described: bytes) -> bytes:
+    """Return the code object with another note on its kernels."""
+    note = struct.pack("<III", 7, len(described), 32) + b"AMDGPU\0\0" + described
+    changed = bytearray(AMD + note)
+    (headers,) = struct.unpack_from("<Q", AMD, 0x28)
+    size, count = struct.unpack_from("<HH", AMD, 0x3A)
+    for header in range(headers, headers + size * count, size):
+        if struct.unpack_from("<I", AMD, header + 4) == (7,):
+            struct.pack_into("<QQ", changed, header + 24, len(AMD), len(note))
+    return bytes(changed)
+
+
+def test_a_note_of_one_kernel() -> None:
+    """A note is MessagePack; a figure that is no count is not known."""
+    kernel = b"\x82\xa5.name\xa1f\xab.vgpr_count\xff"
+    (read,) = read_gpu_object(with_note(b"\x81\xaeamdhsa.kernels\x91" + kernel))
+    assert (read.name, read.registers) == ("f", None)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        *(b"", b"\x07", b"\xd4\0\0", b"\xa1\xff", b"\x81\x81\1\1\1", b"\x91" * 100_000),
+        *(b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff"),
+    ],
+    ids=lambda note: note[:5].hex(),
+)
+def test_a_damaged_note(note: bytes) -> None:
+    """A note that is cut off, nested without end or no map describes no kernels."""
+    assert read_gpu_object(with_note(note)) == ()
 
 
 def test_cubins_say_what_ptxas_prints(unpacked: Unpack, tmp_path: Path) -> None:

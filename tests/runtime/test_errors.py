@@ -13,6 +13,8 @@ from xlareport.runtime.errors import (
     UnwritableFileError,
     UnwritableOutputError,
     XlareportError,
+    refuse_contents,
+    writing,
 )
 
 
@@ -43,6 +45,16 @@ def test_what_cannot_be_written_says_where_and_why() -> None:
     )
     for wordless, reason in ((TimeoutError(), "TimeoutError"), (OSError("gone"), "gone")):
         assert str(UnwritableFileError(Path("f"), wordless)) == f"f cannot be written: {reason}."
+
+
+def test_a_refused_write_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(UnwritableFileError, match="f cannot be written: gone"), writing(Path("f")):
+        raise OSError("gone")
+    refuse_contents(tmp_path)
+    refuse_contents(tmp_path / "missing")
+    (tmp_path / "a").touch()
+    with pytest.raises(UnwritableFileError, match="it is not empty"):
+        refuse_contents(tmp_path)
 
 
 @pytest.mark.parametrize("kind", [InputInsideOutputError, OutputInsideInputError])

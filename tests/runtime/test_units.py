@@ -61,6 +61,11 @@ def test_differences_carry_their_sign() -> None:
     assert [units.signed(one) for one in (5, 0, -1234)] == ["+5", "±0", "\N{MINUS SIGN}1,234"]
 
 
+def test_sizes_carry_the_sign_of_a_difference() -> None:
+    assert units.with_sign(-(1 << 20), units.byte_size) == "\N{MINUS SIGN}1.0 MiB"
+    assert units.with_sign(0.5, units.seconds) == "+500 ms"
+
+
 def test_counts_and_nouns() -> None:
     assert units.count(1_234_567) == "1,234,567"
     assert units.plural(1, "step") == "1 step"

@@ -31,6 +31,10 @@ class Night(Struct, frozen=True):
     slugs: Mapping[str, str] = field(default_factory=dict)
     """By module, what names its pages."""
 
+    def figure(self, module: str | None, name: str) -> int | None:
+        """Return a figure of a module; None where it is not known, and of no module."""
+        return self.figures.get(module or "", {}).get(name)
+
 
 def labels(names: Iterable[str]) -> tuple[str, ...]:
     """Return unique labels for names, by order: `jit_f`, `jit_f (2)`."""

@@ -20,7 +20,7 @@ from xlareport.knowledge.flags import find
 from xlareport.knowledge.releases import era_of
 from xlareport.knowledge.tables import read_table
 from xlareport.knowledge.wants import BACKENDS, FlagSetting, frontends, settings_for
-from xlareport.runtime.errors import UnwritableFileError, XlareportError, error_reason
+from xlareport.runtime.errors import XlareportError, error_reason, refuse_contents, writing
 
 _FOLDER = "XLAREPORT_CAPTURE_FOLDER"
 _OWN = "XLAREPORT_CAPTURE_OWN"
@@ -120,7 +120,7 @@ def _warning_about(folder: str) -> str:
 
 
 def find_era(command: Sequence[str], environ: Mapping[str, str]) -> str | None:
-    """Ask the program's Python which releases it has; None where it is no Python, or has none."""
+    """Return the XLA era of the oldest release in the program's Python; None if not known."""
     python = shutil.which(command[0], path=environ.get("PATH"))
     if python is None or "python" not in Path(python).name:
         return None
@@ -182,12 +182,9 @@ def find_dump(plan: Plan) -> Path | None:
 
 def _empty_folder(folder: Path) -> Path:
     """Return the folder, made where it is missing; raises where it is not empty."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise FileExistsError(17, "it is not empty")
-    except OSError as error:
-        raise UnwritableFileError(folder, error) from error
+    refuse_contents(folder)
     return folder.resolve()
 
 

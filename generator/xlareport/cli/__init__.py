@@ -13,72 +13,30 @@ from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.garbage_collection import collect_rarely, freeze_objects
 
 _COMMANDS = {
-    "build": (
-        "xlareport.cli.build",
-        "Read DUMP and write a static site.",
-    ),
-    "capture": (
-        "xlareport.cli.capture",
-        "Run PROGRAM with the flags that make XLA dump, and build the report when it ends.",
-    ),
-    "compare": (
-        "xlareport.cli.compare",
-        "Compare the compilations in BASE and HEAD: dumps, reports, or packed reports.",
-    ),
-    "explain": (
-        "xlareport.cli.explain",
-        "Explain what NAME means: a file of a dump, a module, a pass, an opcode or a flag.",
-    ),
-    "export": (
-        "xlareport.cli.export",
-        "Write MODULE of DUMP as a file that Model Explorer opens.",
-    ),
-    "extract": (
-        "xlareport.cli.extract",
-        "Write the HLO texts of a report as files, or extract one piece of a module.",
-    ),
-    "finish": (
-        "xlareport.cli.finish",
-        "Make the pages in SITE, ./site by default, safe to open anywhere.",
-    ),
-    "flags": (
-        "xlareport.cli.flags",
-        "Print the environment variables that make a good dump, and why.",
-    ),
-    "history": (
-        "xlareport.cli.history",
-        "Print the history of OP from snapshot to snapshot.",
-    ),
-    "main": (
-        "xlareport.cli.main_program",
-        "Print the main program of DUMP with confidence and evidence.",
-    ),
-    "nightly": (
-        "xlareport.cli.nightly",
-        "Run PROGRAM with JAX's compilation cache off, report, and compare with the baseline.",
-    ),
-    "nights": (
-        "xlareport.cli.nights",
-        "Write ROOT/index.html: every nightly job below ROOT, with outcomes, steps and trends.",
-    ),
-    "pack": (
-        "xlareport.cli.pack",
-        "Put the report in SITE, the current folder by default, into one file to share.",
-    ),
-    "replay": (
-        "xlareport.cli.replay",
-        "Run a snapshot of a module of DUMP on the CPU with stock jaxlib, in a child process.",
-    ),
-    "skeleton": (
-        "xlareport.cli.skeleton",
-        "Print the instructions of a module of DUMP in execution order.",
-    ),
-    "whatif": (
-        "xlareport.cli.whatif",
-        "Compile before_optimizations of a module of DUMP again, without and with a change.",
-    ),
+    "build": "Read DUMP and write a static site.",
+    "capture": "Run PROGRAM with the flags that make XLA dump, and build the report when it ends.",
+    "compare": "Compare the compilations in BASE and HEAD: dumps, reports, or packed reports.",
+    "explain": "Explain what NAME means: a file of a dump, a module, a pass, an opcode or a flag.",
+    "export": "Write MODULE of DUMP as a file that Model Explorer opens.",
+    "extract": "Write the HLO texts of a report as files, or extract one piece of a module.",
+    "finish": "Make the pages in SITE, ./site by default, safe to open anywhere.",
+    "flags": "Print the environment variables that make a good dump, and why.",
+    "history": "Print the history of OP from snapshot to snapshot.",
+    "main": "Print the main program of DUMP with confidence and evidence.",
+    "nightly": "Run PROGRAM with JAX's compilation cache off, "
+    "report, and compare with the baseline.",
+    "nights": "Write ROOT/index.html: every nightly job below ROOT, with "
+    "outcomes, steps and trends.",
+    "pack": "Put the report in SITE, the current folder by default, into one file to share.",
+    "replay": "Run a snapshot of a module of DUMP on the CPU with stock jaxlib, "
+    "in a child process.",
+    "skeleton": "Print the instructions of a module of DUMP in execution order.",
+    "whatif": "Compile before_optimizations of a module of DUMP again, without and with a change.",
 }
-"""Modules with a click command called `command`, imported on demand, and their summaries."""
+"""Names of commands with their summaries. Each is the click command `command` of the module of its
+name, which is imported on demand."""
+_MODULES = {"main": "main_program"}
+"""Modules with other names than their commands: `main` is a function of this package."""
 
 _INTERRUPTED = 130
 _TERMINATED = 143
@@ -95,14 +53,15 @@ class _LazyGroup(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(_COMMANDS[cmd_name][0]).command
+        module = _MODULES.get(cmd_name, cmd_name)
+        command: click.Command = import_module(f"{__package__}.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing one."""
         del ctx
         with formatter.section("Commands"):
-            formatter.write_dl([(name, words) for name, (_, words) in sorted(_COMMANDS.items())])
+            formatter.write_dl(sorted(_COMMANDS.items()))
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

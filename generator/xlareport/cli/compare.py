@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from xlareport.cli.options import OUT_FILE, OUT_FOLDER, jobs_option, limit_options
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
-from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.errors import writing
 from xlareport.runtime.limits import Limits
 
 if TYPE_CHECKING:
@@ -203,7 +203,5 @@ def _answer(view: "ComparisonRecord", out: Path | None) -> Iterator[str]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    try:
+    with writing(path):
         path.write_bytes(content)
-    except OSError as error:
-        raise UnwritableFileError(path, error) from error

@@ -9,7 +9,7 @@ import click
 
 from xlareport.cli.options import OUT_FILE, limit_options
 from xlareport.cli.terminal import progress_bar, say
-from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.errors import writing
 from xlareport.runtime.limits import Limits
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ def _write(exported: "Exported", place: Path) -> list[Path]:
     files = {place: exported.graphs}
     for name, data in exported.node_data.items():
         files[place.with_name(f"{place.stem}.{name}.json")] = data
-    try:
+    with writing(place):
         for path, content in files.items():
             path.write_text(json.dumps(content), "utf-8")
-    except OSError as error:
-        raise UnwritableFileError(place, error) from error
     return list(files)

@@ -9,7 +9,7 @@ import click
 from xlareport.cli.options import OUT_PATH, jobs_option, limit_options, python_option
 from xlareport.cli.terminal import printable, progress_bar, say
 from xlareport.runtime import units
-from xlareport.runtime.errors import UnknownNameError, UnwritableFileError
+from xlareport.runtime.errors import UnknownNameError, writing
 from xlareport.runtime.limits import Limits
 
 if TYPE_CHECKING:
@@ -181,7 +181,5 @@ def _write(text: str, out: Path | None) -> None:
         shown = "\n".join(map(printable, text.split("\n"))) if sys.stdout.isatty() else text
         click.echo(shown, nl=False)
         return
-    try:
+    with writing(out):
         out.write_text(text, "utf-8")
-    except OSError as error:
-        raise UnwritableFileError(out, error) from error

@@ -10,7 +10,7 @@ import click
 
 from xlareport.cli.options import OUT_FILE, limit_options
 from xlareport.cli.terminal import progress_bar, say
-from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.errors import writing
 from xlareport.runtime.limits import Limits
 
 _WIDTH_IN_FILES = 160
@@ -68,7 +68,5 @@ def _width() -> int:
 
 
 def _write(place: Path, text: str) -> None:
-    try:
+    with writing(place):
         place.write_text(text, "utf-8")
-    except OSError as error:
-        raise UnwritableFileError(place, error) from error

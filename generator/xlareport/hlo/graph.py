@@ -54,14 +54,17 @@ def readers_behind(
             yield reader
 
 
-def find_fused_computations(module: HloModule) -> frozenset[str]:
-    """Return the names of fusions' computations, whose instructions run as one kernel."""
-    return frozenset(
+def outside_fusions(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
+    """Yield every instruction that is in no fusion, with its computation."""
+    fused = {
         name
         for instruction in module.instructions
         if instruction.opcode == "fusion"
         for _, name in instruction.called
-    )
+    }
+    for computation, instruction in module.placed:
+        if computation.name not in fused:
+            yield computation, instruction
 
 
 def fused_opcodes(module: HloModule, instruction: Instruction) -> set[str]:

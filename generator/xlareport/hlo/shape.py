@@ -39,9 +39,17 @@ def _read() -> dict[str, ElementType]:
 
 
 ELEMENT_TYPES = _read()
+"""By name."""
+TYPE_NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
+"""The names of element types by their numbers in protos."""
 MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
 """Stored bits of the mantissa, as `reduce-precision` counts them."""
-"""By name."""
+
+
+def bits_of(element_type: str) -> int | None:
+    """Return the bits of an element of a type; None if it has no size, or is none of XLA's."""
+    known = ELEMENT_TYPES.get(element_type)
+    return known.bits if known else None
 
 
 MAX_DEPTH = 100
@@ -96,9 +104,14 @@ class Shape(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return f"{self.element_type}[{sizes}]"
 
     @property
+    def members(self) -> tuple["Shape", ...]:
+        """The members of a tuple; an array is its own only member."""
+        return self.elements or (self,)
+
+    @property
     def first(self) -> "Shape":
         """The first member of a tuple, such as the result of a call with its scratch memory."""
-        return self.elements[0] if self.elements else self
+        return self.members[0]
 
     @cached_property
     def element_count(self) -> int | None:
@@ -131,10 +144,7 @@ class Shape(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @property
     def _element_bits(self) -> int | None:
         packed = _ELEMENT_BITS.search(self.layout)
-        known = ELEMENT_TYPES.get(self.element_type)
-        if packed and packed[1] != "0":
-            return int(packed[1])
-        return known.bits if known else None
+        return int(packed[1]) if packed and packed[1] != "0" else bits_of(self.element_type)
 
 
 def _credible(size: int) -> int | None:

@@ -107,10 +107,8 @@ def _sorted_by(cell: Cell) -> tuple[bool, float, str]:
 
 
 class PartPage(Struct, frozen=True):
-    """The common fields of all parts of a module's page."""
+    """What all parts of a module's page have."""
 
-    name: str
-    slug: str
     tables: Mapping[str, Table]
     """By their names, which end the keys of their payloads; those that are empty are not there."""
 

@@ -120,7 +120,7 @@ def label(module: ModuleOutline) -> str:
 
 
 _LONG = 48
-"""Characters; names of TensorFlow are longer, those of other frameworks hardly ever."""
+"""Characters; names of TensorFlow are longer, those of other frameworks rarely."""
 
 
 def many(report: ReportRecord) -> str:

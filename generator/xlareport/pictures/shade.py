@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from xlareport.analysis.source.scopes import split_path
 from xlareport.hlo.model import Instruction
+from xlareport.runtime.grouping import common_prefix
 
 _MOST_LEVELS = 12
 _DIGITS = re.compile(r"\d+")
@@ -97,17 +98,6 @@ def shade_of_group(members: Iterable[Instruction], known: ColorData) -> Shade:
         sum(costs) if costs else None,
         sum(sizes) if sizes else None,
         next(iter(shardings), "") if len(shardings) < 2 else SEVERAL,
-        _shared([shade.scope for shade in shades if shade.scope]),
+        common_prefix([shade.scope for shade in shades if shade.scope]),
         sum(times) if times else None,
     )
-
-
-def _shared(scopes: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the scopes that all have around them."""
-    if not scopes:
-        return ()
-    least, most = min(scopes), max(scopes)
-    same = 0
-    while same < min(len(least), len(most)) and least[same] == most[same]:
-        same += 1
-    return least[:same]

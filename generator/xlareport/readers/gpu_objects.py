@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct, msgpack
 
 from xlareport.readers.elf import Section, read_sections, read_symbols
-from xlareport.readers.message_pack import read_message_pack
 from xlareport.runtime.whole_numbers import round_up
 
 _SIZED = 4
@@ -105,8 +104,7 @@ def _by_symbol(info: bytes, wanted: int) -> dict[int, int]:
 def _amd(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:
     contents = (section.content(data) for section in sections if section.type == _NOTES)
     for note in chain.from_iterable(map(_notes, contents)):
-        described = read_message_pack(note)
-        described = described if isinstance(described, dict) else {}
+        described = _described(note)
         target = str(described.get("amdhsa.target", ""))[:100]
         kernels = described.get("amdhsa.kernels")
         for kernel in kernels if isinstance(kernels, list) else ():
@@ -114,7 +112,16 @@ def _amd(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:
                 yield _amd_kernel(kernel, target)
 
 
-def _amd_kernel(kernel: dict[str, Any], target: str) -> ObjectKernel:
+def _described(note: bytes) -> dict[Any, Any]:
+    """Return what a note describes in MessagePack; nothing where it is damaged."""
+    try:
+        described = msgpack.decode(note)
+    except (DecodeError, RecursionError):
+        return {}
+    return described if isinstance(described, dict) else {}
+
+
+def _amd_kernel(kernel: dict[Any, Any], target: str) -> ObjectKernel:
     def number(name: str) -> int | None:
         value = kernel.get(name)
         return value if isinstance(value, int) and value >= 0 else None

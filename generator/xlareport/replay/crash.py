@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 _MOST_TESTS = 200
 _SECONDS = 900
-"""After this time the smallest program so far is the result: a process that died starts anew."""
+"""After this time the smallest program so far is the result: a process that died is restarted."""
 _WORD = re.compile(r"[%\w.\-]++", re.ASCII)
 _LONGEST, _LONGEST_LINE = 120, 2_000
 

@@ -53,7 +53,7 @@ class Bounds(Struct, frozen=True):
 
 
 class Child:
-    """A child process with jaxlib; started on the first request, and anew after it died."""
+    """A child process with jaxlib; started on the first request, and again after it died."""
 
     def __init__(self, python: str, folder: Path, bounds: Bounds) -> None:
         """Take the interpreter, a temporary folder that is the child's, and what it may use."""

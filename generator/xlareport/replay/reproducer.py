@@ -1,6 +1,5 @@
 """A folder that shows a fault with jax alone: texts, inputs, a script, the expected difference."""
 
-import errno
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from xlareport.replay.flatten import flatten
 from xlareport.replay.process import Child, ReplayError, RunError
 from xlareport.replay.programs import NotRunnableError, RunnableProgram
 from xlareport.replay.verdict import OutputDifference, Tolerance, choose_tolerance, is_beyond
-from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.errors import refuse_contents, writing
 from xlareport.runtime.resources import PACKAGE
 from xlareport.snapshots import ParsedSnapshot
 
@@ -164,10 +163,9 @@ def write_crash(crash: Crash, out: Path) -> None:
 def _write(
     programs: Mapping[str, RunnableProgram], inputs: Path | None, expected: str, out: Path
 ) -> None:
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()):
-            raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
+        refuse_contents(out)
         for name, program in programs.items():
             titled = program.text().replace("replayed", name, 1)
             (out / f"{name}.hlo").write_text(titled, "utf-8")
@@ -175,8 +173,6 @@ def _write(
             (out / "inputs.npz").write_bytes(inputs.read_bytes())
         (out / "run.py").write_text(_SCRIPT.read_text("utf-8"), "utf-8")
         (out / "expected.json").write_text(expected, "utf-8")
-    except OSError as error:
-        raise UnwritableFileError(out, error) from error
 
 
 def _expected(reproducer: Reproducer) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from msgspec.structs import replace
 
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.shape import ELEMENT_TYPES, Shape, parse_shape
+from xlareport.hlo.shape import Shape, bits_of, parse_shape
 from xlareport.replay.collectives import (
     COLLECTIVES,
     DEVICE_IDS,
@@ -192,7 +192,10 @@ def _done(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> It
 def _bitcast(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
     """Yield instructions for a bitcast's effect on the logical array, by both layouts."""
     before, after = shapes[line.operands[0]], line.shape
-    if _bits(before) != _bits(after) or before.element_count != after.element_count:
+    if (
+        bits_of(before.element_type) != bits_of(after.element_type)
+        or before.element_count != after.element_count
+    ):
         raise NotRunnableError(f"a bitcast changes the size of the elements ({line.name})")
     program.note("bitcasts became transposes and reshapes")
     from_order, to_order = _major_to_minor(before), _major_to_minor(after)
@@ -212,11 +215,6 @@ def _bitcast(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> 
         operand = name
     inverse = _dimensions(_inverse(to_order))
     yield Line(line.name, "transpose", after, (operand,), "", inverse, line.is_root)
-
-
-def _bits(shape: Shape) -> int | None:
-    entry = ELEMENT_TYPES.get(shape.element_type)
-    return entry.bits if entry else None
 
 
 def _major_to_minor(shape: Shape) -> list[int]:

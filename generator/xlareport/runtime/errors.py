@@ -1,6 +1,8 @@
 """Problems, which are listed in the report, and errors, which end the command."""
 
-from collections.abc import Sequence
+import errno
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -63,6 +65,22 @@ class UnwritableFileError(XlareportError):
     def __init__(self, path: Path, error: OSError) -> None:
         place = error.filename or path
         super().__init__(f"{place} cannot be written: {error_reason(error)}.")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn any OSError of the block, which writes to `path`, into UnwritableFileError."""
+    try:
+        yield
+    except OSError as error:
+        raise UnwritableFileError(path, error) from error
+
+
+def refuse_contents(folder: Path) -> None:
+    """Raise UnwritableFileError if a folder is there and is not empty."""
+    with writing(folder):
+        if folder.exists() and any(folder.iterdir()):
+            raise OSError(errno.ENOTEMPTY, "it is not empty")
 
 
 class UnwritableOutputError(XlareportError):

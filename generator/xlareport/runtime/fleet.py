@@ -260,7 +260,7 @@ class Fleet(Workers):
         return self.client.submit(_run, batch, pure=False, retries=_RETRIES, key=None)
 
     def _completed(self, begun: dict[Any, _Begun]) -> list[Any]:
-        """Wait until some batch is done; raises FleetError where nobody can do any."""
+        """Wait until some batch is done; raises FleetError where no worker is left."""
         from distributed import wait  # noqa: PLC0415 - an extra
 
         alone_since: float | None = None
@@ -362,5 +362,5 @@ def _program() -> str:
 
 @cache
 def _prepare_worker() -> None:
-    """Look for dead cycles seldom: a worker does nothing else."""
+    """Let the worker collect garbage rarely, once in its life."""
     collect_rarely()

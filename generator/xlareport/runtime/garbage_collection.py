@@ -18,7 +18,7 @@ _THRESHOLDS = (200_000, 50, 1_000)
 
 
 def collect_rarely() -> None:
-    """Look for them seldom from now on."""
+    """Collect garbage rarely from now on."""
     gc.set_threshold(*_THRESHOLDS)
 
 
@@ -39,7 +39,7 @@ def frozen_objects() -> Iterator[None]:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Look for them seldom within the `with` block."""
+    """Collect garbage rarely within the `with` block."""
     former = gc.get_threshold()
     collect_rarely()
     try:

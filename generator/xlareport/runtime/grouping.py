@@ -1,6 +1,7 @@
-"""Grouping of items by key."""
+"""Grouping of items by key, and what sequences begin with in common."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -14,6 +15,12 @@ def group_by_key(keyed: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
     for key, item in keyed:
         groups.setdefault(key, []).append(item)
     return groups
+
+
+def common_prefix(paths: Iterable[Sequence[Key]]) -> tuple[Key, ...]:
+    """Return the items that all paths begin with; none of no paths."""
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
+    return tuple(level[0] for level in levels)
 
 
 def sole_pairs(

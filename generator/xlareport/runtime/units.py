@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
+from typing import TypeVar
 
 from xlareport.runtime.english import pluralize
 
+T = TypeVar("T", int, float)
 _SIZE = re.compile(
     r"(?P<number>\d{1,15}(?:\.\d{1,9})?) ?(?P<prefix>[kMGT]?)(?P<binary>i?)B?",
     re.IGNORECASE | re.ASCII,
@@ -140,6 +142,11 @@ def signed(number: int) -> str:
 
 
 _TENFOLD = 9
+
+
+def with_sign(number: T, write: Callable[[T], str]) -> str:
+    """Return a difference that is not 0 with its sign, its size as `write` has it: `+1.0 MiB`."""
+    return f"{MINUS if number < 0 else '+'}{write(abs(number))}"
 
 
 def signed_share(fraction: float) -> str:

@@ -65,7 +65,7 @@ _INHERIT = re.compile(
     r"""^INHERIT:[ ]*["']?(?:\./)?site_src/xlareport\.yml["']?[ ]*(?:\#.*)?$""", re.MULTILINE
 )
 _MARK = "assets/xlareport.css"
-"""A file that every site of ours has and a folder of somebody else has not."""
+"""A file that every site of xlareport has, and other folders do not have."""
 
 
 class ForeignSettingsError(XlareportError):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xlareport.pages.nightly.jobs import NightlyJob, jobs_page
-from xlareport.runtime.errors import Problem, UnwritableFileError
+from xlareport.runtime.errors import Problem, writing
 from xlareport.site.folder import replace_file
 from xlareport.site.night_folders import NightFolders, NightListError
 from xlareport.site.nights import read_nights
@@ -50,8 +50,6 @@ def write_jobs_page(root: Path) -> tuple[Path, int]:
     """
     jobs, problems = read_jobs(root)
     path = root / "index.html"
-    try:
+    with writing(path):
         replace_file(path, jobs_page(jobs, problems).encode())
-    except OSError as error:
-        raise UnwritableFileError(path, error) from error
     return path, len(jobs)

@@ -21,7 +21,7 @@ from xlareport.pages.nightly.page import Nightly, tonight
 from xlareport.records.bare_report import whole_figure
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
-from xlareport.runtime.errors import Problem, UnwritableFileError, error_reason
+from xlareport.runtime.errors import Problem, error_reason, writing
 from xlareport.site.folder import Folder, replace_file
 
 FILE = "history.jsonl"
@@ -70,7 +70,7 @@ def append_night(folder: Path, night: Night, keep: int | None = None) -> None:
     """
     path = folder / FILE
     line = json.dumps(to_builtins(night), separators=(",", ":")).encode() + b"\n"
-    try:
+    with writing(path):
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock"):
             former = path.read_bytes() if path.exists() else b""
@@ -80,8 +80,6 @@ def append_night(folder: Path, night: Night, keep: int | None = None) -> None:
                 _append(path, former, line)
             else:
                 _replace(path, [*others, line][-keep if keep else 0 :])
-    except OSError as error:
-        raise UnwritableFileError(path, error) from error
 
 
 def _address(line: bytes) -> str | None:
@@ -97,13 +95,10 @@ def forget_nights(folder: Path, names: Collection[str]) -> None:
     path = folder / FILE
     if not names or not path.exists():
         return
-    try:
-        with FileLock(f"{path}.lock"):
-            lines = path.read_bytes().splitlines(keepends=True)
-            stay = [line for line in lines if not _is_below(_address(line), names)]
-            _replace(path, stay)
-    except OSError as error:
-        raise UnwritableFileError(path, error) from error
+    with writing(path), FileLock(f"{path}.lock"):
+        lines = path.read_bytes().splitlines(keepends=True)
+        stay = [line for line in lines if not _is_below(_address(line), names)]
+        _replace(path, stay)
 
 
 def _is_below(address: str | None, names: Collection[str]) -> bool:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.errors import writing
 from xlareport.site.fitting import (
     LIMIT,
     Packed,
@@ -53,12 +53,10 @@ def pack(
     fixed = sum(len(text) + _PER_FILE for text in written) + len(zlib.compress(_lacking(parts)))
     packed, dropped = select_files(parts, limit, fixed + sum(map(_remains, parts)))
     absent = {file.path: _ABSENT for file in dropped if _is_picture(file.path)}
-    try:
+    with writing(target):
         _write(
             target, packed, {**notes, **absent, LIST: _list_left_out(dropped)}, _lacking(dropped)
         )
-    except OSError as error:
-        raise UnwritableFileError(target, error) from error
     return Packed(target.stat().st_size, len(packed), describe_files(dropped))
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from xlareport.dump.built_site import SINGLE_FILE_MARK
 from xlareport.pages.rendering.environment import environment
 from xlareport.runtime import units
-from xlareport.runtime.errors import UnreadableInputError, UnwritableFileError
+from xlareport.runtime.errors import UnreadableInputError, writing
 from xlareport.runtime.resources import find_resource
 from xlareport.site.fitting import (
     DATA,
@@ -69,10 +69,8 @@ def pack_single(
     left_out = (*others, *describe_files(dropped))
     missing = _missing(left_out, notes)
     blocks = map(_data, packed)
-    try:
+    with writing(target):
         _write(target, (head, templates, missing, scripts, facts, *blocks, foot))
-    except OSError as error:
-        raise UnwritableFileError(target, error) from error
     return Packed(target.stat().st_size, len(pages) + len(packed), left_out)
 
 

@@ -118,12 +118,8 @@ def digest_number(value: object) -> int:
     return int.from_bytes(blake2b(written, digest_size=8).digest()) >> 1
 
 
-def group_alike(numbers: Sequence[int], places: Iterable[int] | None = None) -> list["array[int]"]:
-    """Return the places of equal numbers where there are several, by their first places.
-
-    Of `places` alone, where these are given, in their order.
-    """
-    every = range(len(numbers)) if places is None else places
-    ordered = sorted(every, key=numbers.__getitem__)
+def group_alike(numbers: Sequence[int]) -> list["array[int]"]:
+    """Return the places of equal numbers where there are several, by their first places."""
+    ordered = sorted(range(len(numbers)), key=numbers.__getitem__)
     runs = (array("q", same) for _, same in groupby(ordered, key=numbers.__getitem__))
     return sorted((run for run in runs if len(run) > 1), key=lambda run: run[0])

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 H = TypeVar("H", bound=Hashable)
 
 _MOST_VALUES = 1_000
-"""Values that are remembered; then it begins anew, so that what is in one module alone goes."""
+"""Limit on remembered values; at the limit all are forgotten, since most are of one module."""
 
 
 class SharedValues:
-    """Values that were met lately, each once.
+    """Recent values, each once.
 
     For values without numbers that are equal and yet differ in type, such as 1 and 1.0.
     """

@@ -192,7 +192,7 @@ def _content(blocks: Sequence[Sequence[bytes]]) -> Iterator[bytes]:
 
 
 _MOST_LINES = 50_000_000
-"""Lines in all blocks together; copies of copies could ask for any number."""
+"""Limit on lines of all blocks together: copies of copies can expand to any number."""
 _MOST_BLOCKS = 200_000_000
 """Blocks in all texts together, each counted as often as it is copied."""
 

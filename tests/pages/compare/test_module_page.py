@@ -121,7 +121,7 @@ def test_the_page_has_options_ports_and_places(module: ComparedRecord) -> None:
     ((label, address, headline),) = shown.differences
     assert (label, address) == ("after", "#step=end")
     assert "2 instructions have another layout" in headline
-    assert (shown.name, shown.slug, shown.times) == ("jit_f", module.slug, None)
+    assert (shown.name, shown.times) == ("jit_f", None)
 
 
 def test_programs_of_a_tpu_stand_side_by_side() -> None:

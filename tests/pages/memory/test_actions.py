@@ -86,7 +86,7 @@ def test_what_is_recomputed_or_stacked_is_not_to_be_recomputed() -> None:
 
 def test_what_a_recomputed_loop_saves_is_no_gradient() -> None:
     saved = StackedBuffer("e", "w", 2, "s", "", 1 << 20, 1, 1, "", "recomputed")
-    row_of = replace(row("w", "while", PeakRole.STACKED), index=(2,), stack_phase="recomputed")
+    row_of = replace(row("w", "while", PeakRole.STACKED), index=(2,))
     saving = Saving(8 << 20, 6 << 20, 5 << 20, ((("w", (2,)), 1 << 20),))
     memory = replace(EMPTY, stacked_at_peak=(saved,), saving=saving, saving_values=(row_of,))
     assert list_actions(memory) == [

@@ -8,10 +8,11 @@ among the instructions of the final module.
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from msgspec import Struct, field
 
-from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.readers.fusion_decisions import FusionDecision
@@ -144,13 +145,10 @@ class _Owners:
     def __init__(self, module: HloModule, later: Container[InstructionKey]) -> None:
         self._by_name: dict[str, dict[InstructionKey, None]] = defaultdict(dict)
         self._by_stem: dict[str, dict[InstructionKey, None]] = defaultdict(dict)
-        fused = find_fused_computations(module)
-        for computation in module.computations:
-            if computation.name not in fused:
-                for instruction in computation.instructions:
-                    place = (computation.name, instruction.name)
-                    if place not in later:
-                        self._add(instruction, place, module)
+        for computation, instruction in outside_fusions(module):
+            place = (computation.name, instruction.name)
+            if place not in later:
+                self._add(instruction, place, module)
 
     def of(self, name: str) -> Iterable[InstructionKey]:
         """Return the instructions with this name, else with the name without its last number."""
@@ -162,15 +160,8 @@ class _Owners:
         return places if is_telling or len(places) == 1 else ()
 
     def _add(self, instruction: Instruction, place: InstructionKey, module: HloModule) -> None:
-        inside = [
-            module.by_name.get(name)
-            for _, name in instruction.called
-            if instruction.opcode == "fusion"
-        ]
-        within = [
-            inner for computation in inside if computation for inner in computation.instructions
-        ]
-        for inner in (instruction, *within):
+        inside = module.callees(instruction) if instruction.opcode == "fusion" else ()
+        for inner in chain([instruction], *(fused.instructions for fused in inside)):
             if inner.opcode != "parameter" or inner is instruction:
                 self._by_name[inner.name][place] = None
                 self._by_stem[_stem(inner.name)][place] = None

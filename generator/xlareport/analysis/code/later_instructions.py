@@ -7,7 +7,7 @@ from msgspec import Struct
 from xlareport.analysis.history.instruction import SnapshotSequence, TrailPoint, sources_of
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.dump.modules import SnapshotFiles
-from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import Grade
 from xlareport.snapshots import ParsedSnapshot, final_snapshot
@@ -43,16 +43,12 @@ def find_later_instructions(
         return {}
     trails = _Trails(sequence, numbers[-1])
     last = next(number for number, snapshot in enumerate(snapshots) if snapshot is final)
-    fused = find_fused_computations(final.hlo)
     later = {}
-    for computation, line in final.hlo.placed:
-        if computation.name not in fused:
-            place = Place(computation.name, line.name)
-            origin = trails.beginning(last, place)
-            if origin is not None and (grade := trails.grade(origin)) is not Grade.GUESSED:
-                later[place.computation, place.instruction] = LaterStep(
-                    _words_of(snapshots[origin[0]].stage), grade.value
-                )
+    for computation, line in outside_fusions(final.hlo):
+        origin = trails.beginning(last, Place(computation.name, line.name))
+        if origin is not None and (grade := trails.grade(origin)) is not Grade.GUESSED:
+            step = LaterStep(_words_of(snapshots[origin[0]].stage), grade.value)
+            later[computation.name, line.name] = step
     return later
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.readers.thunks import Thunk, ThunkNote
 
@@ -113,13 +113,7 @@ class KernelIndex(Struct, frozen=True, dict=True):
 
     @cached_property
     def _by_name(self) -> Mapping[str, tuple[Computation, Instruction]]:
-        fused = find_fused_computations(self.module)
-        return {
-            instruction.name: (place, instruction)
-            for place in self.module.computations
-            if place.name not in fused
-            for instruction in place.instructions
-        }
+        return {placed[1].name: placed for placed in outside_fusions(self.module)}
 
     @cached_property
     def _by_shared_name(self) -> Mapping[str, list[tuple[Computation, Instruction]]]:

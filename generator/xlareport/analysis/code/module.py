@@ -124,7 +124,7 @@ def _reason(fitting: int, *, alone: bool) -> str:
 
 def _fits(kernel: MosaicKernel, computation: Computation, call: Instruction) -> bool:
     """Return whether the grid fits the arrays of a call; True if unknown."""
-    shapes = [*_operands(computation, call), *_arrays(call.shape)][kernel.prefetched :]
+    shapes = [*_operands(computation, call), *call.shape.members][kernel.prefetched :]
     if len(shapes) != len(kernel.windows):
         return True
     return all(
@@ -139,10 +139,6 @@ def _operands(computation: Computation, call: Instruction) -> Iterator[Shape]:
         operand = computation.by_name.get(name)
         if operand is not None:
             yield operand.shape
-
-
-def _arrays(shape: Shape) -> tuple[Shape, ...]:
-    return shape.elements or (shape,)
 
 
 MOST_UNITS = 5_000

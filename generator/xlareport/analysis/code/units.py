@@ -17,7 +17,7 @@ from xlareport.analysis.code.links import (
 )
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.digests import HloDigests
-from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.knowledge.grades import doubt
 from xlareport.program import CodeNotes
@@ -164,12 +164,9 @@ def _units(
 
 def launching_places(module: HloModule) -> Iterator[InstructionKey]:
     """Yield the instructions that launch code of their own: fusions and custom calls that run."""
-    fused = find_fused_computations(module)
-    for computation in module.computations:
-        if computation.name not in fused:
-            for instruction in computation.instructions:
-                if instruction.opcode in _LAUNCHING:
-                    yield computation.name, instruction.name
+    for computation, instruction in outside_fusions(module):
+        if instruction.opcode in _LAUNCHING:
+            yield computation.name, instruction.name
 
 
 def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
@@ -259,9 +256,6 @@ def _shared(place: InstructionKey, owners: Sequence[InstructionKey]) -> CodeOrig
 
 
 def _fusions(module: HloModule) -> Iterator[tuple[InstructionKey, Instruction]]:
-    fused = find_fused_computations(module)
-    callers = (computation for computation in module.computations if computation.name not in fused)
-    for computation in callers:
-        for instruction in computation.instructions:
-            if instruction.opcode == "fusion":
-                yield (computation.name, instruction.name), instruction
+    for computation, instruction in outside_fusions(module):
+        if instruction.opcode == "fusion":
+            yield (computation.name, instruction.name), instruction

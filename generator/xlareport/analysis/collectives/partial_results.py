@@ -54,14 +54,12 @@ class PartialOp(Struct, frozen=True):
         return self.home, self.instruction
 
 
-def find_partial_op(
-    module: HloModule, home: Computation, body: Instruction, operand: int = 0
-) -> PartialOp | None:
-    """Return the op under the op_name of a collective that computes one of its operands.
+def find_partial_op(module: HloModule, home: Computation, body: Instruction) -> PartialOp | None:
+    """Return the op under the op_name of a collective that computes its first operand.
 
     Fusions are looked into. An op behind another one that computes is not taken.
     """
-    value = home.operand(body, operand)
+    value = home.operand(body)
     if value is None:
         return None
     single = len(body.operand_names) == 1

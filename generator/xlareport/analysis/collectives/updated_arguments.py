@@ -72,7 +72,7 @@ def _following(module: HloModule, value: _Value) -> Iterator[_Value]:
     shape = computation.by_name[name].shape
     count = count or (0 if shape.elements else shape.element_count or 0)
     for user in computation.users.get(name, ()):
-        counts = {part.element_count or 0 for part in (user.shape.elements or (user.shape,))}
+        counts = {part.element_count or 0 for part in user.shape.members}
         if user.opcode == "get-tuple-element" and not count:
             yield home, user.name, user.shape.element_count or 0
         elif _is_slice(module, user):

@@ -69,7 +69,7 @@ def is_optimized(side: Sketched) -> bool:
 
 
 def are_unlike(base: Program, head: Program) -> bool:
-    """Return whether two programs share hardly an argument, an op and a source line."""
+    """Return whether two programs share few arguments, few ops and few source lines."""
     arguments = [
         {mask_numbers(argument.label) for argument in side.arguments} for side in (base, head)
     ]

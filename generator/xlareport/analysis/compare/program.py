@@ -1,4 +1,4 @@
-"""The program that the compiler was given, as far as comparisons ask: arguments, ops, types."""
+"""The program that the compiler was given, as far as comparisons need it: arguments, ops, types."""
 
 import re
 from collections import Counter

@@ -6,7 +6,6 @@ at the instruction that computes; time and bytes accessed of a fusion are divide
 
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
-from itertools import takewhile
 
 from msgspec import Struct
 
@@ -21,6 +20,7 @@ from xlareport.analysis.source.scopes import (
 )
 from xlareport.analysis.source.served_ops import OpShares, main_op, share_out
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
+from xlareport.runtime.grouping import common_prefix
 
 GroupKey = Callable[[Computation, Instruction], str]
 """Names the part to which an instruction belongs; empty where that is not known."""
@@ -105,7 +105,7 @@ def key_by_scope(depth: int) -> OpKey:
         paths = list(dict.fromkeys(_first_levels(_levels(op_name), depth) for op_name in op_names))
         if len(paths) == 1:
             return "/".join(paths[0])
-        return "/".join((*_shared(paths), SEVERAL))
+        return "/".join((*common_prefix(paths), SEVERAL))
 
     def key(_: Computation, __: Instruction, op_name: str) -> str:
         return scope(op_name)
@@ -129,14 +129,6 @@ def _first_levels(levels: tuple[str, ...], depth: int) -> tuple[str, ...]:
     """Return the first levels, as many as have a name, and those without one before the last."""
     named = [place for place, level in enumerate(levels) if level not in _WITHOUT_NAME]
     return levels[: named[depth - 1] + 1] if len(named) >= depth else levels
-
-
-def _shared(paths: list[tuple[str, ...]]) -> list[str]:
-    """Return the first levels that all paths have."""
-    return [
-        level[0]
-        for level in takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
-    ]
 
 
 def key_by_line(module: HloModule) -> GroupKey:

@@ -5,7 +5,7 @@ from collections import Counter
 
 from msgspec import Struct
 
-from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
@@ -29,14 +29,12 @@ def space_of(layout: str) -> int | None:
 
 def sum_layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
     """Count the values outside of fusions by the memory space that their layout names."""
-    fused = find_fused_computations(module)
     counts: Counter[int] = Counter()
     sizes: Counter[int] = Counter()
-    for place in module.computations:
-        for instruction in place.instructions if place.name not in fused else ():
-            for shape in instruction.shape.elements or (instruction.shape,):
-                space = space_of(shape.text)
-                if space is not None and instruction.opcode not in BOUNDARIES:
-                    counts[space] += 1
-                    sizes[space] += shape.byte_size or 0
+    for _, instruction in outside_fusions(module):
+        for shape in instruction.shape.members if instruction.opcode not in BOUNDARIES else ():
+            space = space_of(shape.text)
+            if space is not None:
+                counts[space] += 1
+                sizes[space] += shape.byte_size or 0
     return tuple(LayoutSpace(number, counts[number], sizes[number]) for number in sorted(counts))

@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
-from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -35,6 +34,7 @@ from xlareport.hlo.graph import called_computations, callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.knowledge.opcodes import is_collective
+from xlareport.runtime.remembered import remembered
 
 FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
 COLLECTIVES = "collectives outside forward and backward"
@@ -74,21 +74,12 @@ def is_forward(instruction: Instruction, module: HloModule) -> bool:
     return bool(_FORWARD.search(op_name)) and not _BACKWARD.search(op_name)
 
 
-_KNOWN: WeakKeyDictionary[HloModule, OpKey | None] = WeakKeyDictionary()
-"""Cost, skeleton and pictures ask for that of the same final snapshot."""
-
-
+@remembered  # cost, skeleton and pictures ask for that of the same final snapshot
 def key_by_phase(module: HloModule) -> OpKey | None:
     """Return a key that names the phase of an op, empty without an op_name.
 
     None where the module has no gradient.
     """
-    if module not in _KNOWN:
-        _KNOWN[module] = _key_by_phase(module)
-    return _KNOWN[module]
-
-
-def _key_by_phase(module: HloModule) -> OpKey | None:
     order = callees_first(module) or ()
     gradients = _with_gradients(order, module)
     if not gradients:

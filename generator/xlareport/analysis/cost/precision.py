@@ -12,7 +12,7 @@ from xlareport.analysis.cost.operations import COMPONENTS
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
-from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.hlo.shape import bits_of
 
 PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 """Opcodes of dots and similar; custom calls only if their FLOPs are known."""
@@ -64,16 +64,11 @@ def name_product(site: Site) -> str:
     parts = _PARTS.match(precision.setting)
     if parts:
         return f"{parts[1]} x{parts[3]}" if parts[3] else parts[1]
-    widest = max(precision.operands, key=_bits)
+    widest = max(precision.operands, key=lambda name: bits_of(name) or 0)
     element_type = COMPONENTS.get(widest, widest)
     if precision.setting == "default" or element_type != "f32":
         return element_type
     return f"{element_type} {precision.setting}"
-
-
-def _bits(element_type: str) -> int:
-    entry = ELEMENT_TYPES.get(element_type)
-    return (entry.bits or 0) if entry else 0
 
 
 def _algorithm(text: str) -> str:

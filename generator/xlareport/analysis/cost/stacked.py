@@ -164,7 +164,7 @@ class _Written(Struct, frozen=True):
     computation: Computation
     update: Instruction
     buffer: str
-    """Its operand, as the computation names it that asks."""
+    """Its operand, by its name in the computation of the caller."""
 
 
 def _written(

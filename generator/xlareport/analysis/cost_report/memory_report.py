@@ -347,7 +347,6 @@ class _ReportBuilder:
                 self._peak_row(*key, size),
                 role=roles.role(key, activations),
                 origin=stack.stored if stack else roles.op_name(key),
-                stack_phase=stack.phase if stack else None,
             )
 
     def _estimated(self, estimate: PeakEstimate) -> Iterator[ValueRow]:

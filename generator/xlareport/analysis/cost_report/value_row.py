@@ -38,7 +38,5 @@ class ValueRow(Struct, frozen=True):
     """Role at the peak; only set for values to reduce."""
     origin: str = ""
     """The op_name of its computation, looking through copies; only set for the same values."""
-    stack_phase: str | None = None
-    """`forward`, `backward` or `recomputed`, for the loop that stacks it; empty if unknown."""
     occupant: BufferValue | None = None
     """The value that uses this one's memory, which is held, at the peak; only set for those."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
@@ -25,10 +24,10 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime.english import first_few
+from xlareport.runtime.remembered import remembered
 
 _PRODUCT = "product"
 _FACTORS = 2
-_PRODUCTS: WeakKeyDictionary[Computation, tuple[Instruction, ...]] = WeakKeyDictionary()
 
 
 class Event(StrEnum):
@@ -300,9 +299,6 @@ def _types(module: HloModule, place: Place) -> list[str] | None:
     return types if len(types) == _FACTORS and all(types) else None
 
 
+@remembered
 def _products_of(computation: Computation) -> tuple[Instruction, ...]:
-    products = _PRODUCTS.get(computation)
-    if products is None:
-        lines = (line for line in computation.instructions if family_of(line) == _PRODUCT)
-        products = _PRODUCTS[computation] = tuple(lines)
-    return products
+    return tuple(line for line in computation.instructions if family_of(line) == _PRODUCT)

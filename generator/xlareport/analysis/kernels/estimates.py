@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from xlareport.hlo.backend_config import read_backend_config
-from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import HloModule
 
 MAIN_MODEL = "gpu-cost-model"
@@ -38,18 +38,13 @@ class InstructionEstimates(Struct, frozen=True):
 def read_estimates(module: HloModule) -> Mapping[str, tuple[XlaEstimate, ...]]:
     """Return the estimates of each instruction outside of fusions; empty if there are none."""
     estimates_of: dict[str, tuple[XlaEstimate, ...]] = {}
-    fused = find_fused_computations(module)
-    for computation in module.computations:
-        if computation.name in fused:
-            continue
-        for instruction in computation.instructions:
-            if (
-                '"reification_cost":[{' in instruction.attributes_text
-                and len(estimates_of) < _MOST_INSTRUCTIONS
-            ):
-                estimates = tuple(_estimates(read_backend_config(instruction)))
-                if estimates:
-                    estimates_of[instruction.name] = estimates
+    for _, instruction in outside_fusions(module):
+        if len(estimates_of) >= _MOST_INSTRUCTIONS:
+            break
+        if '"reification_cost":[{' in instruction.attributes_text:
+            estimates = tuple(_estimates(read_backend_config(instruction)))
+            if estimates:
+                estimates_of[instruction.name] = estimates
     return estimates_of
 
 

@@ -10,7 +10,7 @@ from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.findings.split_products import count_parts
 from xlareport.hlo.backend_config import read_backend_config
-from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.program import ParsedModule
@@ -72,13 +72,10 @@ def _without_ones(tile: Sequence[int]) -> tuple[int, ...]:
 
 
 def _gemms(module: HloModule) -> Iterator[GemmRecord]:
-    fused = find_fused_computations(module)
-    for computation in module.computations:
-        if computation.name not in fused:
-            for instruction in computation.instructions:
-                gemm = _gemm(module, computation, instruction)
-                if gemm is not None:
-                    yield gemm
+    for computation, instruction in outside_fusions(module):
+        gemm = _gemm(module, computation, instruction)
+        if gemm is not None:
+            yield gemm
 
 
 def _gemm(

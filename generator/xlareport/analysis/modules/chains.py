@@ -1,4 +1,4 @@
-"""How linked modules hang together: in groups, and in a longest chain."""
+"""Groups of linked modules, and the longest chain of links."""
 
 from collections.abc import Iterable
 

@@ -61,7 +61,7 @@ def _of_most(verb: str, most: str, share: float) -> str:
 
 
 def _by_work(summary: ModuleSummary, most: LargestFigures) -> Evidence:
-    """Ask the estimate of the work, unless a trace has measured it."""
+    """Return the evidence of the estimated work; its share is 0 if a trace has measured times."""
     estimate = 0.0 if most.measured else measure_work(summary, most.assumed, most.relations)
     share = _share(estimate, most.work)
     words = f"does the most work {_of_all(most)}"

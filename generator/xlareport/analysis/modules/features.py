@@ -245,7 +245,7 @@ def _content(computation: Computation) -> str:
 
 
 def _plain(instruction: Instruction) -> str:
-    shapes = instruction.shape.elements or (instruction.shape,)
+    shapes = instruction.shape.members
     return ",".join(f"{shape.element_type}{shape.dimensions}" for shape in shapes)
 
 
@@ -264,5 +264,4 @@ def _collectives(module: HloModule) -> Iterator[CollectiveCall]:
 
 
 def _shapes(instruction: Instruction) -> str:
-    shapes = instruction.shape.elements or (instruction.shape,)
-    return ", ".join(shape.type_and_sizes for shape in shapes)
+    return ", ".join(shape.type_and_sizes for shape in instruction.shape.members)

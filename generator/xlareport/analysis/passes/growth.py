@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from msgspec.structs import asdict
+
 from xlareport.analysis.cost.partitions import computes_per_device
 from xlareport.analysis.cost.totals import Total
 from xlareport.analysis.cost.work import Costs, ModuleCost
@@ -34,11 +36,8 @@ def measure_growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, 
 
 
 def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
-    size = figures_of(module)
     return Growth(
-        instructions=size.instructions,
-        computations=size.computations,
-        fusions=size.fusions,
+        **asdict(figures_of(module)),
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
         partitions=module.partition_count if computes_per_device(module) else 1,

@@ -17,7 +17,7 @@ from xlareport.analysis.shardings.dataflow import DataFlow, LocatedInstruction
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.analysis.source.locations import place_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.shape import ELEMENT_TYPES, Shape
+from xlareport.hlo.shape import Shape, bits_of
 from xlareport.hlo.shardings.sharding import Sharding
 from xlareport.hlo.shardings.written import local_dimensions, parse_sharding
 
@@ -256,9 +256,7 @@ def _group(module: HloModule, gather: Instruction) -> int:
 
 
 def _bytes(shape: Shape, whole: Dimensions) -> int:
-    element = ELEMENT_TYPES.get(shape.element_type)
-    bits = element.bits if element is not None else None
-    return -(-prod(whole) * (bits or 0) // 8)
+    return -(-prod(whole) * (bits_of(shape.element_type) or 0) // 8)
 
 
 def _text(shape: Shape, whole: Dimensions) -> str:

@@ -5,16 +5,15 @@ XLA's inliner puts the op_name of the call before them, so the final snapshot ha
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
-from weakref import WeakKeyDictionary
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.remembered import remembered
 
 _MOST_CALLS = 64
 """Limit on calls of one computation that are distinguished."""
 _LONGEST = 2000
 _NONE = ("",)
 _Scopes = Mapping[str, Sequence[str]]
-_KNOWN: WeakKeyDictionary[HloModule, _Scopes] = WeakKeyDictionary()
 
 
 def join_op_names(outer: str, op_name: str) -> str:
@@ -29,13 +28,17 @@ def whole_op_names(
 ) -> tuple[str, ...]:
     """Return the op_names of an instruction, one for each call around it; none without any."""
     op_name = instruction.metadata.op_name
-    return _inside_scopes(_scopes(module).get(computation.name, _NONE), op_name) if op_name else ()
+    return (
+        _inside_scopes(_find_scopes(module).get(computation.name, _NONE), op_name)
+        if op_name
+        else ()
+    )
 
 
 def whole_op_names_in(module: HloModule, computation: Computation) -> Sequence[str]:
     """Return the distinct op_names of the instructions of a computation, in order."""
     op_names = dict.fromkeys(line.metadata.op_name for line in computation.instructions)
-    scopes = _scopes(module).get(computation.name, _NONE)
+    scopes = _find_scopes(module).get(computation.name, _NONE)
     every = (_inside_scopes(scopes, op_name) for op_name in op_names if op_name)
     return [*dict.fromkeys(chain.from_iterable(every))]
 
@@ -51,14 +54,9 @@ def whole_op_name(module: HloModule, computation: Computation, instruction: Inst
     return names[0] if len(names) == 1 else instruction.metadata.op_name
 
 
-def _scopes(module: HloModule) -> _Scopes:
-    """Return the op_names of the calls around each computation; none for those outside of calls."""
-    if module not in _KNOWN:
-        _KNOWN[module] = _find_scopes(module)
-    return _KNOWN[module]
-
-
+@remembered
 def _find_scopes(module: HloModule) -> _Scopes:
+    """Return the op_names of the calls around each computation; none for those outside of calls."""
     if all(instruction.opcode != "call" for instruction in module.instructions):
         return {}
     scopes: dict[str, dict[str, None]] = {}

@@ -1,7 +1,6 @@
 """The ops that each instruction works for: its own op_name, else those of what it passes on."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from weakref import WeakKeyDictionary
 
 from xlareport.analysis.source.combined_ops import (
     element_op_names,
@@ -14,6 +13,7 @@ from xlareport.analysis.source.scopes import split_merged
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES, WRAPPERS
+from xlareport.runtime.remembered import remembered
 
 _BUNDLES = frozenset({"tuple", "while", "conditional"})
 """Instructions with several values; the op of one value is not passed to the others."""
@@ -38,10 +38,9 @@ _MOST_MOVES = 8
 
 OpShares = tuple[tuple[str, float], ...]
 """op_names with their shares of an instruction, by bytes; empty where no op is known."""
-_KNOWN: WeakKeyDictionary[HloModule, Mapping[InstructionKey, OpShares]] = WeakKeyDictionary()
-"""Cost, memory and comparisons ask for those of the same final snapshot."""
 
 
+@remembered  # cost, memory and comparisons ask for those of the same final snapshot
 def serve_ops(module: HloModule) -> Mapping[InstructionKey, OpShares]:
     """Return the op_names that instructions work for, by computation and instruction.
 
@@ -50,13 +49,6 @@ def serve_ops(module: HloModule) -> Mapping[InstructionKey, OpShares]:
     in the body of a loop that carries the value; else for that of the loop's result. A collective
     that was combined works for the ops of all its operands.
     """
-    served = _KNOWN.get(module)
-    if served is None:
-        served = _KNOWN[module] = _serve(module)
-    return served
-
-
-def _serve(module: HloModule) -> Mapping[InstructionKey, OpShares]:
     order = callees_first(module)
     callers_first = module.computations if order is None else order[::-1]
     served = _Served(module)

@@ -1,11 +1,12 @@
 """The compiler's notes on an HLO instruction of a TPU, in its `backend_config`."""
 
 import re
+from math import prod
 
 from msgspec import Struct
 
-from xlareport.hlo.graph import find_fused_computations
-from xlareport.hlo.model import Computation, HloModule
+from xlareport.hlo.graph import outside_fusions
+from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _SCOPED = re.compile(
     r'"used_scoped_memory_configs":\[\{"memory_space":"1","offset":"\d{1,15}","size":"(\d{1,15})"',
@@ -30,29 +31,18 @@ class CompilerNotes(Struct, frozen=True):
 
 def index_notes(module: HloModule) -> dict[str, CompilerNotes]:
     """Return the notes on each instruction outside of fusions by name; the first counts."""
-    fused = find_fused_computations(module)
     notes_of: dict[str, CompilerNotes] = {}
-    for computation in module.computations:
-        if computation.name not in fused:
-            for name, notes in _notes(computation):
-                notes_of.setdefault(name, notes)
+    for computation, instruction in outside_fusions(module):
+        notes_of.setdefault(instruction.name, _notes(computation, instruction))
     return notes_of
 
 
-def _notes(computation: Computation) -> list[tuple[str, CompilerNotes]]:
-    noted = []
-    for instruction in computation.instructions:
-        text = instruction.attributes_text
-        bounds = _BOUNDS.search(text)
-        product = 1
-        for number in _NUMBER.findall(bounds[1]) if bounds else ():
-            product *= int(number)
-        scoped, cycles = _SCOPED.search(text), _CYCLES.search(text)
-        notes = CompilerNotes(
-            computation=computation.name,
-            scoped_vmem=int(scoped[1]) if scoped else None,
-            estimated_cycles=int(cycles[1]) if cycles else None,
-            iterations=product if bounds else None,
-        )
-        noted.append((instruction.name, notes))
-    return noted
+def _notes(computation: Computation, instruction: Instruction) -> CompilerNotes:
+    text = instruction.attributes_text
+    scoped, cycles, bounds = _SCOPED.search(text), _CYCLES.search(text), _BOUNDS.search(text)
+    return CompilerNotes(
+        computation=computation.name,
+        scoped_vmem=int(scoped[1]) if scoped else None,
+        estimated_cycles=int(cycles[1]) if cycles else None,
+        iterations=prod(map(int, _NUMBER.findall(bounds[1]))) if bounds else None,
+    )

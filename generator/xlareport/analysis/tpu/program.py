@@ -22,6 +22,7 @@ from xlareport.readers.llo.bundles import BundleListing
 from xlareport.readers.llo.regions import LoopBounds
 from xlareport.readers.llo.utilization import Utilization
 from xlareport.readers.llo.vmem_report import VmemUse
+from xlareport.runtime.english import capitalize
 from xlareport.runtime.errors import Problem
 
 _SCALAR_SPILLS, _SCALAR_FILLS = "SMEM_SPILL_COUNT", "SMEM_FILL_COUNT"
@@ -225,7 +226,7 @@ def _disagreements(program: LloProgram, figures: CodeFigures | None) -> Iterator
     for first, count, other, second in pairs:
         if count is not None and second is not None and count != second:
             message = f"{first} of {program.name}: {count}, {other}: {second}."
-            yield Problem(program.path, None, message[0].upper() + message[1:])
+            yield Problem(program.path, None, capitalize(message))
 
 
 def _table_rows(table: Utilization | None) -> int | None:

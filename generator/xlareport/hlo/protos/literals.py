@@ -8,7 +8,7 @@ from typing import Any
 
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.words import flag
-from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.hlo.shape import TYPE_NAMES
 
 _EIGHT_BITS = re.compile(r"f8e(\d)m(\d)(b11)?(fn|fnuz|fnu)?")
 
@@ -75,7 +75,6 @@ MOST_ELEMENTS = 10
 
 _MOST_DIMENSIONS = 100
 """Dimensions of a constant that is written out: brackets in brackets."""
-_NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _PACKED = {"u8": "B", "s8": "b", "u16": "H", "s16": "h"}
 _MANTISSA = {"f64": 53, "c128": 53, "f32": 24, "c64": 24, "f16": 11, "bf16": 8}
 """Bits, the one that is not stored counted."""
@@ -83,7 +82,7 @@ _MANTISSA = {"f64": 53, "c128": 53, "f32": 24, "c64": 24, "f16": 11, "bf16": 8}
 
 def literal_text(literal: Message) -> str:
     """Return the text in the parentheses of a constant; `{...}` if it is not known."""
-    name = _NAMES.get(literal.shape.element_type, "")
+    name = TYPE_NAMES.get(literal.shape.element_type, "")
     if name == "tuple":
         return f"( {', '.join(map(literal_text, literal.tuple_literals))} )"
     sizes = list(literal.shape.dimensions)

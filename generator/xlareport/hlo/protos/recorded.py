@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
-from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.hlo.shape import TYPE_NAMES, bits_of
 from xlareport.runtime.packed import decompress_bytes
 
 _NUMBERED = {
@@ -27,7 +27,6 @@ _NUMBERED = {
 }
 """Types stored as numbers in the proto, with the type code of `array`."""
 _AS_BYTES = frozenset({"u8", "s8", "u16", "s16", "f16", "bf16", "f8e5m2", "f8e4m3fn"})
-_NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _MOST_ARRAYS = 100_000
 _MOST_NESTED = 50
 
@@ -72,7 +71,7 @@ def read_recorded_run(data: bytes) -> RecordedRun:
 
 
 def _arrays(literal: Message, depth: int) -> Iterator[RecordedArray]:
-    name = _NAMES.get(literal.shape.element_type, "")
+    name = TYPE_NAMES.get(literal.shape.element_type, "")
     if name != "tuple":
         yield _array(literal, name)
         return
@@ -85,8 +84,7 @@ def _arrays(literal: Message, depth: int) -> Iterator[RecordedArray]:
 def _array(literal: Message, name: str) -> RecordedArray:
     sizes = tuple(literal.shape.dimensions)
     data = _data(literal, name)
-    known = ELEMENT_TYPES.get(name)
-    bits = known.bits if known is not None else None
+    bits = bits_of(name)
     if any(size < 0 for size in sizes) or bits is None or len(data) * 8 != prod(sizes) * bits:
         raise RecordError(f"it does not hold all of a value of type {name or 'unknown'}")
     order = list(literal.shape.layout.minor_to_major)

@@ -2,9 +2,8 @@
 
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.words import numbered
-from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.hlo.shape import ELEMENT_TYPES, TYPE_NAMES
 
-_NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _TUPLE, _BUFFER = ELEMENT_TYPES["tuple"].number, ELEMENT_TYPES["buffer"].number
 
 
@@ -17,7 +16,7 @@ def shape_text(shape: Message, *, with_layout: bool = True) -> str:
         return f"({numbered(members)})"
     if shape.element_type == _BUFFER:
         return f"b({numbered(members)})"
-    name = _NAMES.get(shape.element_type, f"type{shape.element_type}")
+    name = TYPE_NAMES.get(shape.element_type, f"type{shape.element_type}")
     layout = _layout_text(shape) if with_layout else ""
     return f"{name}[{','.join(_dimensions(shape))}]{layout}"
 
@@ -71,7 +70,7 @@ def _numbered(letter: str, value: int, default: int = 0) -> str:
 
 
 def _typed(letter: str, number: int) -> str:
-    return f"{letter}({_NAMES.get(number, number)})" if number else ""
+    return f"{letter}({TYPE_NAMES.get(number, number)})" if number else ""
 
 
 def _split(split: Message) -> str:

@@ -12,7 +12,7 @@ from xlareport.analysis.code.module import MOST_UNITS, CodeFiles, CodeSummary
 from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
 from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.kernels.panel import PanelRows
 from xlareport.pages.rendering.environment import visible
 from xlareport.pages.tables import PartPage
@@ -41,8 +41,6 @@ def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
     source = navigation.module_page(module.slug, "code")
     unlinked = [(link.path, link.reason) for link in summary.links if link.computation is None]
     return CodePage(
-        name=words.short_name(module.name),
-        slug=module.slug,
         tables={},
         lead=code_words(summary),
         has_history=module.changed_steps > 0,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.sent import SentBytes
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
-from xlareport.pages import words
 from xlareport.pages.collectives.groups import GroupsFigure, draw_groups
 from xlareport.pages.collectives.tables import collectives_tables
 from xlareport.pages.figures import Figure
@@ -36,8 +35,6 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
     mesh = record.shardings.mesh if record.shardings else None
     numbers = {stage.label: stage.number_and_pipeline for stage in record.stages}
     return CollectivesPage(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables=collectives_tables(report, numbers, mesh),
         lead=collectives_words(report),
         model=f"{_model(report)}{_planned(report.rows)}",

@@ -150,7 +150,7 @@ def _change(quantity: Quantity, *, looks_same: bool) -> str:
     if looks_same and not _is_few_bytes(quantity):
         return "the same"
     if _is_few_bytes(quantity):
-        return _signed_bytes(quantity.head - quantity.base)
+        return units.with_sign(quantity.head - quantity.base, units.byte_size)
     if quantity.change is None:
         return "new"
     return units.signed_share(quantity.change)
@@ -159,10 +159,6 @@ def _change(quantity: Quantity, *, looks_same: bool) -> str:
 def _is_few_bytes(quantity: Quantity) -> bool:
     """Return whether the difference is bytes that no digits of the figures would show."""
     return "bytes" in quantity.name and 0 < abs(quantity.change or 0) < _WORTH_A_LOOK
-
-
-def _signed_bytes(number: int) -> str:
-    return f"{units.MINUS if number < 0 else '+'}{units.byte_size(abs(number))}"
 
 
 def figures_differ(figures: Sequence[Quantity]) -> bool:

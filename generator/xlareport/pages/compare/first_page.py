@@ -1,7 +1,6 @@
 """The first page of a comparison: the answer, why, the main program's figures, all modules."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -234,7 +233,7 @@ def changed_words(causes: Sequence[Cause], *, instructions: bool = True) -> str:
             )
         outside.insert(0, program)
     if outside:
-        return f"{', '.join(outside)[:1].upper()}{', '.join(outside)[1:]}."
+        return f"{english.capitalize(', '.join(outside))}."
     return "The same program, compiled differently." if causes else ""
 
 
@@ -380,17 +379,13 @@ def effect_words(effect: Effect) -> str:
 
 def _effects(effect: Effect) -> Iterator[str]:
     if effect.seconds:
-        yield f"{_signed(effect.seconds, units.seconds)} estimated time"
+        yield f"{units.with_sign(effect.seconds, units.seconds)} estimated time"
     if effect.memory_bytes:
-        yield f"{_signed(effect.memory_bytes, units.byte_size)} memory"
+        yield f"{units.with_sign(effect.memory_bytes, units.byte_size)} memory"
     if effect.accessed_bytes:
-        yield f"{_signed(effect.accessed_bytes, units.byte_size)} bytes accessed"
+        yield f"{units.with_sign(effect.accessed_bytes, units.byte_size)} bytes accessed"
     if effect.sent_bytes:
-        yield f"{_signed(effect.sent_bytes, units.byte_size)} sent to other devices"
+        yield f"{units.with_sign(effect.sent_bytes, units.byte_size)} sent to other devices"
     if effect.kernels:
         plural = "" if abs(effect.kernels) == 1 else "s"
-        yield f"{_signed(effect.kernels, units.count)} instruction{plural} outside fusions"
-
-
-def _signed(number: float, written: Callable[[Any], str]) -> str:
-    return f"{units.MINUS if number < 0 else '+'}{written(abs(number))}"
+        yield f"{units.with_sign(effect.kernels, units.count)} instruction{plural} outside fusions"

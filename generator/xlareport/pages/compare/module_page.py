@@ -147,6 +147,7 @@ _NONE = "none"
 class ComparedPage(PartPage, frozen=True):
     """The content of the page of one module."""
 
+    name: str
     record: ComparedRecord
     lead: Markup
     figures: tuple[FigureRow, ...]
@@ -161,7 +162,6 @@ def compared_page(compared: ComparedRecord) -> ComparedPage:
     """Return the page of one module."""
     return ComparedPage(
         name=words.short_name(compared.name),
-        slug=compared.slug,
         tables=page_tables(compared),
         record=compared,
         lead=prose(compared.divergence.sentence),

@@ -104,8 +104,8 @@ def _merged(change: OperationChange, base: Operation, head: Operation) -> Iterat
 def _collective(change: CollectiveChange) -> str:
     collective = change.collective
     sent = units.byte_size(collective.sent_bytes)
-    sign = "+" if change.in_head else units.MINUS
-    return f"{sign}1 {collective.kind}: {sent} sent, {units.seconds(collective.seconds)}"
+    one_more = units.signed(1 if change.in_head else -1)
+    return f"{one_more} {collective.kind}: {sent} sent, {units.seconds(collective.seconds)}"
 
 
 def _resized(change: ResizedCollectives) -> str:
@@ -132,8 +132,7 @@ def _instructions(
     untold = (name for name in more if more[name] and not (is_told and is_told(name)))
     named = sorted(untold, key=lambda name: (-abs(more[name]), name))
     for name in named[:_MOST_OPCODES]:
-        sign = "+" if more[name] > 0 else units.MINUS
-        yield f"{sign}{abs(more[name]):,} {name}"
+        yield f"{units.with_sign(more[name], units.count)} {name}"
     if len(named) > _MOST_OPCODES:
         yield f"{units.plural(len(named) - _MOST_OPCODES, 'other opcode')}"
 
@@ -141,8 +140,7 @@ def _instructions(
 def _accessed(change: OperationChange) -> Iterator[str]:
     """Yield what is left to tell of an operation with the same instructions."""
     if change.bytes:
-        sign = "+" if change.bytes > 0 else "\N{MINUS SIGN}"
-        yield f"{sign}{units.byte_size(abs(change.bytes))} accessed"
+        yield f"{units.with_sign(change.bytes, units.byte_size)} accessed"
     elif change.seconds:
         yield "not known"
 

@@ -11,7 +11,7 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.knowledge.devices import Device
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.collectives.page import collectives_words
 from xlareport.pages.cost.basis import cycles_words, on_chip_spaces
 from xlareport.pages.cost.charts import roofline, roofline_words
@@ -91,8 +91,6 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
     source = navigation.module_page(record.slug, "cost")
     instructions = navigation.instructions_address(record.slug, source)
     return CostPage(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables=_tables(record, module, cost),
         lead=_lead(cost),
         cycles=cycles_words(cost),

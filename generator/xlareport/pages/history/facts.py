@@ -32,7 +32,7 @@ from xlareport.program import ParsedModule
 from xlareport.records.sentences import why
 from xlareport.records.shardings import MeshRecord, mesh_record
 from xlareport.runtime import units
-from xlareport.runtime.english import first_few
+from xlareport.runtime.english import capitalize, first_few
 from xlareport.storage.payloads import Payload, make_payload
 
 _LONGEST_SENTENCE = 400
@@ -114,7 +114,7 @@ def _reason(row: CollectiveRow, mesh: MeshRecord | None) -> str:
     cause = f"{origin.cause.value}. " if origin.cause else ""
     detail = coded_reason_words(row, find_axes(row, mesh), mesh)
     by = f" First seen after {origin.after}." if origin.after else ""
-    return _shortened(f"{cause[:1].upper()}{cause[1:]}{_ended(detail)}{by}")
+    return _shortened(f"{capitalize(cause)}{_ended(detail)}{by}")
 
 
 def _ended(text: str) -> str:
@@ -239,7 +239,7 @@ def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
     if pair.blockers and pair.consumer not in pair.blockers:
         return f"{_blocked(pair)}{_estimate(pair)}", pair.reason[:_LONGEST_TEXT]
     if pair.is_later or pair.reason in _NOT_OF_XLA:
-        return f"{pair.reason[:1].upper()}{pair.reason[1:]}.{_estimate(pair)}", ""
+        return f"{capitalize(pair.reason)}.{_estimate(pair)}", ""
     sentence = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
     if not sentence and len(pair.reason) <= _LONGEST_QUOTE:
         return f"{_quoted(pair.reason)}{_about(pair)}{_estimate(pair)}", ""

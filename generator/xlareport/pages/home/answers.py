@@ -26,7 +26,7 @@ from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
-from xlareport.runtime.english import listing
+from xlareport.runtime.english import capitalize, listing
 
 _HEAVIEST = 3
 _TIE = 1e-3
@@ -145,7 +145,7 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
     message = f"{names} {accounts} for {share} {whole}{_work(cost, rows)}."
     whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
     text = f"{_whole(cost)}{message}{_uncounted(cost)}{whose}"
-    return f"{text[0].upper()}{text[1:]}" if words.is_whole(module) else f"Last snapshot: {text}"
+    return capitalize(text) if words.is_whole(module) else f"Last snapshot: {text}"
 
 
 def _tied(cost: CostReport) -> Sequence[HeavyInstruction]:

@@ -291,7 +291,7 @@ _COST_WAYS = (
 
 
 def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
-    """Yield an option with all its values, those set by somebody first."""
+    """Yield an option with all its values, those that were set explicitly first."""
     by_name: dict[str, list[OptionOrigin]] = defaultdict(list)
     for choice in sorted(choices, key=lambda choice: choice.by != "somebody"):
         by_name[choice.setting.name].append(choice)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from xlareport import reader_table
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.figures import Figure
 from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
 from xlareport.pages.kernels.sentences import describe_kernel, occupancy_words
@@ -66,8 +66,6 @@ def kernels_page(
     if tuning:
         tables["tuning"] = tuning_table(tuning)
     return KernelsPage(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables=tables,
         lead=_lead(ranked),
         card=_card(kernels),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from xlareport.pages.charts import ChartPart, svg_chart
+from xlareport.pages.charts import ChartPart, grid_line, svg_chart
 from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 220
@@ -81,9 +81,7 @@ def _up(share: float) -> float:
 
 def _levels(most: int) -> str:
     return "".join(
-        f'<path class="xr-grid" d="M{_LEFT} {_up(share):.1f}H{_WIDTH - _RIGHT}"/>'
-        f'<text class="xr-tick" x="{_LEFT - 6}" y="{_up(share) + 4:.1f}" text-anchor="end">'
-        f"{units.byte_size_as(most * share, most)}</text>"
+        grid_line(_LEFT, _WIDTH - _RIGHT, _up(share), units.byte_size_as(most * share, most))
         for share in (0.0, 0.5, 1.0)
     )
 

@@ -10,7 +10,7 @@ from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts, per_device
 from xlareport.pages.figures import Figure
 from xlareport.pages.memory.actions import list_actions
@@ -37,6 +37,7 @@ from xlareport.pages.tables import PartPage, Table
 from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import capitalize
 
 
 class MemoryPage(PartPage, frozen=True):
@@ -77,8 +78,6 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
     memory = cost.memory
     charts = tuple(_charts(module.backend, memory))
     return MemoryPage(
-        name=words.short_name(module.name),
-        slug=module.slug,
         tables=memory_tables(module.backend, memory),
         lead=prose(_lead(memory)),
         per_device=per_device(cost.totals.devices),
@@ -154,8 +153,7 @@ def _lead(memory: MemoryReport) -> str:
             f"`%{memory.estimate.at}`, estimated from the schedule, since the dump has no "
             f"{_missing(memory)} of this module"
         )
-    words = "; ".join(facts)
-    return f"{words[0].upper()}{words[1:]}.{_host(memory)}{_without_curve(memory)}"
+    return f"{capitalize('; '.join(facts))}.{_host(memory)}{_without_curve(memory)}"
 
 
 def _host_words(memory: MemoryReport) -> str:

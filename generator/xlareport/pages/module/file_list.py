@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.names.page import describe
 from xlareport.pages.rendering.environment import href
 from xlareport.pages.tables import Column, Table, tabulate
@@ -18,8 +18,6 @@ from xlareport.records.report import ModuleRecord
 def files_page(record: ModuleRecord, summary: ModuleSummary) -> PlainTab:
     """Return the tab of one module."""
     return PlainTab(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables={"files": files_table(summary)},
         heading=TAB.label,
         sections=(TabSection("files"),),

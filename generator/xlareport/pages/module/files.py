@@ -1,6 +1,6 @@
 """The pages of modules: the parts of each, a tab for each part, and all files of these pages."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from xlareport.analysis.module import ModuleAnalysis, module_path
 from xlareport.dump.modules import ModuleFiles
-from xlareport.pages import navigation
+from xlareport.pages import navigation, words
 from xlareport.pages.module.head import ModuleHead, module_head
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.module.page import duplicate_page, module_page
@@ -22,7 +22,7 @@ from xlareport.pages.rendering.templates import (
     render,
     take_compiled,
 )
-from xlareport.pages.tables import COLUMNS, PartPage, lean_payloads
+from xlareport.pages.tables import COLUMNS, lean_payloads
 from xlareport.pages.tabs import ModuleTab, PlainTab, ShownModule
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
@@ -121,17 +121,18 @@ def _files(to_show: ModuleToShow, faults: Faults) -> Iterator[TextFile | Payload
     for tab, value in tabs:
         source = navigation.module_page(record.slug, tab.name)
         title = f"{tab.label} of {record.name}"
-        make = partial(_tab_page, tab, partial(tab.page, record, value), source, title)
+        make = partial(_tab_page, tab, record, value, (source, title))
         yield from part_payloads(faults, source, title, make)
 
 
 def _tab_page(
-    tab: ModuleTab[Any], make: Callable[[], PartPage], source: str, title: str
+    tab: ModuleTab[Any], record: ModuleRecord, value: Any, named: tuple[str, str]
 ) -> Iterator[Payload]:
-    page = make()
+    page, (source, title) = tab.page(record, value), named
     template = "plain_tab" if isinstance(page, PlainTab) else tab.name
-    yield part_payload(source, template, page, title, wide=tab.wide)
-    yield from lean_payloads(page.slug, page.tables)
+    name, slug = words.short_name(record.name), record.slug
+    yield part_payload(source, template, page, title, wide=tab.wide, name=name, slug=slug)
+    yield from lean_payloads(slug, page.tables)
 
 
 def _duplicate_page(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.pictures.requests import PictureView
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage
@@ -32,8 +32,6 @@ def graph_page(record: ModuleRecord, pictures: Sequence[PictureView]) -> GraphPa
     page = navigation.module_page(record.slug)
     first_graph = navigation.module_key(record.slug, "graph-first")
     return GraphPage(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables={},
         pictures=tuple(pictures),
         no_pictures=prose(_no_pictures(record)),

@@ -11,7 +11,7 @@ from xlareport.analysis.passes.overview import Overview, PassChanges, RepeatedSt
 from xlareport.analysis.passes.times import FileTimes
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.charts import curve_words, small_curve
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
@@ -19,7 +19,6 @@ from xlareport.pages.replay.page import ReplayPart, replay_part
 from xlareport.pages.tables import Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.readers.replay_result import ReplayResult
-from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 from xlareport.runtime.grouping import group_by_key
@@ -62,7 +61,7 @@ class PassesPage(PartPage, frozen=True):
     """The runs of the snapshots on the CPU; None where the user gave none."""
 
 
-def passes_page(record: ModuleRecord, module: ModuleAnalysis, overview: Overview) -> PassesPage:
+def passes_page(module: ModuleAnalysis, overview: Overview) -> PassesPage:
     """Return the tab of one module."""
     summary, tables = module.summary, dict(overview_tables(overview))
     replay = None
@@ -70,8 +69,6 @@ def passes_page(record: ModuleRecord, module: ModuleAnalysis, overview: Overview
         replay = _replay(summary, overview, module.replay)
         tables["replay"] = replay.table
     return PassesPage(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables=tables,
         overview=overview_part(summary, overview),
         replay=replay,
@@ -83,9 +80,7 @@ def _steps_together(shown: ShownModule) -> tuple[ModuleAnalysis, Overview] | Non
     return (shown.analysis, overview) if overview and shown.record.steps else None
 
 
-TAB = ModuleTab(
-    "passes", _steps_together, lambda record, value: passes_page(record, *value), place=100
-)
+TAB = ModuleTab("passes", _steps_together, lambda _, value: passes_page(*value), place=100)
 
 
 def _replay(summary: ModuleSummary, overview: Overview, result: ReplayResult) -> ReplayPart:

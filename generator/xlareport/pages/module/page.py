@@ -87,8 +87,6 @@ def module_page(
     )
     summary = module.summary
     return ModulePage(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables=module_tables(summary),
         record=record,
         head=head,
@@ -240,8 +238,6 @@ def duplicate_page(
     """Make the page that leads to the original."""
     page = navigation.module_page(record.slug)
     return DuplicatePage(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables={"files": files_table(analysis.summary), **module_tables(analysis.summary)},
         record=record,
         head=head,

@@ -15,11 +15,6 @@ def night_minute(night: Night) -> str:
     return night.when[:16].replace("T", " ")
 
 
-def module_values(nights: Sequence[Night], module: str, figure: str) -> list[int | None]:
-    """Return a figure of a module for each night; None where it is not known."""
-    return [night.figures.get(module, {}).get(figure) for night in nights]
-
-
 def figure_curve(
     nights: Sequence[Night], values: Sequence[int | None], figure: str, title: str
 ) -> Markup:

@@ -134,15 +134,11 @@ def _cells(job: NightlyJob, *, has_curves: bool) -> Iterator[FigureCell]:
             continue
         curve = figure_curve(nights, values, figure, title) if has_curves else Markup()
         change = _change_since(*measured[-2], *measured[-1]) if len(measured) > 1 else ""
-        yield FigureCell(
-            written(figure, measured[-1][1]),
-            change,
-            Markup(curve),  # noqa: S704 - made by us, escaped there
-        )
+        yield FigureCell(written(figure, measured[-1][1]), change, curve)
 
 
 def _main_values(nights: Sequence[Night], figure: str) -> list[int | None]:
-    return [night.figures.get(night.main or "", {}).get(figure) for night in nights]
+    return [night.figure(night.main, figure) for night in nights]
 
 
 def _change_since(former: Night, before: float, night: Night, after: float) -> str:

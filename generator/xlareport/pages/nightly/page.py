@@ -13,7 +13,7 @@ from xlareport.analysis.trends import Night, Step, find_steps, labels
 from xlareport.pages import words
 from xlareport.pages.compare.figures import written
 from xlareport.pages.compare.verdict import verdict_sentence
-from xlareport.pages.nightly.curve import figure_curve, module_values, night_minute
+from xlareport.pages.nightly.curve import figure_curve, night_minute
 from xlareport.pages.tables import Column, Table
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
@@ -160,7 +160,7 @@ def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
         (module, figure, step)
         for module in modules
         for figure in _CHARTS
-        for step in find_steps(module_values(nights, module, figure))
+        for step in find_steps([night.figure(module, figure) for night in nights])
     ]
 
 
@@ -180,7 +180,7 @@ def _row(
 
 def _charts(nights: Sequence[Night], main: str) -> list[Chart]:
     curves = {
-        title: figure_curve(nights, module_values(nights, main, figure), figure, title)
+        title: figure_curve(nights, [night.figure(main, figure) for night in nights], figure, title)
         for figure, title in _CHARTS.items()
     }
     return [Chart(title, curve) for title, curve in curves.items() if curve]

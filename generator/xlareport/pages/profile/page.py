@@ -20,7 +20,7 @@ from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum, inde
 from xlareport.analysis.profile.timeline import Bar, Timeline
 from xlareport.analysis.profile.times import ModuleTimes, OpTime
 from xlareport.hlo.model import HloModule
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts
 from xlareport.pages.figures import Figure
 from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
@@ -57,8 +57,6 @@ def profile_page(
 ) -> ProfilePage:
     """Return the page of one module; members of its command buffers may have no events."""
     return ProfilePage(
-        name=words.short_name(module.name),
-        slug=module.slug,
         tables=_tables(module, measured),
         module=module.name,
         lead=_lead(measured),

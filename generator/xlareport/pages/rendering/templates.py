@@ -107,22 +107,23 @@ def _reader() -> Markdown:
 
 def render(template: str, page: Any, title: str, **front: bool) -> str:
     """Return the Markdown of a page; `front` is for its front matter."""
-    return _written(template, page=page, front_matter=front_matter(title=title, **front))
+    return write_template(template, page=page, front_matter=front_matter(title=title, **front))
 
 
 def part_payload(
-    source: str, template: str, page: Any, title: str, *, wide: bool = False
+    source: str, template: str, page: Any, title: str, *, wide: bool = False, **names: str
 ) -> Payload:
     """Return a part of a module's page, which the page script puts in its place.
 
-    `wide` gives it the room of the sidebars.
+    `wide` gives it the room of the sidebars; `names` are further names for the template.
     """
     key = navigation.part_key(source)
-    html = html_of(_written(template, page=page))
+    html = html_of(write_template(template, page=page, **names))
     return make_payload(key, {"title": visible(title), "html": html, "wide": wide})
 
 
-def _written(template: str, **names: Any) -> str:
+def write_template(template: str, **names: Any) -> str:
+    """Return the Markdown of a template, in which values have these names."""
     return _templates().get_template(f"{template}.md.jinja").render(**names)
 
 
@@ -139,7 +140,7 @@ def compiled() -> Mapping[str, bytes]:
 
 
 def take_compiled(kept: Mapping[str, bytes]) -> None:
-    """Take over templates that another process compiled; those that changed are made anew."""
+    """Take over templates that another process compiled; those that changed are compiled again."""
     _COMPILED.kept.update(kept)
 
 

@@ -8,7 +8,6 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.shardings.shardy import ShardyStep
-from xlareport.pages import words
 from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.pages.shardings.tables import sharding_tables
 from xlareport.pages.tables import PartPage
@@ -50,8 +49,6 @@ def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPa
     """Return the page of one module."""
     more = len(record.shardings) - _MOST_DRAWN
     return ShardingsPage(
-        name=words.short_name(module.name),
-        slug=module.slug,
         tables=sharding_tables(record, module.collectives),
         lead=_lead(record),
         mesh_words=_mesh_words(record.mesh),

@@ -1,7 +1,6 @@
 """The page of a module's static execution skeleton: an outline in the order of execution."""
 
 from xlareport.analysis.skeleton.view import SkeletonRow, SkeletonView
-from xlareport.pages import words
 from xlareport.pages.tables import PartPage
 from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
@@ -23,8 +22,6 @@ def skeleton_page(record: ModuleRecord, view: SkeletonView) -> SkeletonPage:
     folded = len(view.rows) < view.items
     lines = f" in {units.plural(len(view.rows), 'line')}" if folded else ""
     return SkeletonPage(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables={},
         lead=f"{units.plural(view.items, 'item')} in execution order{lines}."
         if view.is_scheduled

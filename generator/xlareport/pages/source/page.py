@@ -6,12 +6,10 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.analysis.cost_report.source_lines import LineInstruction, SourceLine, SourceReport
-from xlareport.pages import words
 from xlareport.pages.cost.page import cost_parts
 from xlareport.pages.cost.tables import time_title
 from xlareport.pages.tables import Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule
-from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
@@ -58,12 +56,10 @@ class SourcePage(PartPage, frozen=True):
 
 
 def source_page(
-    module: ModuleRecord, source: SourceReport, seconds: float | None, time_name: str = ROOFLINE
+    source: SourceReport, seconds: float | None, time_name: str = ROOFLINE
 ) -> SourcePage:
     """Return the page of one module; `seconds` is the time of the whole module, by that basis."""
     return SourcePage(
-        name=words.short_name(module.name),
-        slug=module.slug,
         tables={"lines": _table(source, seconds, time_name)},
         lead=_lead(source),
         unplaced=_unplaced(source, seconds, time_name),
@@ -81,7 +77,7 @@ def _source(shown: ShownModule) -> tuple[SourceReport, float | None, str] | None
     return cost.source, cost.whole_seconds, cost.time_name
 
 
-TAB = ModuleTab("source", _source, lambda record, value: source_page(record, *value), place=110)
+TAB = ModuleTab("source", _source, lambda _, value: source_page(*value), place=110)
 
 
 def _lead(source: SourceReport) -> str:

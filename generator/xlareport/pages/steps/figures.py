@@ -114,7 +114,4 @@ def _flops(value: int) -> str:
 
 
 def _difference(value: int, write: _Write) -> str:
-    if value == 0:
-        return ""
-    sign = "+" if value > 0 else "\N{MINUS SIGN}"
-    return f"{sign}{write(abs(value))}"
+    return units.with_sign(value, write) if value else ""

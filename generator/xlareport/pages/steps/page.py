@@ -31,8 +31,6 @@ def steps_page(module: ModuleRecord) -> StepsPage:
     """Make the page that holds the gallery."""
     source = navigation.module_page(module.slug, "steps")
     return StepsPage(
-        name=words.short_name(module.name),
-        slug=module.slug,
         tables={},
         lead=words.journey(module),
         note="A step leads from one snapshot of the module to the next.",
@@ -56,7 +54,7 @@ def steps_payload(
 ) -> dict[str, Any]:
     """Return the list of steps for the page script."""
     read = [stage for stage in summary.stages if stage.instructions is not None]
-    pairs = pairwise([_UNKNOWN, *overview.growth])
+    pairs = pairwise([*overview.growth[:1], *overview.growth])
     return {
         "module": summary.display_name,
         "slug": summary.files.slug,
@@ -67,9 +65,6 @@ def steps_payload(
         ],
         "hidden_note": "Steps without change are folded.",
     }
-
-
-_UNKNOWN = Growth(0, 0, 0, None, None)
 
 
 def _effect(

@@ -6,20 +6,17 @@ from itertools import accumulate
 from msgspec import Struct, field
 
 from xlareport.dump.modules import Artifact, ModuleFiles
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
-from xlareport.records.report import ModuleRecord
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import make_payload_file
 from xlareport.storage.texts import TextStore
 
 
-def texts_page(module: ModuleRecord) -> PlainTab:
+def texts_page() -> PlainTab:
     """Make the page that the page script fills."""
     return PlainTab(
-        name=words.short_name(module.name),
-        slug=module.slug,
         tables={},
         heading=TAB.label,
         sections=(TabSection("texts", shows="texts"),),
@@ -34,7 +31,7 @@ def texts_page(module: ModuleRecord) -> PlainTab:
 TAB = ModuleTab(
     "texts",
     lambda shown: has_texts(shown.analysis.summary.files) or None,
-    lambda record, _: texts_page(record),
+    lambda *_: texts_page(),
     wide=True,
     title="HLO",
     place=130,

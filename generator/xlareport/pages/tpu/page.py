@@ -6,7 +6,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from xlareport.analysis.tpu.program_record import TpuModule, TpuProgram, TpuSummary
-from xlareport.pages import navigation, words
+from xlareport.pages import navigation
 from xlareport.pages.figures import Figure
 from xlareport.pages.rendering.environment import graded, prose
 from xlareport.pages.tables import Cell, Column, Table, tabulate
@@ -22,8 +22,6 @@ def tpu_page(record: ModuleRecord, tpu: TpuModule) -> PlainTab:
     """Return the page of one module."""
     programs = [program for program in tpu.programs if program.instruction]
     return PlainTab(
-        name=words.short_name(record.name),
-        slug=record.slug,
         tables={
             "tpu-programs": _programs(record, tpu.programs),
             "tpu-units": _units(programs),
