@@ -3,52 +3,73 @@ from hypothesis import strategies as st
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.sequence import longest_rising, steady_order
+from xlareport.analysis.steps.sequence import steady_order
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.text import TextReader
 
 
+def _order(places: list[int], *weights: int) -> set[int]:
+    return steady_order(places, weights or [1] * len(places))
+
+
 def test_one_that_moved_is_left_out() -> None:
-    assert longest_rising([0, 1, 5, 2, 3]) == {0, 1, 3, 4}
+    assert _order([0, 1, 5, 2, 3]) == {0, 1, 3, 4}
 
 
 def test_nothing() -> None:
-    assert longest_rising([]) == set()
+    assert _order([]) == set()
 
 
-@given(st.lists(st.integers(0, 30), unique=True, max_size=12))
-def test_it_rises_and_none_is_longer(places: list[int]) -> None:
-    found = sorted(longest_rising(places))
-    kept = [places[number] for number in found]
-    assert kept == sorted(kept)
-    best = [1] * len(places)
-    for here in range(len(places)):
-        shorter = [best[there] for there in range(here) if places[there] < places[here]]
-        best[here] = 1 + max(shorter, default=0)
-    assert len(found) == max(best, default=0)
+_PLACES = st.lists(st.integers(0, 30), unique=True, max_size=12)
 
 
-def test_light_ones_move_rather_than_what_they_are_deferred_behind() -> None:
-    constants_first = [1, 2, 3, 0, 4]
-    assert longest_rising(constants_first) == {0, 1, 2, 4}
-    assert steady_order(constants_first, [2, 2, 2, 0, 0]) == {3, 4}
-    assert steady_order(constants_first, [2, 2, 2, 1, 1]) == {3, 4}
-    assert steady_order(constants_first, [0, 0, 0, 2, 0]) == {0, 1, 2, 4}
-
-
-@given(
-    st.lists(st.integers(0, 30), unique=True, max_size=12),
-    st.lists(st.integers(0, 2), min_size=12, max_size=12),
-)
-def test_a_steady_order_rises_and_nothing_fits_between(
-    places: list[int], lightness: list[int]
-) -> None:
-    steady = sorted(steady_order(places, lightness[: len(places)]))
+@given(_PLACES, st.lists(st.integers(1, 8), min_size=12, max_size=12))
+def test_it_rises_and_none_is_heavier(places: list[int], weights: list[int]) -> None:
+    steady = sorted(steady_order(places, weights[: len(places)]))
     kept = [places[number] for number in steady]
     assert kept == sorted(kept)
-    for number in set(range(len(places))) - set(steady):
-        longer = [places[place] for place in sorted({*steady, number})]
-        assert longer != sorted(longer)
+    best = [0] * len(places)
+    for here in range(len(places)):
+        lighter = [best[there] for there in range(here) if places[there] < places[here]]
+        best[here] = weights[here] + max(lighter, default=0)
+    assert sum(weights[number] for number in steady) == max(best, default=0)
+
+
+def test_a_few_light_ones_move_rather_than_what_they_are_deferred_behind() -> None:
+    constants_first = [1, 2, 3, 0, 4]
+    assert _order(constants_first, 1, 1, 1, 1, 1) == {0, 1, 2, 4}
+    assert _order(constants_first, 1, 1, 1, 8, 8) == {3, 4}
+
+
+def test_what_moved_in_front_of_many_constants_moved_and_not_these() -> None:
+    before, after = (
+        TextReader().read(text.encode(), "m.txt") for text in (_CONSTANTS_FIRST, _PREFETCHED)
+    )
+    assert before is not None
+    assert after is not None
+    rows = [row for row in step(before, after).changes if row.kind is Kind.REORDERED]
+    assert [row.before for row in rows] == [Place("main", "b")]
+
+
+_CONSTANTS = "".join(f"  %c.{number} = f32[] constant({number})\n" for number in range(4))
+_CONSTANTS_FIRST = f"""HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {{
+{_CONSTANTS}  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  ROOT %add = f32[8]{{0}} add(%a, %b)
+}}
+"""
+_PREFETCHED = f"""HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {{
+  %b = f32[8]{{0}} parameter(1)
+  %start = (f32[8]{{0:S(1)}}, f32[8]{{0}}, u32[]) copy-start(%b)
+{_CONSTANTS}  %a = f32[8]{{0}} parameter(0)
+  %done = f32[8]{{0:S(1)}} copy-done(%start)
+  ROOT %add = f32[8]{{0}} add(%a, %done)
+}}
+"""
 
 
 def test_what_was_made_anew_moved_rather_than_what_stays() -> None:

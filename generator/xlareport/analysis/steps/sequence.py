@@ -1,6 +1,6 @@
 """Order of two paired computations: what is where it stood, what is elsewhere."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -10,10 +10,10 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import Computation, Instruction
 
-_MADE_ANEW = 1
-"""Lightness of lines with another name: a pass made them anew, and placed them."""
-_LIGHTNESS = {"parameter": 2, "constant": 3}
-"""Opcodes that are moved rather than others: they cost no time wherever they stand."""
+_WORK, _MADE_ANEW = 8, 7
+"""Weights of lines that stay in order; one with another name was made anew, and placed so."""
+_FREE = {"parameter": 2, "constant": 1}
+"""Weights of opcodes that cost no time wherever they stand, and so say little of the order."""
 
 
 class Alignment(Struct, frozen=True):
@@ -56,11 +56,10 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
         if partner not in partners or _goes_on(matching, before, line.name, after, partner):
             partners[partner] = number
     pairs = sorted((number, positions[partner]) for partner, number in partners.items())
-    lightness = [
-        _lightness(before.instructions[number], after.instructions[place])
-        for number, place in pairs
+    weights = [
+        _weight(before.instructions[number], after.instructions[place]) for number, place in pairs
     ]
-    steady = steady_order([place for _, place in pairs], lightness)
+    steady = steady_order([place for _, place in pairs], weights)
     return Alignment(
         before,
         after,
@@ -69,9 +68,9 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
     )
 
 
-def _lightness(line: Instruction, now: Instruction) -> int:
-    """Return how readily a line is said to have moved; 0 for one that stays as it is."""
-    return _LIGHTNESS.get(line.opcode, _MADE_ANEW if line.name != now.name else 0)
+def _weight(line: Instruction, now: Instruction) -> int:
+    """Return how much speaks against saying that a line moved."""
+    return _FREE.get(line.opcode, _WORK if line.name == now.name else _MADE_ANEW)
 
 
 def _name_after(
@@ -92,38 +91,25 @@ def _goes_on(
     return matching.partner_before(Place(after.name, partner)) == (before.name, name)
 
 
-def steady_order(places: Sequence[int], lightness: Sequence[int]) -> set[int]:
-    """Return the positions of a rising subsequence, the longest of those of lightness 0.
+def steady_order(places: Sequence[int], weights: Sequence[int]) -> set[int]:
+    """Return the positions of the heaviest rising subsequence of different places.
 
-    Lighter ones are added where they fit between the others, the less light first.
+    Of equal weights it is the longest: as few lines as possible are said to have moved. Some that
+    cost no time move rather than what they are deferred behind, but not many rather than one.
     """
     if all(place < following for place, following in pairwise(places)):
         return set(range(len(places)))
-    result: set[int] = set()
-    for level in sorted(set(lightness)):
-        fences = [-1, *sorted(result), len(places)]
-        bounded = [-1, *places, max(places) + 1]
-        for first, last in pairwise(fences):
-            low, high = bounded[first + 1], bounded[last + 1]
-            inside = [
-                number
-                for number in range(first + 1, last)
-                if lightness[number] == level and low < places[number] < high
-            ]
-            result.update(inside[at] for at in longest_rising([places[n] for n in inside]))
-    return result
-
-
-def longest_rising(places: Sequence[int]) -> set[int]:
-    """Return the positions of a longest strictly rising subsequence."""
+    # For each last place, rising: the heaviest subsequence up to it, if no lower place has it.
     ends: list[int] = []
+    totals: list[int] = []
     end_at: list[int] = []
     previous: list[int] = []
     for number, place in enumerate(places):
-        length = bisect_left(ends, place)
-        previous.append(end_at[length - 1] if length else -1)
-        ends[length : length + 1] = [place]
-        end_at[length : length + 1] = [number]
+        first = bisect_left(ends, place)
+        previous.append(end_at[first - 1] if first else -1)
+        total = weights[number] + (totals[first - 1] if first else 0)
+        last = bisect_right(totals, total, first)
+        ends[first:last], totals[first:last], end_at[first:last] = [place], [total], [number]
     result = set()
     step = end_at[-1] if end_at else -1
     while step >= 0:

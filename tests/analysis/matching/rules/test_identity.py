@@ -6,7 +6,7 @@ import pytest
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.rules import identity
 from xlareport.analysis.matching.rules.identity import moved_name
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
@@ -892,3 +892,68 @@ def test_a_new_fill_continues_the_constant_that_its_reader_read(read: Read) -> N
     matching = match(read(_LISTED), read(_FILLED))
     assert matching.partner_after(Place("main", "zeros")) == Place("main", "fill.2")
     assert matching.partner_after(Place("main", "fill")) is None
+
+
+_THREE_FUSIONS = """
+%held (p.1: f32[8]) -> f32[8] {
+  %p.1 = f32[8] parameter(0)
+  %turn = f32[8] negate(%p.1)
+  ROOT %more = f32[8] add(%turn, %p.1), metadata={op_name="add"}
+}
+
+%host (p.2: f32[8]) -> f32[8] {
+  %p.2 = f32[8] parameter(0)
+  ROOT %wave = f32[8] sine(%p.2), metadata={op_name="sine"}
+}
+
+%apart (p.3: f32[4]) -> f32[4] {
+  %p.3 = f32[4] parameter(0)
+  ROOT %rise = f32[4] exponential(%p.3), metadata={op_name="exp"}
+}
+
+ENTRY %main (b: f32[8], c: f32[4]) -> (f32[8], f32[8], f32[4], f32[4]) {
+  %b = f32[8] parameter(0)
+  %c = f32[4] parameter(1)
+  %taken = f32[8] fusion(%b), kind=kLoop, calls=%held, metadata={op_name="add"}
+  %taking = f32[8] fusion(%b), kind=kLoop, calls=%host, metadata={op_name="sine"}
+  %alone = f32[4] fusion(%c), kind=kLoop, calls=%apart, metadata={op_name="exp"}
+  %plus = f32[4] add(%c, %c), metadata={op_name="add"}
+  ROOT %results = (f32[8], f32[8], f32[4], f32[4]) tuple(%taken, %taking, %alone, %plus)
+}
+"""
+_OF_TWO_OUTPUTS = """
+%host.1 (p.2: f32[8]) -> (f32[8], f32[8]) {
+  %p.2 = f32[8] parameter(0)
+  %wave = f32[8] sine(%p.2), metadata={op_name="sine"}
+  %turn.clone = f32[8] negate(%p.2)
+  %more.clone = f32[8] add(%turn.clone, %p.2), metadata={op_name="add"}
+  ROOT %both = (f32[8], f32[8]) tuple(%wave, %more.clone)
+}
+
+%apart.1 (p.3: f32[4]) -> (f32[4], f32[4]) {
+  %p.3 = f32[4] parameter(0)
+  %plus.1 = f32[4] add(%p.3, %p.3), metadata={op_name="add"}
+  %rise = f32[4] exponential(%p.3), metadata={op_name="exp"}
+  ROOT %pair = (f32[4], f32[4]) tuple(%plus.1, %rise)
+}
+
+ENTRY %main (b: f32[8], c: f32[4]) -> (f32[8], f32[8], f32[4], f32[4]) {
+  %b = f32[8] parameter(0)
+  %c = f32[4] parameter(1)
+  %taking = (f32[8], f32[8]) fusion(%b), kind=kLoop, calls=%host.1, metadata={op_name="sine"}
+  %first = f32[8] get-tuple-element(%taking), index=0
+  %second = f32[8] get-tuple-element(%taking), index=1
+  %fusion.9 = (f32[4], f32[4]) fusion(%c), kind=kLoop, calls=%apart.1, metadata={op_name="add"}
+  %third = f32[4] get-tuple-element(%fusion.9), index=0
+  %fourth = f32[4] get-tuple-element(%fusion.9), index=1
+  ROOT %results = (f32[8], f32[8], f32[4], f32[4]) tuple(%second, %first, %fourth, %third)
+}
+"""
+
+
+def test_a_fusion_merged_as_an_output_is_no_new_one_of_its_framework_op(read: Read) -> None:
+    matching = match(read(_THREE_FUSIONS), read(_OF_TWO_OUTPUTS))
+    pairing = matching.pairing_before(Place("main", "taken"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ABSORBED
+    assert pairing.after == (Place("main", "taking"),)

@@ -243,3 +243,42 @@ def test_a_sharding_constraint_becomes_the_copy_of_what_it_marked(read: Read) ->
     pairs = {link.before.instruction.name: link.after.instruction.name for link in search.links}
     assert pairs["mark.1"] == "mark.8"
     assert pairs["mark.2"] == "mark.9"
+
+
+_RESHARDED = (
+    """
+HloModule step
+ENTRY %main (a: f32[16,24]) -> f32[3,16,8] {
+  %a = f32[16,24] parameter(0), sharding={devices=[1,4]<=[4]}
+  %mul.1 = f32[16,3,8] reshape(%a), sharding={devices=[4,1,1]<=[4]}, metadata={op_name="f/mul"}
+  %mul.2 = f32[3,16,8] transpose(%mul.1), dimensions={1,0,2}, sharding={devices=[1,4,1]<=[4]}, \
+metadata={op_name="f/mul"}
+  ROOT %exp.1 = f32[3,16,8] exponential(%mul.2), metadata={op_name="f/exp"}
+}
+""",
+    """
+HloModule step
+ENTRY %main_spmd (a: f32[16,6]) -> f32[3,4,8] {
+  %a.0 = f32[16,6] parameter(0), sharding={devices=[1,4]<=[4]}
+  %reshape.1 = f32[4,4,6] reshape(%a.0), metadata={op_name="f/mul"}
+  %all-to-all.1 = f32[4,4,6] all-to-all(%reshape.1), dimensions={0}, metadata={op_name="f/mul"}
+  %transpose.1 = f32[4,4,6] transpose(%all-to-all.1), dimensions={1,0,2}, \
+metadata={op_name="f/mul"}
+  %reshape.2 = f32[4,24] reshape(%transpose.1), sharding={devices=[4,1]<=[4]}, \
+metadata={op_name="f/mul"}
+  %mul.3 = f32[4,3,8] reshape(%reshape.2), sharding={devices=[4,1,1]<=[4]}, \
+metadata={op_name="f/mul"}
+  %mul.4 = f32[3,4,8] transpose(%mul.3), dimensions={1,0,2}, sharding={devices=[1,4,1]<=[4]}, \
+metadata={op_name="f/mul"}
+  ROOT %exp.2 = f32[3,4,8] exponential(%mul.4), metadata={op_name="f/exp"}
+}
+""",
+)
+"""The partitioner exchanges shares before the reshape, and reshapes for the exchange."""
+
+
+def test_a_reshape_for_an_exchange_of_shares_is_not_the_reshape_of_the_program(read: Read) -> None:
+    before, after = map(read, _RESHARDED)
+    matching = match(before, after)
+    assert matching.partner_after(Place("main", "mul.1")) == Place("main_spmd", "mul.3")
+    assert matching.partner_after(Place("main", "mul.2")) == Place("main_spmd", "mul.4")

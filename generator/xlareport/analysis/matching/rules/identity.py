@@ -24,7 +24,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.contents import stem
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.families import family_of
-from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
+from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_results
 from xlareport.analysis.matching.sides.renumbered import is_another
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
@@ -366,14 +366,16 @@ def _is_apart(search: Search, node: Node, other: Node) -> bool:
 
 
 def _give_other_results(node: Node, other: Node) -> bool:
-    """Return whether two fusions are known to give the results of two other instructions.
+    """Return whether two fusions are known to give the results of other instructions.
 
-    A fusion that another takes in is no longer its root, though both may be of one framework op.
+    A fusion that another takes in is no longer its root, or one of its results, though both may be
+    of one framework op.
     """
-    old, new = opened_root(node), opened_root(other)
-    if old is None or new is None or old.partner is None or new.partner is None:
+    old, new = opened_results(node), opened_results(other)
+    known = [result.partner for result in new if result.partner is not None]
+    if not old or not new or len(known) < len(new) or any(map(is_free, old)):
         return False
-    return new.partner is not old and new.partner.frame is not old.frame
+    return all(source.frame is not old[0].frame for source in known)
 
 
 def grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:

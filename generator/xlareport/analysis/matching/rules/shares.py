@@ -6,10 +6,17 @@ the user of their counterparts nor of the same shape.
 
 from collections.abc import Hashable
 
-from xlareport.analysis.matching.rules.sources import sent_from
-from xlareport.analysis.matching.search.nodes import is_free, node_after, origin, read_at
+from xlareport.analysis.matching.rules.sources import COLLECTIVE, sent_from
+from xlareport.analysis.matching.search.nodes import (
+    has_same_origin,
+    is_free,
+    node_after,
+    origin,
+    read_at,
+    sharding,
+)
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.families import is_mark
+from xlareport.analysis.matching.sides.families import family_of, is_mark
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -54,6 +61,22 @@ def constraints(search: Search) -> None:
             if len(fits) == 1 and is_free(fits[0]):
                 reason = "a copy of what the sharding constraint marked"
                 search.link(mark, fits[0], Grade.MATCHED, reason)
+
+
+def is_resharding(search: Search, node: Node, other: Node) -> bool:
+    """Return whether a new move only prepares a change of sharding, and the old one's is left.
+
+    The SPMD partitioner changes it by a move without a sharding and a collective. What the old move
+    became reads what was sent, and has its sharding.
+    """
+    opcode = node.instruction.opcode
+    if not search.divided or opcode not in REARRANGEMENTS or not sharding(node) or sharding(other):
+        return False
+    families = {family_of(user.instruction) for user, _ in search.after.users.get(other, ())}
+    return families == {COLLECTIVE} and any(
+        sharding(known) == sharding(node) and is_free(known) and has_same_origin(node, known)
+        for known in other.frame.nodes.values()
+    )
 
 
 def _origin_of_mark(node: Node) -> Hashable:

@@ -7,6 +7,7 @@ from xlareport.analysis.matching.rules.movement.moved_copies import (
     is_done_again,
     is_done_on_turned,
 )
+from xlareport.analysis.matching.rules.shares import is_resharding
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
     are_moves_of_op,
@@ -228,7 +229,7 @@ class _Spread:
             return False
         if not origin(other) and self._is_left_elsewhere(node, other):
             return False
-        if self._is_left_before(node, other):
+        if self._is_left_before(node, other) or is_resharding(self._search, node, other):
             return False
         if family_of(node.instruction) != "product":
             return True

@@ -86,6 +86,16 @@ def opened_root(node: Node) -> Node | None:
     return None if opened is None or root is None else opened.node(root)
 
 
+def opened_results(node: Node) -> list[Node]:
+    """Return what gives the results of the opened computation of a node: one, or each element."""
+    root = opened_root(node)
+    if root is None or root.instruction.opcode != "tuple":
+        return [] if root is None else [root]
+    lines = root.frame.computation.by_name
+    named = (lines.get(name) for name in root.instruction.operand_names)
+    return [root.frame.node(line) for line in named if line is not None]
+
+
 def most_nodes(lines: int) -> int:
     """Return the limit on nodes for a number of differing instructions.
 
