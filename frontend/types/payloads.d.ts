@@ -265,6 +265,8 @@ export interface HistoryIndex {
   between: [number, Folded];
   /** Names, how many subjects ever had each, their numbers as distances. */
   names: [Folded, number[], number[]];
+  /** Op_names of the first snapshot without a history, and the places of their instructions. */
+  left_out: [Folded, NameColumn];
   complete: boolean;
 }
 /** How long each list is, its names, and by row how many names are not listed. */

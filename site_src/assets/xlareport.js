@@ -4354,13 +4354,16 @@ var xlareport = (() => {
 
   // src/history/columns.js
   var rowsOf = (columns2) => columns2[0].map((_, row4) => columns2.map((column) => column[row4]));
-  function readIndex({ titles, between: [first, others], names: [names2, lengths, steps], ...rest2 }) {
+  var readNames = ([lengths, folded, more]) => splitRows([lengths, unfold(folded)]).map((listed3, place2) => place2 in more ? [...listed3, more[place2]] : listed3);
+  function readIndex({ titles, between: [first, others], names: [names2, lengths, steps], left_out, ...rest2 }) {
     const numbers = splitRows([lengths, sums(steps)]);
+    const [ops, places2] = [unfold(left_out[0]), readNames(left_out[1])];
     return {
       ...rest2,
       titles: unfold(titles),
       between: [first, ...unfold(others)],
-      names: Object.fromEntries(unfold(names2).map((name, place2) => [name, numbers[place2]]))
+      names: Object.fromEntries(unfold(names2).map((name, place2) => [name, numbers[place2]])),
+      leftOut: new Map(ops.map((op, place2) => [op, places2[place2]]))
     };
   }
   function readChunk({
@@ -4372,7 +4375,6 @@ var xlareport = (() => {
     events: [stages, kinds3, names2, sources, targets, grades, reasons]
   }) {
     const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place2) => [counts[place2], ...row4]);
-    const lists = ([lengths, folded, more]) => splitRows([lengths, unfold(folded)]).map((listed3, place2) => place2 in more ? [...listed3, more[place2]] : listed3);
     const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
     return {
       subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
@@ -4381,15 +4383,27 @@ var xlareport = (() => {
         stages,
         unfold(kinds3),
         unfold(names2),
-        lists(sources),
-        lists(targets),
+        readNames(sources),
+        readNames(targets),
         unfold(grades),
         unfold(reasons)
       ])
     };
   }
   function opsOf(index) {
-    return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
+    const traced2 = index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
+    return [...traced2, ...index.leftOut.keys()];
+  }
+  function numbersOf({ names: names2 }, name) {
+    const bare2 = name.replace(/^%/, "");
+    return Object.hasOwn(names2, bare2) ? names2[bare2] : [];
+  }
+  function numbersOfOp({ titles, forward }, op) {
+    const number = titles.indexOf(op, forward);
+    return number < 0 ? [] : [number];
+  }
+  function isOp({ titles, forward, leftOut: leftOut2 }, op) {
+    return titles.includes(op, forward) || leftOut2.has(op);
   }
   function titleOf({ titles, between: [first, ...others] }, number) {
     return number < first ? titles[number] : others[number - first];
@@ -5184,6 +5198,14 @@ var xlareport = (() => {
     }
     /**
      * @param {string} name without `%`
+     * @returns {string} its op_name; empty where it has none
+     */
+    scopeOf(name) {
+      const place2 = this.graph.find(name);
+      return place2 === null ? "" : this.figures[place2]?.scope ?? "";
+    }
+    /**
+     * @param {string} name without `%`
      * @returns {number} its share of the estimated time of a run; 0 where it is not known
      */
     share(name) {
@@ -5518,7 +5540,8 @@ var xlareport = (() => {
       const products = ofOp.products.map((name) => carrierRow(name, this.facts));
       const now = places(subject.now, standings, fusion, products);
       const count = subject.now[0] + products.length;
-      const kind = between ? "intermediate only" : backward ? "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
+      const isFinal = subject.now.slice(1).some((row4) => standings[row4][0] === title2);
+      const kind = backward ? between && !isFinal ? "intermediate only" : "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
       return element(
         "details.xr-subject",
         { open },
@@ -5572,7 +5595,7 @@ var xlareport = (() => {
       const earlier = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN2));
       const folded = earlier.length > 0 && element("details", null, element("summary", null, `${format.count(earlier.length)} more`), ...earlier);
       const isLost = added.some(([, , , , , grade]) => grade === "g");
-      const named2 = [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward));
+      const named2 = [...new Set(ops)].filter((op) => isOp(this.index, op));
       const made = named2.length ? "Compiler-generated for an op of before_optimizations" : "Compiler-generated; no origin in before_optimizations";
       return [
         element("h3", null, isLost ? "Origin in before_optimizations not known" : made),
@@ -5696,6 +5719,7 @@ var xlareport = (() => {
   function opLink(op) {
     return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
   }
+  var opEntry = ({ name, phase }) => element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));
 
   // src/history/calls.js
   function leadingTo(op, histories) {
@@ -5731,6 +5755,13 @@ var xlareport = (() => {
     const paragraph = element("p", null, words2, element("code", null, title2), `, ${verb} here `, gradeChip("matched"));
     return [paragraph, standingRows(rows2)];
   }
+  function renderLonger(longer, most) {
+    const count = format.plural(longer.length, "op_name");
+    const verb = longer.length === 1 ? "ends" : "end";
+    const words2 = `This op_name is relative to a call. Inlining joins it to that of the call: ${count} of the first or final snapshot ${verb} with it.`;
+    const rows2 = longer.slice(0, most).map((name) => element("li", null, opLink(name)));
+    return [element("p.xr-muted", null, words2), element("ul.xr-places", null, ...rows2)];
+  }
   function countFinal(names2, most) {
     const more = names2.length > most ? ` The first ${most} are shown.` : "";
     return `${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
@@ -5756,6 +5787,41 @@ var xlareport = (() => {
       if (place2 >= 0) ranked.push([name.length === wanted2.length ? -1 : place2, name]);
     }
     return ranked.sort(([left, a], [right, b]) => left - right || byName2.compare(a, b)).map(([, name]) => name);
+  }
+  function countPhases(phases) {
+    const named2 = phases.filter(([{ phase }]) => phase);
+    return named2.map((ops) => `${format.count(ops.length)} ${ops[0].phase}`).join(", ");
+  }
+
+  // src/history/left_out.js
+  var LEFT_OUT = "This module is so large that not all histories are kept: this one is left out. The command xlareport history DUMP NAME computes it.";
+  function leftOutOp({ leftOut: leftOut2 }, name) {
+    const isIt = (place2) => String(place2).endsWith(`/%${name}`);
+    return [...leftOut2].find(([, places2]) => places2.some(isIt))?.[0] ?? null;
+  }
+  function leftOutPart({ leftOut: leftOut2 }, op) {
+    const places2 = leftOut2.get(op);
+    if (!places2) return [];
+    const named2 = places2.filter((place2) => typeof place2 === "string");
+    const more = places2.slice(named2.length).reduce((sum2, count2) => sum2 + Number(count2), 0);
+    const rows2 = named2.map((place2) => element("li", null, historyLink(place2.slice(place2.lastIndexOf("/%") + 1), place2)));
+    const count = format.plural(named2.length + more, "instruction");
+    return [
+      element("p", null, "In before_optimizations ", element("code", null, op), ` is ${count}:`),
+      element("ul.xr-places", null, ...rows2),
+      ...more ? [element("p.xr-muted", null, `and ${format.count(more)} that are not listed`)] : [],
+      element("p.xr-muted", null, LEFT_OUT)
+    ];
+  }
+  function withoutHistory({ complete }, name, fusion, op) {
+    const itself = element("code", null, `%${name}`);
+    const reason = fusion ? [itself, " is a part of ", historyLink(fusion), "; histories are those of whole fusions."] : complete ? [itself, " is a part of another instruction, and has no history of its own."] : [LEFT_OUT];
+    const named2 = op ? [element("p", null, "By op_name: ", opLink(op))] : [];
+    return [element("p.xr-muted", null, ...reason), ...named2];
+  }
+  function unknownName({ complete }) {
+    const most = complete ? "" : " This module is so large that not all of its instructions are here.";
+    return `No instruction of this name has a history here; it may be the name of a computation.${most} The command xlareport history DUMP NAME looks into every snapshot.`;
   }
 
   // src/history/paths.js
@@ -5989,7 +6055,7 @@ var xlareport = (() => {
       const wanted2 = kind === "opcode" && !this.forms(text).length ? `${text}(` : text;
       return modulePage(slug, "texts", placeOf(kind === "source" ? { text: stage } : { text: stage, find: wanted2 }));
     }
-    /** @param {string} name of an instruction @returns {Hit | null} where the text of the last snapshot that has it is, if there is one */
+    /** @param {string} name of an instruction @returns {TextHit | null} where the text of the last snapshot that has it is, if there is one */
     textOf(name) {
       const place2 = this.kinds.get("instruction")?.values.indexOf(name) ?? -1;
       if (place2 < 0) return null;
@@ -5997,7 +6063,7 @@ var xlareport = (() => {
       const [stage, , , hasText] = this.value.stages[last];
       if (!hasText) return null;
       const href = modulePage(this.module.slug, "texts", placeOf({ text: stage, name }));
-      return { text: `%${name}`, note: this.lifetime(first, last), href };
+      return { text: `%${name}`, note: this.lifetime(first, last), href, between: first > 0 && last < this.last };
     }
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *find(kind, ranked) {
@@ -6175,7 +6241,8 @@ var xlareport = (() => {
     const module = { slug, name: "", key: "", role: "", order: 0, read: true, changed: true };
     const hit = (await loadModuleIndex(module, false).catch(() => null))?.textOf(name);
     if (!hit) return null;
-    const words2 = `Neither the first snapshot nor the last has it, and its history is not here: ${hit.note}. `;
+    const place2 = hit.between ? "Neither the first snapshot nor the last has it, and its" : "Its";
+    const words2 = `${place2} history is not here: ${hit.note}. `;
     return [element("p.xr-empty", null, words2, element("a", { href: insideReport(hit.href) }, "Its text"))];
   }
 
@@ -6301,7 +6368,7 @@ var xlareport = (() => {
       ].filter((group) => group.length);
       const count = groups.reduce((sum2, group) => sum2 + group.length, 0);
       const shown = shares(groups, FOUND);
-      const told = phases.filter(([{ phase }]) => phase).map((ops) => `${format.count(ops.length)} ${ops[0].phase}`).join(", ");
+      const told = countPhases(phases);
       this.status.textContent = count ? `${format.plural(count, "name")}${told && `, ${told}`}${shown.length < count ? `; ${shown.length} are shown.` : ""}` : "No instruction or op_name contains this text.";
       this.results.replaceChildren(...shown);
     }
@@ -6333,12 +6400,12 @@ var xlareport = (() => {
       this.panel.scrollTop = 0;
       try {
         const [index, facts2] = await Promise.all([this.index(), this.facts()]);
-        const numbers = this.numbers(index, name, op);
+        const numbers = name ? numbersOf(index, name) : numbersOfOp(index, op ?? "");
         const part2 = name ? facts2?.part(name.replace(/^%/, "")) : null;
         if (part2) body.append(part2);
-        const others = name && !numbers.length && !part2 ? await textOnTheWay(this.key, name.replace(/^%/, "")) : null;
-        const unlisted = op && !numbers.length;
-        body.append(...others ?? (unlisted ? await this.unlisted(index, op) : await this.answer(index, numbers)));
+        if (numbers.length) body.append(...await this.answer(index, numbers));
+        else if (name) body.append(...await this.unnumbered(index, name.replace(/^%/, "")));
+        else body.append(...await this.unlisted(index, op ?? ""));
         if (op && numbers.length) body.append(...await this.untraced(index, op, numbers[0]));
       } catch (error) {
         body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
@@ -6347,65 +6414,62 @@ var xlareport = (() => {
     }
     /**
      * @param {Index} index
-     * @param {string | null} name
-     * @param {string | null} op
-     * @returns {number[]}
-     */
-    numbers(index, name, op) {
-      if (name) {
-        const bare2 = name.replace(/^%/, "");
-        return Object.hasOwn(index.names, bare2) ? index.names[bare2] : [];
-      }
-      const number = index.titles.indexOf(op ?? "", index.forward);
-      return number < 0 ? [] : [number];
-    }
-    /**
-     * @param {Index} index
      * @param {number[]} numbers
      */
     async answer(index, numbers) {
-      if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
+      if (!numbers.length) return [element("p.xr-empty", null, unknownName(index))];
       const view = new SubjectView(index, this.steps, await this.facts());
       const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
-      const intro = numbers.length > 1 ? [
-        element(
-          "p.xr-muted",
-          null,
-          `${format.plural(numbers.length, "history", "histories")} with this name in some snapshot; that of the last snapshot comes first.`
-        )
-      ] : [];
+      const count = format.plural(numbers.length, "history", "histories");
+      const words2 = `${count} with this name in some snapshot; that of the last snapshot comes first.`;
+      const intro = numbers.length > 1 ? [element("p.xr-muted", null, words2)] : [];
       return [...intro, ...all.map((answer, place2) => view.part(answer, place2 === 0))];
     }
     /**
-     * Tells of an op_name that the first snapshot lacks: the final one may have it, or one that ends with it.
+     * Tells of an instruction without a history: a part of a fusion, one that was left out, or one on the way.
+     * @param {Index} index
+     * @param {string} name without `%`
+     */
+    async unnumbered(index, name) {
+      const facts2 = await this.facts();
+      if (!facts2?.kind(name)) {
+        const op = leftOutOp(index, name);
+        return op ? this.leftOut(index, op) : await textOnTheWay(this.key, name) ?? this.answer(index, []);
+      }
+      const fusion = facts2.fusionOf(name);
+      const numbers = numbersOf(index, fusion);
+      const words2 = withoutHistory(index, name, fusion, facts2.scopeOf(name));
+      return numbers.length ? [...words2, ...await this.answer(index, numbers)] : words2;
+    }
+    /**
+     * Lists the instructions of an op_name without a history in both snapshots.
+     * @param {Index} index
+     * @param {string} op
+     */
+    async leftOut(index, op) {
+      const facts2 = await this.facts();
+      const names2 = facts2?.scopes.get(op) ?? [];
+      return [...leftOutPart(index, op), ...names2.length ? await this.carried(index, names2, facts2) : []];
+    }
+    /**
+     * Tells of an op_name without a history: the first snapshot, the final one or both may have it, or one that ends so.
      * @param {Index} index
      * @param {string} op
      */
     async unlisted(index, op) {
+      if (index.leftOut.has(op)) return this.leftOut(index, op);
       const facts2 = await this.facts();
       const bearers = facts2?.scopes.get(op);
       if (bearers && !endingWith(op, opsOf(index)).length) return this.bearers(index, op, bearers);
       const longer = endingWith(op, [...opsOf(index), ...facts2?.scopes.keys() ?? []]);
       if (!longer.length) return this.answer(index, []);
-      const words2 = "This op_name is relative to a call. Inlining joins it to that of the call:";
-      const verb = longer.length === 1 ? "ends" : "end";
-      const list2 = element(
-        "ul.xr-places",
-        null,
-        ...longer.slice(0, FOUND).map((name) => element("li", null, opLink(name)))
-      );
-      const intro = [
-        element(
-          "p.xr-muted",
-          null,
-          `${words2} ${format.plural(longer.length, "op_name")} of the first or final snapshot ${verb} with it.`
-        ),
-        list2
-      ];
+      const intro = renderLonger(longer, FOUND);
+      if (longer.length > 1) return intro;
       const [only] = longer;
-      const names2 = longer.length === 1 ? facts2?.scopes.get(only) : null;
-      const numbers = longer.length === 1 ? this.numbers(index, null, only) : [];
+      const names2 = facts2?.scopes.get(only);
+      const numbers = numbersOfOp(index, only);
       if (numbers.length) return [...intro, ...await this.answer(index, numbers)];
+      if (index.leftOut.has(only)) return [...intro, ...await this.leftOut(index, only)];
       return names2 ? [...intro, ...await this.bearers(index, only, names2)] : intro;
     }
     /**
@@ -6418,6 +6482,14 @@ var xlareport = (() => {
       const [{ subject }, facts2] = await Promise.all([this.subject(index, number), this.facts()]);
       const names2 = facts2?.scopes.get(op) ?? [];
       if (subject.now[0] || !names2.length) return [];
+      return this.carried(index, names2, facts2);
+    }
+    /**
+     * @param {Index} index
+     * @param {string[]} names of the final instructions that have an op_name
+     * @param {import("./facts.js").InstructionFacts | null} facts
+     */
+    async carried(index, names2, facts2) {
       return [element("p", null, `By op_name: ${countFinal(names2, FOUND)}`), await this.list(index, names2, facts2)];
     }
     /**
@@ -6429,7 +6501,7 @@ var xlareport = (() => {
     async bearers(index, op, names2) {
       const [paths, facts2] = await Promise.all([this.paths(), this.facts()]);
       const parts = paths.get(op) ?? [];
-      const numbers = parts.map((part2) => index.titles.indexOf(part2, index.forward));
+      const numbers = parts.flatMap((part2) => numbersOfOp(index, part2));
       const successors = successorsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
       const count = countFinal(names2, FOUND);
       const list2 = await this.list(index, successorsFirst(names2, successors), facts2);
@@ -6442,7 +6514,9 @@ var xlareport = (() => {
       const verb = names2.length === 1 ? "carries" : "carry";
       const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
       const words2 = ["In before_optimizations it is ", ...written3, ", relative to a call that was inlined; ", carried];
-      return [...itself, element("p.xr-muted", null, ...words2), list2, ...await this.ofCall(index, names2, numbers)];
+      const histories = numbers.length ? await this.ofCall(index, names2, numbers) : [];
+      const others = parts.flatMap((part2) => leftOutPart(index, part2));
+      return [...itself, element("p.xr-muted", null, ...words2), list2, ...histories, ...others];
     }
     /**
      * Lists the first of some final instructions, matrix products before others.
@@ -6462,7 +6536,7 @@ var xlareport = (() => {
      * @param {number[]} numbers of the op_names
      */
     async ofCall(index, names2, numbers) {
-      const firstNumbers = names2.map((name) => this.numbers(index, name, null).find((number) => number < index.forward));
+      const firstNumbers = names2.map((name) => numbersOf(index, name).find((number) => number < index.forward));
       const subjectNumbers = firstNumbers.filter((number) => number !== void 0).slice(0, FOUND);
       const read = (number) => this.subject(index, number);
       const [subjects, answers] = await Promise.all([
@@ -6484,7 +6558,7 @@ var xlareport = (() => {
      * @param {import("./facts.js").InstructionFacts | null} facts
      */
     async bearer(index, name, facts2) {
-      const number = this.numbers(index, name, null).find((subject) => subject < index.forward);
+      const number = numbersOf(index, name).find((subject) => subject < index.forward);
       const made = number === void 0 ? null : (await this.subject(index, number)).events;
       const since = made && new SubjectView(index, this.steps, null).since(`%${name}`, made);
       const fusion = facts2?.fusionOf(name) ?? "";
@@ -6498,11 +6572,6 @@ var xlareport = (() => {
         ...inside,
         since
       );
-    }
-    /** @param {Index} index */
-    unknown(index) {
-      const most = index.complete ? "" : " This module is so large that not all of its instructions are here.";
-      return `No instruction of this name has a history here; it may be the name of a computation.${most} The command xlareport history DUMP NAME looks into every snapshot.`;
     }
     /**
      * @param {Index} index
@@ -6521,7 +6590,6 @@ var xlareport = (() => {
       };
     }
   };
-  var opEntry = ({ name, phase }) => element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));
   function drawHistory(host, key) {
     new Histories(host, key);
   }
@@ -8314,10 +8382,10 @@ var xlareport = (() => {
       element("h3", null, "Graph diff"),
       note2 && element("p.xr-muted", null, ...sentence(note2)),
       figures2.some(Boolean) && element("div.xr-pair", null, ...figures2),
-      leftOut2?.length ? leftOutPart(leftOut2, places2) : null
+      leftOut2?.length ? leftOutPart2(leftOut2, places2) : null
     );
   }
-  function leftOutPart(lines3, places2) {
+  function leftOutPart2(lines3, places2) {
     const item = (line3, number) => element("li", null, ...sentence(line3), ...places2.filter((place2) => place2.line === number).map(placePart));
     const summary2 = element("summary", null, `Other changes (${lines3.length})`);
     return filledOnOpening(element("details.xr-fold.xr-left-out", null, summary2), () => {

@@ -202,6 +202,8 @@ INDEX = {
     "titles": COLUMN,
     "forward": 1,
     "between": [2, [[], [], []]],
+    "left_out": [[[], [], []], [[], [[], [], []], {}]],
+    "complete": True,
     "names": [[["a"], [0], []], [1], [0]],
 }
 CHUNK = {

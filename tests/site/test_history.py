@@ -31,6 +31,8 @@ def subject(events: list[int]) -> dict[str, Any]:
     return {"instructions": 1, "events": events, "origins": [1, 0], "now": [1, 0]}
 
 
+LEFT_OUT = "jit(f)/ffn/dot_general"
+"""An op_name of the first snapshot whose history was left out."""
 CALLED = ("jit(f)/while/body/call", "pos")
 """The op_names of a call, and of what the called computation has."""
 MODULE = b"""HloModule m
@@ -93,7 +95,8 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
                 "forward": 1,
                 "between": [4, "main/%passing.1"],
                 "names": {"passing.1": [4], "fusion.1": [0], "add.1": [1], hostile: [1]},
-                "complete": True,
+                "left_out": [(LEFT_OUT, ["main/%dot.8", "main/%dot.9"])],
+                "complete": False,
             }
         ),
     )
@@ -252,3 +255,29 @@ def test_an_op_whose_trail_ends_lists_what_has_its_op_name(page: Page) -> None:
     expect(panel).to_contain_text("Maps to 0 instructions in after_optimizations")
     expect(panel).to_contain_text("By op_name: 1 instruction of the final snapshot.")
     expect(panel.locator("ul.xr-places").last).to_contain_text("%p")
+
+
+def test_an_op_name_that_was_left_out_for_size_is_said_to_be_in_the_first_snapshot(
+    page: Page,
+) -> None:
+    page.goto(page.url.partition("#")[0] + f"#op={LEFT_OUT}")
+    panel = page.locator(".xr-history")
+    expect(panel).to_contain_text(f"In before_optimizations {LEFT_OUT} is 2 instructions:")
+    expect(panel).to_contain_text("this one is left out")
+    expect(panel).not_to_contain_text("No instruction")
+    panel.get_by_text("%dot.9").click()
+    expect(panel.locator("h2")).to_have_text("%dot.9")
+    expect(panel).to_contain_text(f"In before_optimizations {LEFT_OUT} is 2 instructions:")
+
+
+def test_the_box_finds_an_op_name_that_was_left_out(page: Page) -> None:
+    page.locator(".xr-ask-box input").fill("ffn/dot")
+    expect(page.locator(".xr-ask-results a")).to_have_text([LEFT_OUT])
+
+
+def test_a_final_instruction_that_was_left_out_is_not_said_to_be_a_computation(page: Page) -> None:
+    page.goto(page.url.partition("#")[0] + "#i=late.1")
+    panel = page.locator(".xr-history")
+    expect(panel).to_contain_text("this one is left out")
+    expect(panel).to_contain_text("By op_name: jit(f)/while/body/neg")
+    expect(panel).not_to_contain_text("name of a computation")

@@ -89,3 +89,16 @@ def test_a_file_that_is_too_large_is_left_alone(
 ) -> None:
     monkeypatch.setattr(stored_history, "_MOST_BYTES", 100)
     assert find_stored_history(report, MODULE, "ynn_fusion.2") is None
+
+
+def test_of_a_report_that_left_histories_out_the_texts_answer(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xlareport.pages.history.payload._MOST_SUBJECTS", 12)
+    build(dump, BuildOptions(out=tmp_path, html=False))
+    (tmp_path / "site_src").rename(tmp_path / "site")
+    for name in ("hidden/max", "jit(train_step)/jvp(loss)/hidden/max", "%constant.1"):
+        assert find_stored_history(tmp_path, MODULE, name) is None
+    kept = find_stored_history(tmp_path, MODULE, "jit(train_step)/jvp(loss)/hidden/dot_general")
+    assert kept is not None
+    assert "It comes from 1 instruction" in told(tmp_path, "jit(train_step)/jvp(loss)/hidden/max")

@@ -6,7 +6,7 @@
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { gradeChip } from "../names/sentences.js";
-import { standingRows } from "./subject.js";
+import { opLink, standingRows } from "./subject.js";
 
 /** @typedef {import("./columns.js").Standing} Standing */
 /** @typedef {import("./subject.js").SubjectHistory} SubjectHistory */
@@ -80,6 +80,19 @@ export function renderLeading({ title, subject }, histories) {
   const verb = rows.length === 1 ? "this one leads" : `these ${format.count(rows.length)} lead`;
   const paragraph = element("p", null, words, element("code", null, title), `, ${verb} here `, gradeChip("matched"));
   return [paragraph, standingRows(rows)];
+}
+
+/**
+ * Lists the op_names that inlining makes of one that is relative to a call.
+ * @param {string[]} longer
+ * @param {number} most that are listed
+ */
+export function renderLonger(longer, most) {
+  const count = format.plural(longer.length, "op_name");
+  const verb = longer.length === 1 ? "ends" : "end";
+  const words = `This op_name is relative to a call. Inlining joins it to that of the call: ${count} of the first or final snapshot ${verb} with it.`;
+  const rows = longer.slice(0, most).map((name) => element("li", null, opLink(name)));
+  return [element("p.xr-muted", null, words), element("ul.xr-places", null, ...rows)];
 }
 
 /**

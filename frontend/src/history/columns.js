@@ -10,6 +10,7 @@ import { splitRows, sums, unfold } from "../core/packing.js";
  * @property {number} forward the number of the first subject that is asked forward
  * @property {[number, ...string[]]} between the number of the first of what came and went on the way, and titles
  * @property {Record<string, number[]>} names subjects that ever bore a name
+ * @property {Map<string, Names>} leftOut op_names without a history, and their places in the first snapshot
  * @property {boolean} complete whether all subjects are here
  */
 /** @typedef {(string | number)[]} Names a number at the end counts those that are not listed */
@@ -26,17 +27,26 @@ import { splitRows, sums, unfold } from "../core/packing.js";
 const rowsOf = (columns) => columns[0].map((_, row) => columns.map((column) => column[row]));
 
 /**
+ * @param {import("../../types/payloads").NameColumn} column
+ * @returns {Names[]}
+ */
+const readNames = ([lengths, folded, more]) =>
+  splitRows([lengths, unfold(folded)]).map((listed, place) => (place in more ? [...listed, more[place]] : listed));
+
+/**
  * Puts an index together; the other side is pages/history/columns.py.
  * @param {import("../../types/payloads").HistoryIndex} index
  * @returns {Index}
  */
-export function readIndex({ titles, between: [first, others], names: [names, lengths, steps], ...rest }) {
+export function readIndex({ titles, between: [first, others], names: [names, lengths, steps], left_out, ...rest }) {
   const numbers = splitRows([lengths, sums(steps)]);
+  const [ops, places] = [unfold(left_out[0]), readNames(left_out[1])];
   return {
     ...rest,
     titles: unfold(titles),
     between: [first, ...unfold(others)],
     names: Object.fromEntries(unfold(names).map((name, place) => [name, numbers[place]])),
+    leftOut: new Map(ops.map((op, place) => [op, places[place]])),
   };
 }
 
@@ -55,8 +65,6 @@ export function readChunk({
 }) {
   const firsts = (/** @type {number[][]} */ [counts, lengths, steps]) =>
     splitRows([lengths, sums(steps)]).map((row, place) => [counts[place], ...row]);
-  const lists = (/** @type {[number[], any, Record<string, number>]} */ [lengths, folded, more]) =>
-    splitRows([lengths, unfold(folded)]).map((listed, place) => (place in more ? [...listed, more[place]] : listed));
   const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
   return {
     subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
@@ -65,8 +73,8 @@ export function readChunk({
       stages,
       unfold(kinds),
       unfold(names),
-      lists(sources),
-      lists(targets),
+      readNames(sources),
+      readNames(targets),
       unfold(grades),
       unfold(reasons),
     ]),
@@ -74,11 +82,41 @@ export function readChunk({
 }
 
 /**
- * Returns the op_names of the first snapshot.
+ * Returns the op_names of the first snapshot, those without a history too.
  * @param {Index} index
  */
 export function opsOf(index) {
-  return index.titles.slice(index.forward).filter((title) => !title.includes("/%"));
+  const traced = index.titles.slice(index.forward).filter((title) => !title.includes("/%"));
+  return [...traced, ...index.leftOut.keys()];
+}
+
+/**
+ * @param {Index} index
+ * @param {string} name with or without `%`
+ * @returns {number[]} the subjects that ever had a name
+ */
+export function numbersOf({ names }, name) {
+  const bare = name.replace(/^%/, "");
+  return Object.hasOwn(names, bare) ? names[bare] : [];
+}
+
+/**
+ * @param {Index} index
+ * @param {string} op
+ * @returns {number[]} the subject that is an op_name of the first snapshot, if there is one
+ */
+export function numbersOfOp({ titles, forward }, op) {
+  const number = titles.indexOf(op, forward);
+  return number < 0 ? [] : [number];
+}
+
+/**
+ * @param {Index} index
+ * @param {string} op
+ * @returns {boolean} whether the first snapshot has this op_name
+ */
+export function isOp({ titles, forward, leftOut }, op) {
+  return titles.includes(op, forward) || leftOut.has(op);
 }
 
 /**

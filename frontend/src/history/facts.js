@@ -96,6 +96,15 @@ export class InstructionFacts {
 
   /**
    * @param {string} name without `%`
+   * @returns {string} its op_name; empty where it has none
+   */
+  scopeOf(name) {
+    const place = this.graph.find(name);
+    return place === null ? "" : (this.figures[place]?.scope ?? "");
+  }
+
+  /**
+   * @param {string} name without `%`
    * @returns {number} its share of the estimated time of a run; 0 where it is not known
    */
   share(name) {

@@ -9,14 +9,23 @@ import { format } from "../core/format.js";
 import { once } from "../core/once.js";
 import { load } from "../core/payloads.js";
 import { historyLink } from "../names/sentences.js";
-import { eventsOf, opsOf, readChunk, readIndex, titleOf } from "./columns.js";
+import { eventsOf, numbersOf, numbersOfOp, opsOf, readChunk, readIndex, titleOf } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
 import { productsFirst } from "./carriers.js";
-import { countFinal, successorsFirst, successorsOf, renderLeading, renderUnnamed, unnamedSuccessors } from "./calls.js";
-import { matches, shares } from "./matches.js";
+import {
+  countFinal,
+  successorsFirst,
+  successorsOf,
+  renderLeading,
+  renderLonger,
+  renderUnnamed,
+  unnamedSuccessors,
+} from "./calls.js";
+import { countPhases, matches, shares } from "./matches.js";
+import { leftOutOp, leftOutPart, unknownName, withoutHistory } from "./left_out.js";
 import { endingWith, joinedPaths, properEnds } from "./paths.js";
-import { SubjectView, opLink } from "./subject.js";
+import { SubjectView, opEntry } from "./subject.js";
 import { textOnTheWay } from "./on_the_way.js";
 
 const FOUND = 30;
@@ -153,10 +162,7 @@ class Histories {
     ].filter((group) => group.length);
     const count = groups.reduce((sum, group) => sum + group.length, 0);
     const shown = shares(groups, FOUND);
-    const told = phases
-      .filter(([{ phase }]) => phase)
-      .map((ops) => `${format.count(ops.length)} ${ops[0].phase}`)
-      .join(", ");
+    const told = countPhases(phases);
     this.status.textContent = count
       ? `${format.plural(count, "name")}${told && `, ${told}`}${shown.length < count ? `; ${shown.length} are shown.` : ""}`
       : "No instruction or op_name contains this text.";
@@ -195,12 +201,12 @@ class Histories {
     this.panel.scrollTop = 0;
     try {
       const [index, facts] = await Promise.all([this.index(), this.facts()]);
-      const numbers = this.numbers(index, name, op);
+      const numbers = name ? numbersOf(index, name) : numbersOfOp(index, op ?? "");
       const part = name ? facts?.part(name.replace(/^%/, "")) : null;
       if (part) body.append(part);
-      const others = name && !numbers.length && !part ? await textOnTheWay(this.key, name.replace(/^%/, "")) : null;
-      const unlisted = op && !numbers.length;
-      body.append(...(others ?? (unlisted ? await this.unlisted(index, op) : await this.answer(index, numbers))));
+      if (numbers.length) body.append(...(await this.answer(index, numbers)));
+      else if (name) body.append(...(await this.unnumbered(index, name.replace(/^%/, ""))));
+      else body.append(...(await this.unlisted(index, op ?? "")));
       if (op && numbers.length) body.append(...(await this.untraced(index, op, numbers[0])));
     } catch (error) {
       body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
@@ -210,70 +216,65 @@ class Histories {
 
   /**
    * @param {Index} index
-   * @param {string | null} name
-   * @param {string | null} op
-   * @returns {number[]}
-   */
-  numbers(index, name, op) {
-    if (name) {
-      const bare = name.replace(/^%/, "");
-      return Object.hasOwn(index.names, bare) ? index.names[bare] : [];
-    }
-    const number = index.titles.indexOf(op ?? "", index.forward);
-    return number < 0 ? [] : [number];
-  }
-
-  /**
-   * @param {Index} index
    * @param {number[]} numbers
    */
   async answer(index, numbers) {
-    if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
+    if (!numbers.length) return [element("p.xr-empty", null, unknownName(index))];
     const view = new SubjectView(index, this.steps, await this.facts());
     const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
-    const intro =
-      numbers.length > 1
-        ? [
-            element(
-              "p.xr-muted",
-              null,
-              `${format.plural(numbers.length, "history", "histories")} with this name in some snapshot; that of the last snapshot comes first.`,
-            ),
-          ]
-        : [];
+    const count = format.plural(numbers.length, "history", "histories");
+    const words = `${count} with this name in some snapshot; that of the last snapshot comes first.`;
+    const intro = numbers.length > 1 ? [element("p.xr-muted", null, words)] : [];
     return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
   }
 
   /**
-   * Tells of an op_name that the first snapshot lacks: the final one may have it, or one that ends with it.
+   * Tells of an instruction without a history: a part of a fusion, one that was left out, or one on the way.
+   * @param {Index} index
+   * @param {string} name without `%`
+   */
+  async unnumbered(index, name) {
+    const facts = await this.facts();
+    if (!facts?.kind(name)) {
+      const op = leftOutOp(index, name);
+      return op ? this.leftOut(index, op) : ((await textOnTheWay(this.key, name)) ?? this.answer(index, []));
+    }
+    const fusion = facts.fusionOf(name);
+    const numbers = numbersOf(index, fusion);
+    const words = withoutHistory(index, name, fusion, facts.scopeOf(name));
+    return numbers.length ? [...words, ...(await this.answer(index, numbers))] : words;
+  }
+
+  /**
+   * Lists the instructions of an op_name without a history in both snapshots.
+   * @param {Index} index
+   * @param {string} op
+   */
+  async leftOut(index, op) {
+    const facts = await this.facts();
+    const names = facts?.scopes.get(op) ?? [];
+    return [...leftOutPart(index, op), ...(names.length ? await this.carried(index, names, facts) : [])];
+  }
+
+  /**
+   * Tells of an op_name without a history: the first snapshot, the final one or both may have it, or one that ends so.
    * @param {Index} index
    * @param {string} op
    */
   async unlisted(index, op) {
+    if (index.leftOut.has(op)) return this.leftOut(index, op);
     const facts = await this.facts();
     const bearers = facts?.scopes.get(op);
     if (bearers && !endingWith(op, opsOf(index)).length) return this.bearers(index, op, bearers);
     const longer = endingWith(op, [...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
     if (!longer.length) return this.answer(index, []);
-    const words = "This op_name is relative to a call. Inlining joins it to that of the call:";
-    const verb = longer.length === 1 ? "ends" : "end";
-    const list = element(
-      "ul.xr-places",
-      null,
-      ...longer.slice(0, FOUND).map((name) => element("li", null, opLink(name))),
-    );
-    const intro = [
-      element(
-        "p.xr-muted",
-        null,
-        `${words} ${format.plural(longer.length, "op_name")} of the first or final snapshot ${verb} with it.`,
-      ),
-      list,
-    ];
+    const intro = renderLonger(longer, FOUND);
+    if (longer.length > 1) return intro;
     const [only] = longer;
-    const names = longer.length === 1 ? facts?.scopes.get(only) : null;
-    const numbers = longer.length === 1 ? this.numbers(index, null, only) : [];
+    const names = facts?.scopes.get(only);
+    const numbers = numbersOfOp(index, only);
     if (numbers.length) return [...intro, ...(await this.answer(index, numbers))];
+    if (index.leftOut.has(only)) return [...intro, ...(await this.leftOut(index, only))];
     return names ? [...intro, ...(await this.bearers(index, only, names))] : intro;
   }
 
@@ -287,6 +288,15 @@ class Histories {
     const [{ subject }, facts] = await Promise.all([this.subject(index, number), this.facts()]);
     const names = facts?.scopes.get(op) ?? [];
     if (subject.now[0] || !names.length) return [];
+    return this.carried(index, names, facts);
+  }
+
+  /**
+   * @param {Index} index
+   * @param {string[]} names of the final instructions that have an op_name
+   * @param {import("./facts.js").InstructionFacts | null} facts
+   */
+  async carried(index, names, facts) {
     return [element("p", null, `By op_name: ${countFinal(names, FOUND)}`), await this.list(index, names, facts)];
   }
 
@@ -299,7 +309,7 @@ class Histories {
   async bearers(index, op, names) {
     const [paths, facts] = await Promise.all([this.paths(), this.facts()]);
     const parts = paths.get(op) ?? [];
-    const numbers = parts.map((part) => index.titles.indexOf(part, index.forward));
+    const numbers = parts.flatMap((part) => numbersOfOp(index, part));
     const successors = successorsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
     const count = countFinal(names, FOUND);
     const list = await this.list(index, successorsFirst(names, successors), facts);
@@ -312,7 +322,9 @@ class Histories {
     const verb = names.length === 1 ? "carries" : "carry";
     const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
     const words = ["In before_optimizations it is ", ...written, ", relative to a call that was inlined; ", carried];
-    return [...itself, element("p.xr-muted", null, ...words), list, ...(await this.ofCall(index, names, numbers))];
+    const histories = numbers.length ? await this.ofCall(index, names, numbers) : [];
+    const others = parts.flatMap((part) => leftOutPart(index, part));
+    return [...itself, element("p.xr-muted", null, ...words), list, ...histories, ...others];
   }
 
   /**
@@ -334,7 +346,7 @@ class Histories {
    * @param {number[]} numbers of the op_names
    */
   async ofCall(index, names, numbers) {
-    const firstNumbers = names.map((name) => this.numbers(index, name, null).find((number) => number < index.forward));
+    const firstNumbers = names.map((name) => numbersOf(index, name).find((number) => number < index.forward));
     const subjectNumbers = firstNumbers.filter((number) => number !== undefined).slice(0, FOUND);
     const read = (/** @type {number} */ number) => this.subject(index, number);
     const [subjects, answers] = await Promise.all([
@@ -357,7 +369,7 @@ class Histories {
    * @param {import("./facts.js").InstructionFacts | null} facts
    */
   async bearer(index, name, facts) {
-    const number = this.numbers(index, name, null).find((subject) => subject < index.forward);
+    const number = numbersOf(index, name).find((subject) => subject < index.forward);
     const made = number === undefined ? null : (await this.subject(index, number)).events;
     const since = made && new SubjectView(index, this.steps, null).since(`%${name}`, made);
     const fusion = facts?.fusionOf(name) ?? "";
@@ -371,12 +383,6 @@ class Histories {
       ...inside,
       since,
     );
-  }
-
-  /** @param {Index} index */
-  unknown(index) {
-    const most = index.complete ? "" : " This module is so large that not all of its instructions are here.";
-    return `No instruction of this name has a history here; it may be the name of a computation.${most} The command xlareport history DUMP NAME looks into every snapshot.`;
   }
 
   /**
@@ -396,10 +402,6 @@ class Histories {
     };
   }
 }
-
-/** @param {import("../names/op_names.js").OpName} op */
-const opEntry = ({ name, phase }) =>
-  element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));
 
 /**
  * Draws the search for histories of a module.

@@ -1,5 +1,7 @@
 /** Names that hold what is typed, and how many of each group are shown. */
 
+import { format } from "../core/format.js";
+
 const byName = new Intl.Collator("en", { numeric: true });
 
 /**
@@ -29,4 +31,13 @@ export function matches(names, wanted) {
     if (place >= 0) ranked.push([name.length === wanted.length ? -1 : place, name]);
   }
   return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name]) => name);
+}
+
+/**
+ * Counts the op_names of each phase that has a name.
+ * @param {import("../names/op_names.js").OpName[][]} phases
+ */
+export function countPhases(phases) {
+  const named = phases.filter(([{ phase }]) => phase);
+  return named.map((ops) => `${format.count(ops.length)} ${ops[0].phase}`).join(", ");
 }

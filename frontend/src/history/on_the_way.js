@@ -1,4 +1,4 @@
-/** Instructions that only snapshots between the first and the last have, and that have no history. */
+/** Instructions that have no history: most are in snapshots between the first and the last alone. */
 
 import { insideReport } from "../core/address.js";
 import { element } from "../core/elements.js";
@@ -14,6 +14,7 @@ export async function textOnTheWay(key, name) {
   const module = { slug, name: "", key: "", role: "", order: 0, read: true, changed: true };
   const hit = (await loadModuleIndex(module, false).catch(() => null))?.textOf(name);
   if (!hit) return null;
-  const words = `Neither the first snapshot nor the last has it, and its history is not here: ${hit.note}. `;
+  const place = hit.between ? "Neither the first snapshot nor the last has it, and its" : "Its";
+  const words = `${place} history is not here: ${hit.note}. `;
   return [element("p.xr-empty", null, words, element("a", { href: insideReport(hit.href) }, "Its text"))];
 }

@@ -4,6 +4,7 @@ import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { gradeChip, historyLink, sentence } from "../names/sentences.js";
 import { carrierRow, carriersOf, carriersPart, isProduct, productsFirst } from "./carriers.js";
+import { isOp } from "./columns.js";
 
 const SHOWN = 8;
 const GRADES = /** @type {Record<string, string>} */ ({ e: "exact", m: "matched", g: "guessed" });
@@ -86,11 +87,12 @@ export class SubjectView {
     const products = ofOp.products.map((name) => carrierRow(name, this.facts));
     const now = places(subject.now, standings, fusion, products);
     const count = subject.now[0] + products.length;
-    const kind = between
-      ? "intermediate only"
-      : backward
-        ? "in after_optimizations"
-        : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
+    const isFinal = subject.now.slice(1).some((row) => standings[row][0] === title);
+    const kind = backward
+      ? between && !isFinal
+        ? "intermediate only"
+        : "in after_optimizations"
+      : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
     return element(
       "details.xr-subject",
       { open },
@@ -152,7 +154,7 @@ export class SubjectView {
       earlier.length > 0 &&
       element("details", null, element("summary", null, `${format.count(earlier.length)} more`), ...earlier);
     const isLost = added.some(([, , , , , grade]) => grade === "g");
-    const named = [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward));
+    const named = [...new Set(ops)].filter((op) => isOp(this.index, op));
     const made = named.length
       ? "Compiler-generated for an op of before_optimizations"
       : "Compiler-generated; no origin in before_optimizations";
@@ -305,3 +307,7 @@ function standingRow([place, opcode, shape, op, source], fusion) {
 export function opLink(op) {
   return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
 }
+
+/** @param {import("../names/op_names.js").OpName} op */
+export const opEntry = ({ name, phase }) =>
+  element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));

@@ -24,6 +24,7 @@ const NAMED = new Set(["instruction", "computation"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
+/** @typedef {Hit & {between: boolean}} TextHit `between` if neither the first snapshot nor the last has it */
 /** @typedef {{rank: number, gone?: boolean, part?: boolean, root?: boolean, models?: boolean, optimizers?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; `part` if it is an argument of which a part is what was typed, `root` if its root is; `models` and `optimizers` if it is an argument of either; it has `size` letters */
 
 /**
@@ -153,7 +154,7 @@ export class ModuleIndex {
     return modulePage(slug, "texts", placeOf(kind === "source" ? { text: stage } : { text: stage, find: wanted }));
   }
 
-  /** @param {string} name of an instruction @returns {Hit | null} where the text of the last snapshot that has it is, if there is one */
+  /** @param {string} name of an instruction @returns {TextHit | null} where the text of the last snapshot that has it is, if there is one */
   textOf(name) {
     const place = this.kinds.get("instruction")?.values.indexOf(name) ?? -1;
     if (place < 0) return null;
@@ -161,7 +162,7 @@ export class ModuleIndex {
     const [stage, , , hasText] = this.value.stages[last];
     if (!hasText) return null;
     const href = modulePage(this.module.slug, "texts", placeOf({ text: stage, name }));
-    return { text: `%${name}`, note: this.lifetime(first, last), href };
+    return { text: `%${name}`, note: this.lifetime(first, last), href, between: first > 0 && last < this.last };
   }
 
   /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */

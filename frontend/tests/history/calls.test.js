@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { successorsFirst, successorsOf, leadingTo, unnamedSuccessors } from "../../src/history/calls.js";
+import { textOf } from "../page.js";
+import { leadingTo, renderLonger, successorsFirst, successorsOf, unnamedSuccessors } from "../../src/history/calls.js";
 
 const dot = (name) => [`main/%${name}`, "dot", "f32[8]", "mlp/dot_general", "m.py:3"];
 const index = ["main/%lt", "compare", "pred[]", "lt", ""];
@@ -34,4 +35,9 @@ test("instructions that do the work of an op come before those that carry its op
     "bitcast.1",
     "copy.2",
   ]);
+});
+
+test("op_names that end with one are listed", () => {
+  const words = renderLonger(["f/call/mul", "f/call_1/mul"], 1).map(textOf).join(" ");
+  assert.match(words, /2 op_names of the first or final snapshot end with it\. f\/call\/mul$/);
 });

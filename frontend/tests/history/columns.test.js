@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readChunk, readIndex } from "../../src/history/columns.js";
+import { isOp, numbersOf, numbersOfOp, opsOf, readChunk, readIndex } from "../../src/history/columns.js";
 
 const fold = (words) => [words.map((word) => [word]), [...words.keys()], []];
 
@@ -13,11 +13,30 @@ test("an index has its names with the subjects that ever had them", () => {
     titles: fold(["a", "b"]),
     between: [2, fold(["c"])],
     names: [fold(["x", "y"]), [2, 1], [0, 2, 3]],
+    left_out: [fold(["f/mul"]), [[1], fold(["m/%mul.1"]), { 0: 4 }]],
   });
   assert.deepEqual(index.titles, ["a", "b"]);
   assert.deepEqual(index.between, [2, "c"]);
   assert.deepEqual(index.names, { x: [0, 2], y: [5] });
   assert.equal(index.chunk, 10);
+  assert.deepEqual([...index.leftOut], [["f/mul", ["m/%mul.1", 4]]]);
+});
+
+test("op_names of the first snapshot are those without a history too", () => {
+  const index = { titles: ["m/%a", "f/add", "m/%x"], forward: 1, leftOut: new Map([["f/mul", ["m/%mul.1"]]]) };
+  assert.deepEqual(opsOf(index), ["f/add", "f/mul"]);
+  assert.deepEqual(
+    ["f/add", "f/mul", "f/sub"].map((op) => isOp(index, op)),
+    [true, true, false],
+  );
+});
+
+test("subjects are found by the names they had, and by op_name", () => {
+  const index = { titles: ["m/%a", "f/add"], forward: 1, names: { a: [0] } };
+  assert.deepEqual(numbersOf(index, "%a"), [0]);
+  assert.deepEqual(numbersOf(index, "toString"), []);
+  assert.deepEqual(numbersOfOp(index, "f/add"), [1]);
+  assert.deepEqual(numbersOfOp(index, "m/%a"), []);
 });
 
 test("columns of a chunk become records", () => {

@@ -10,11 +10,14 @@ const SEARCH = {
     ["0001", "0001 fusion: fusion", "0001 fusion", 1],
     ["last", "last", "last", 1],
   ],
-  spans: [[1, 1]],
+  spans: [
+    [1, 1],
+    [0, 1],
+  ],
   codes: ["negate"],
   forms: {},
   steps: [],
-  kinds: { instruction: { values: ["negate"], spans: [0], codes: [0] } },
+  kinds: { instruction: { values: ["negate", "early"], spans: [0, 1], codes: [0, 0] } },
 };
 
 test("a name without a history leads to the text of the last snapshot that has it", async () => {
@@ -24,4 +27,11 @@ test("a name without a history leads to the text of the last snapshot that has i
   assert.match(textOf(words), /its history is not here: only in 0001 fusion\. Its text$/);
   assert.match(words.querySelector("a").getAttribute("href"), /m\/on-the-way\.html\?texts#text=0001&name=negate$/);
   assert.equal(await textOnTheWay("m/on-the-way/history", "gone"), null);
+});
+
+test("it is not said of what the first snapshot has that it lacks it", async () => {
+  page("");
+  payloads.set("m/on-the-way/search", SEARCH);
+  const [words] = (await textOnTheWay("m/on-the-way/history", "early")) ?? [];
+  assert.equal(textOf(words), "Its history is not here: last in 0001 fusion. Its text");
 });

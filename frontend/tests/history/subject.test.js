@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import "../page.js";
+import { textOf } from "../page.js";
 import { SubjectView, namings } from "../../src/history/subject.js";
 
 const event = (stage, what, name, ...from) => [stage, what, `e/%${name}`, from, [], "e", ""];
@@ -22,7 +22,12 @@ test("a name that no event gave has none", () => {
 });
 
 test("what the compiler made for an op of the first snapshot names it as its origin", () => {
-  const index = { stages: [["0000"], ["0001", "step"]], titles: ["x", "mlp/dot_general"], forward: 1 };
+  const index = {
+    stages: [["0000"], ["0001", "step"]],
+    titles: ["x", "mlp/dot_general"],
+    forward: 1,
+    leftOut: new Map(),
+  };
   const view = new SubjectView(index, "steps.html", null);
   const added = [1, "added", "e/%all-reduce.4", [], [], "m", "it combines partial results of %dot.15"];
   const heading = (ops) => view.begun([added], ops)[0].textContent;
@@ -32,7 +37,7 @@ test("what the compiler made for an op of the first snapshot names it as its ori
 });
 
 test("an op maps to all matrix products with its op_name, and these come first", () => {
-  const index = { stages: [["0000"]], titles: [], forward: 0, between: [9] };
+  const index = { stages: [["0000"]], titles: [], forward: 0, between: [9], leftOut: new Map() };
   const facts = {
     carriers: () => ["dot.0", "dot.20", "and.1"],
     kind: (name) => name.replace(/\.\d+/, ""),
@@ -56,4 +61,16 @@ test("an op maps to all matrix products with its op_name, and these come first",
   assert.ok(names[0].at(-1).includes("dot.20"));
   assert.ok(names[1][0].includes("copy.3"));
   assert.ok(part.textContent.includes("1 more in after_optimizations has this op_name."));
+});
+
+test("what stories name of a fusion is in the final snapshot, what it lacks is intermediate", () => {
+  const index = { stages: [["0000"]], titles: [], forward: 0, between: [0], leftOut: new Map() };
+  const kind = (place) => {
+    const standings = [["fused/%mul.1", "multiply", "f32[8]", "", ""]];
+    const subject = { now: [1, 0], origins: [0], instructions: 1, events: [] };
+    const history = { title: place, subject, events: [], standings, number: 0 };
+    return textOf(new SubjectView(index, "steps.html", null).part(history, true).querySelector("summary"));
+  };
+  assert.equal(kind("fused/%mul.1"), "%mul.1 in after_optimizations");
+  assert.equal(kind("main/%mul.1"), "%mul.1 intermediate only");
 });

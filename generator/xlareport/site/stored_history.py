@@ -125,27 +125,27 @@ def _numbers(index: StoredIndex, asked: str) -> Iterator[int]:
         for number, name in index.titles.items()
         if (name == title if slash else name.endswith(title))
     ]
+    bore = () if slash else index.names.get(asked.removeprefix("%"), ())
+    if not index.complete and not any(number < index.forward for number in same):
+        same, bore = [], ()  # the last snapshot may have one of this name that was left out
     yield from same
-    if slash:
-        return
-    bore = index.names.get(asked.removeprefix("%"), ())
     yield from sorted(bore, key=lambda number: "/%" not in index.titles[number])
-    if not same and not bore:
+    if not (slash or same or bore):
         yield from _ops(index, asked)
 
 
 def _ops(index: StoredIndex, asked: str) -> Iterator[int]:
-    """Yield the one op of a name, else the one whose name ends so; nothing where it is several."""
-    ops = {number: name for number, name in index.titles.items() if "/%" not in name}
-    whole = [number for number, name in ops.items() if asked in (name, *name.split(";"))]
-    ends = [
-        number
-        for number, name in ops.items()
-        if any(part.endswith(f"/{asked}") for part in name.split(";"))
-    ]
-    same = whole or ends or [number for number, name in ops.items() if ends_plain(name, asked)]
-    if len(same) == 1:
-        yield same[0]
+    """Yield the one op of a name, else the one whose name ends so; nothing where it is several.
+
+    Nothing either where that one was left out.
+    """
+    ops = {name: number for number, name in index.titles.items() if "/%" not in name}
+    names = [*ops, *index.left_out]
+    whole = [name for name in names if asked in (name, *name.split(";"))]
+    ends = [name for name in names if any(part.endswith(f"/{asked}") for part in name.split(";"))]
+    same = whole or ends or [name for name in names if ends_plain(name, asked)]
+    if len(same) == 1 and same[0] in ops:
+        yield ops[same[0]]
 
 
 def _is_about(subject: StoredSubject, asked: str) -> bool:

@@ -211,3 +211,40 @@ def test_the_partitioned_snapshot_states_in_which_sharding_a_result_was_computed
     assert (pair.value, pair.from_, pair.to) == ("g", CUT, WANTED)
     within = GATHERED_AFTER.replace(f"sharding={CUT}", "sharding={devices=[1,4]<=[4]}")
     assert pair_of("moved", direct, within).from_ == "{devices=[1,4]...}"
+
+
+CUT_BEFORE = """HloModule m, num_partitions=8
+
+ENTRY main {
+  a = f32[16,4] parameter(0), sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}
+  x = bf16[8,16] parameter(1), sharding={replicated}
+  v = bf16[16,4] convert(a), sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}
+  ROOT d = bf16[8,4] dot(x, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
+}
+"""  # noqa: E501 - as XLA prints it
+CUT_AFTER = """HloModule m, num_partitions=8
+
+ENTRY main_spmd {
+  a = f32[8,4] parameter(0)
+  x = bf16[8,16] parameter(1)
+  v = bf16[8,4] convert(a), sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}
+  c = s32[] constant(0)
+  own = bf16[4,4] dynamic-slice(v, c, c), dynamic_slice_sizes={4,4}, sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}
+  moved = bf16[4,4] collective-permute(own), source_target_pairs={{0,0},{1,4},{2,1},{3,5},{4,2},{5,6},{6,3},{7,7}}, sharding={devices=[4,1,2]0,4,1,5,2,6,3,7 last_tile_dim_replicate}
+  whole = bf16[16,4] all-gather(moved), replica_groups={{0,1,2,3},{4,5,6,7}}, dimensions={0}, use_global_device_ids=true, sharding={replicated}
+  ROOT d = bf16[8,4] dot(x, whole), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
+}
+"""  # noqa: E501 - as XLA prints it
+
+
+def test_a_part_that_is_cut_further_before_it_moves_has_the_shardings_that_are_written() -> None:
+    moved = pair_of("moved", CUT_BEFORE, CUT_AFTER, "d")
+    order = "{devices=[4,1,2]0,4,1,5,2,6,3,7 last_tile_dim_replicate}"
+    assert (moved.value, moved.to) == ("v", order)
+    assert moved.from_ == "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"
+    whole = pair_of("whole", CUT_BEFORE, CUT_AFTER, "d")
+    assert (whole.from_, whole.to) == (order, "{replicated}")
+    uncut = CUT_AFTER.replace(
+        "sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}", "channel_id=1"
+    )
+    assert pair_of("moved", CUT_BEFORE, uncut, "d").to == order

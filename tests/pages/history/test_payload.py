@@ -38,10 +38,12 @@ def rows(payloads: Iterable[Payload]) -> dict[str, Any]:
 def _index(index: dict[str, Any]) -> dict[str, Any]:
     first, between = index["between"]
     names, *numbers = index["names"]
+    ops, (lengths, places, _) = index["left_out"]
     return index | {
         "titles": strings(index["titles"]),
         "between": [first, *strings(between)],
         "names": dict(zip(strings(names), parted(*numbers), strict=True)),
+        "left_out": dict(zip(strings(ops), parts(lengths, strings(places)), strict=True)),
     }
 
 
@@ -124,6 +126,28 @@ def test_an_op_is_asked_forward(payloads: dict[str, Any]) -> None:
     assert number in index["names"]["mul.7"]
     assert number in index["names"]["mul.3"], "as it is called inside of a fusion"
     assert index["complete"]
+
+
+def test_where_there_is_no_room_the_heavy_subjects_are_kept_and_other_ops_keep_their_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What stories name of a subject that was left out is no temporary instruction."""
+    monkeypatch.setattr("xlareport.pages.history.payload._MOST_SUBJECTS", 2)
+    dot = "dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    lines = (
+        f'%d = f32[] {dot}, metadata={{op_name="jit(f)/dot"}}\n  '
+        '%s = f32[8]{0} sine(%x), metadata={op_name="jit(f)/sin"}\n  '
+        "ROOT %r = f32[8]{0} negate(%s)"
+    )
+    read = [TextReader().read(HEAD.format(lines).encode(), "m") for _ in range(2)]
+    snapshots = SnapshotSequence([module for module in read if module is not None])
+    stages = [("0", "0"), ("1", "1")]
+    found = rows(history_payloads("x", snapshots, stages, [(1, ("r", "s", "d"))]))
+    index = found["m/x/history"]
+    assert index["titles"] == ["main/%d", "jit(f)/dot"]
+    assert index["left_out"] == {"jit(f)/sin": ["main/%s"]}
+    assert index["between"] == [index["chunk"]]
+    assert not index["complete"]
 
 
 def test_what_stories_name_has_a_history_though_it_came_and_went() -> None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from xlareport.analysis.collectives.partial_results import find_partial_op
 from xlareport.analysis.collectives.partitioning import (
     LONGEST,
+    REPLICATED,
     Counterpart,
     Moved,
     PartitioningStep,
@@ -74,15 +75,19 @@ def pair_of_value(
     at, counterpart = value_at
     value, before = counterpart.instruction, step.sharding(counterpart.instruction)
     wanted = _wanted(step, counterpart, wanting, before)
+    is_straight = not _turns(chain[:at])
+    rank = len(value.shape.dimensions)
     for link in reversed([body, *chain[:at]]):
         if link.opcode.removesuffix("-start") not in KINDS:
             continue
-        fits = _is_local(home, link, value, before) and not _turns(chain[:at])
-        rank = len(value.shape.dimensions)
+        if is_straight and not _is_local(home, link, value, before):
+            before = _stated(home.operand(link), value, devices) or before
+        fits = is_straight and _is_local(home, link, value, before)
         if link.opcode.startswith("all-to-all"):
             after = _exchanged(step.after, Moved(home, link, ()), value, before, devices)
         else:
             after = _effect(step.after, link, before, rank, devices) if fits else ""
+        after = after or (_stated(link, value, devices) if is_straight else "")
         if link is body:
             grade = counterpart.grade if after else Grade.MATCHED
             return make_pair(value.name, before, after or wanted, "resharding", grade)
@@ -163,6 +168,14 @@ def _written_after(part: Instruction, whole: Sequence[int | None], devices: int)
     order = sharding.devices if sharding is not None else None
     is_whole = order is not None and order.count == devices
     return written if is_whole and local_dimensions(written, whole) == part.shape.dimensions else ""
+
+
+def _stated(part: Instruction | None, value: Instruction, devices: int) -> str:
+    """Return the sharding that the partitioned snapshot writes of a value's part; else empty."""
+    whole = value.shape.dimensions
+    if part is None or part.attributes.get("sharding") != REPLICATED:
+        return _written_after(part, whole, devices) if part is not None else ""
+    return REPLICATED if part.shape.dimensions == whole else ""
 
 
 def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:

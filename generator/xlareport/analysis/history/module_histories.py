@@ -3,7 +3,7 @@
 Both ways: of what the last snapshot contains back to the framework's ops, of the ops forward.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -95,9 +95,11 @@ def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
 class HistoryNames:
     """The numbers of the histories that a name leads to: that had it, or else absorbed it."""
 
-    def __init__(self) -> None:
+    def __init__(self, left_out: Collection[str] = ()) -> None:
         self._own: dict[str, list[int]] = {}
         self._parts: dict[str, list[int]] = {}
+        self._left_out = left_out
+        """Names of instructions of the first and last snapshot whose histories are not kept."""
 
     def add(self, number: int, trace: Trace) -> None:
         """Add every name that an instruction has in a trace."""
@@ -117,8 +119,8 @@ class HistoryNames:
             self._parts.setdefault(name, []).append(number)
 
     def knows(self, name: str) -> bool:
-        """Return whether a subject had a name."""
-        return name in self._own
+        """Return whether a subject had a name, one that was left out too."""
+        return name in self._own or name in self._left_out
 
     def numbers(self) -> dict[str, list[int]]:
         """Return the numbers of histories by name."""

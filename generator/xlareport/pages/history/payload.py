@@ -14,7 +14,8 @@ from xlareport.analysis.history.module_histories import (
     trace_subjects,
     trace_temporary,
 )
-from xlareport.analysis.history.subjects import list_subjects
+from xlareport.analysis.history.selection import select_subjects
+from xlareport.analysis.history.subjects import Subject, list_subjects
 from xlareport.analysis.history.trace import InstructionState
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.pages import navigation
@@ -22,7 +23,7 @@ from xlareport.pages.history.stored import chunk_columns, index_columns
 from xlareport.storage.payloads import Payload, make_payload
 
 _MOST_SUBJECTS = 20_000
-"""Limit on subjects of one module; the others are left to the command line."""
+"""Limit on subjects of one module, the heavy ones first; of other ops the instructions are kept."""
 _MOST_BETWEEN = 2_000
 """Limit on further subjects, which are in neither the first nor the last snapshot."""
 _CHUNK = 1_000
@@ -41,10 +42,10 @@ def history_payloads(
     `mentioned` are the names in the story of the step to each snapshot: those that neither the
     first snapshot nor the last has anything of get a history as well.
     """
-    subjects = list(islice(list_subjects(snapshots), _MOST_SUBJECTS + 1))
-    names = HistoryNames()
+    selection = select_subjects(snapshots, [*list_subjects(snapshots)], _MOST_SUBJECTS)
+    names = HistoryNames(selection.left_out_names())
     key = navigation.module_key(slug, "history")
-    shown = subjects[:_MOST_SUBJECTS]
+    shown = selection.kept
     yield from _chunks(key, 0, trace_subjects(snapshots, shown), names)
     between = list(islice(list_temporary(snapshots, mentioned, names), _MOST_BETWEEN))
     first = -(-len(shown) // _CHUNK) * _CHUNK
@@ -56,9 +57,17 @@ def history_payloads(
         "forward": sum(subject.number > 0 for subject in shown),
         "between": [first, *(subject.name for subject in between)],
         "names": names.numbers(),
-        "complete": len(subjects) <= _MOST_SUBJECTS,
+        "left_out": [_op_places(op) for op in selection.left_out_ops()],
+        "complete": not selection.left_out,
     }
     yield make_payload(key, index_columns(index))
+
+
+def _op_places(op: Subject) -> tuple[str, list[str | int]]:
+    """Return an op_name and its instructions of the first snapshot, the first few by place."""
+    shown: list[str | int] = [str(place) for place in op.places[:_NAMES_LISTED]]
+    more = len(op.places) - _NAMES_LISTED
+    return op.name, [*shown, more] if more > 0 else shown
 
 
 def _chunks(

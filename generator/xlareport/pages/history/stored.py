@@ -3,7 +3,7 @@
 Strings are folded, and numbers are stored as differences.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -68,6 +68,10 @@ class StoredIndex(Struct, frozen=True):
     """The number of the first subject that is in neither the first nor the last."""
     names: Mapping[str, Sequence[int]]
     """The subjects that had each name, or absorbed an instruction with it."""
+    left_out: Collection[str]
+    """Framework ops of the first snapshot whose histories are not kept."""
+    complete: bool
+    """Whether the first and the last snapshot have no other subjects."""
 
     def snapshot_of(self, number: int) -> int | None:
         """Return the index of the snapshot in which a subject has its title."""
@@ -89,6 +93,8 @@ def read_index(value: Any) -> StoredIndex:
         forward=int(value["forward"]),
         between=int(first),
         names=dict(zip(_strings(names), numbers, strict=True)),
+        left_out=frozenset(_strings(value["left_out"][0])),
+        complete=bool(value["complete"]),
     )
 
 
@@ -160,11 +166,13 @@ def index_columns(index: Mapping[str, Any]) -> dict[str, Any]:
     """Return the index with its titles and names as columns."""
     first, *between = index["between"]
     names = index["names"]
+    left_out = index["left_out"]
     return {
         **index,
         "titles": _fold(index["titles"]),
         "between": [first, _fold(between)],
         "names": [_fold(names), *_fold_distances(names.values())],
+        "left_out": [_fold(op for op, _ in left_out), _fold_lists([some for _, some in left_out])],
     }
 
 
