@@ -504,6 +504,9 @@ def test_scores_in_a_ring_have_the_remedy_of_a_ring(case_of: MakeCase) -> None:
     (finding,) = attention_scores(on_tpu(case_of, head + loop))
     assert "In a ring" in finding.suggestion
     assert f"{4 * 3 * 16} MiB in all executions" in finding.evidence
+    of_layers = loop.replace("collective-permute(k)", "collective-permute(v)")
+    (finding,) = attention_scores(on_tpu(case_of, head + of_layers))
+    assert "In a ring" not in finding.suggestion
 
 
 def test_a_convolution_over_space_is_no_batch_of_matrices(case_of: MakeCase) -> None:

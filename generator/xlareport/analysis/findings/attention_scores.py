@@ -18,13 +18,12 @@ from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import list_results
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
-from xlareport.analysis.findings.score_values import find_attention_scores
+from xlareport.analysis.findings.score_values import find_attention_scores, is_ring
 from xlareport.hlo.model import InstructionKey
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.03
 """Of the module's roofline time."""
-_PERMUTE = "collective-permute"
 _OF_GPU = (
     "Use fused attention, which keeps the scores on the chip: jax.nn.dot_product_attention with "
     'implementation="cudnn", or a Pallas kernel.'
@@ -104,16 +103,14 @@ def _finding(case: Case, scores: Sequence[ResultTraffic]) -> Finding:
 
 
 def _ring(case: Case, places: Sequence[InstructionKey]) -> str:
-    """Return words for scores beside a collective-permute in the body of a loop."""
+    """Return words for scores of keys that a collective-permute sends on in the body of a loop."""
     bodies = {
         body.name
         for loop in case.module.instructions
         if loop.opcode == "while"
         for body in case.module.callees(loop)
     }
-    rings = {
-        place.collective.computation
-        for place in case.collectives
-        if place.collective.kind == _PERMUTE
-    }
-    return _OF_RING if any(name in rings & bodies for name, _ in places) else ""
+    homes = dict.fromkeys(name for name, _ in places if name in bodies)
+    return (
+        _OF_RING if any(is_ring(case.module, case.module.by_name[name]) for name in homes) else ""
+    )

@@ -16,7 +16,7 @@ from xlareport.analysis.cost.windows import (
 from xlareport.analysis.findings.flat_flow import FlatFlow, Value, flatten
 from xlareport.analysis.findings.split_products import count_parts
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import ALIASES, CONTROL_FLOW, DENSE_PRODUCTS
+from xlareport.hlo.opcode_groups import ALIASES, CONTROL_FLOW, DENSE_PRODUCTS, REARRANGEMENTS
 from xlareport.hlo.shape import Shape
 from xlareport.runtime.graphs import reachable
 
@@ -24,6 +24,8 @@ _NARROW = 4
 """Scores have at least this part of the elements of the queries and of the keys."""
 _CLOSED = CONTROL_FLOW | {"parameter"}
 """Opcodes whose result is not computed of an operand element by element."""
+_MOVES = REARRANGEMENTS | {"convert", "copy-done", "copy-start"}
+_PERMUTE = "collective-permute"
 _LIBRARY = ("cublas", "gemm", "cudnn")
 _BATCH_OF_CALL = re.compile(r'"lhs_batch_dimensions":\s*\["')
 _NO_DIMENSIONS = ("", "{}")
@@ -58,6 +60,23 @@ def find_attention_scores(
     return {name: numbers for name, numbers in written if numbers is not None}
 
 
+def is_ring(module: HloModule, computation: Computation) -> bool:
+    """Return whether a collective-permute sends on what a product of a batch of matrices reads.
+
+    The keys of a ring are loop state: no product is between them and the state, as there is where
+    a loop is over layers.
+    """
+    flow = flatten(module, computation)
+    search = _Search(module, computation, flow)
+    sent, read = set[int](), set[int]()
+    for number, line in enumerate(flow.lines):
+        if line.opcode.startswith(_PERMUTE):
+            sent |= search.state_behind(number)
+        elif search.is_product(number) and _is_batch(line):
+            read |= search.state_behind(number)
+    return bool(sent & read)
+
+
 def _written(
     flow: FlatFlow, line: Instruction, held: AbstractSet[int], counts: AbstractSet[int]
 ) -> AbstractSet[int] | None:
@@ -86,7 +105,7 @@ class _Search(Struct, frozen=True):
         """Return the values of a softmax of scores and the products it is of; else nothing."""
         count = self.flow.lines[exponential].shape.element_count or 0
         above = {*reachable([exponential], self._alike(self.flow.sources, count))}
-        scores = [number for number in above if self._is_product(number)]
+        scores = [number for number in above if self.is_product(number)]
         is_attention = (
             scores
             and all(self._is_of_attention(number) for number in scores)
@@ -103,7 +122,7 @@ class _Search(Struct, frozen=True):
         links: dict[int, set[int]] = {}
         for number, line in enumerate(self.flow.lines):
             if count in _counts(line.shape) and line.opcode not in _CLOSED:
-                is_product = self._is_product(number)
+                is_product = self.is_product(number)
                 near = () if is_product else self.flow.sources[number]
                 sources = {source for source in near if source in links}
                 if is_product or sources:
@@ -112,11 +131,28 @@ class _Search(Struct, frozen=True):
                         links[source].add(number)
         return reachable((seed for seed in seeds if seed in links), links.__getitem__)
 
+    def state_behind(self, number: int) -> set[int]:
+        """Return the elements of the computation's argument that a value is moved from.
+
+        The operands of the instruction itself count, whatever it does.
+        """
+
+        def sources(value: int) -> Sequence[int]:
+            is_moved = value == number or self.flow.lines[value].opcode in _MOVES
+            return self.flow.sources[value] if is_moved else ()
+
+        return {
+            value
+            for value in reachable([number], sources)
+            if self.flow.lines[value].opcode == "get-tuple-element"
+            and any(self.flow.lines[of].opcode == "parameter" for of in self.flow.sources[value])
+        }
+
     def _alike(self, near: Sequence[Sequence[int]], count: int) -> Callable[[int], list[int]]:
         """Return a function for the neighbors of so many elements, up to the products."""
 
         def following(number: int) -> list[int]:
-            if self._is_product(number) or self.flow.lines[number].opcode in _CLOSED:
+            if self.is_product(number) or self.flow.lines[number].opcode in _CLOSED:
                 return []
             return [
                 other for other in near[number] if count in _counts(self.flow.lines[other].shape)
@@ -132,9 +168,9 @@ class _Search(Struct, frozen=True):
         users = self.flow.users
         by_element = reachable([exponential], self._alike(users, count))
         return any(
-            self._is_product(user)
+            self.is_product(user)
             for number in by_element
-            if not self._is_product(number)
+            if not self.is_product(number)
             for user in users[number]
         )
 
@@ -142,12 +178,12 @@ class _Search(Struct, frozen=True):
         """Return whether a maximum is subtracted: one over a dimension, of no product's operand."""
 
         def sources(number: int) -> Sequence[int]:
-            return () if self._is_product(number) else self.flow.sources[number]
+            return () if self.is_product(number) else self.flow.sources[number]
 
         above = (self.flow.lines[number] for number in reachable([exponential], sources))
         return any(line.opcode == "reduce" and _is_maximum(self.module, line) for line in above)
 
-    def _is_product(self, number: int) -> bool:
+    def is_product(self, number: int) -> bool:
         line = self.flow.lines[number]
         target = line.call_target.lower() if line.opcode == "custom-call" else ""
         return line.opcode in DENSE_PRODUCTS or any(word in target for word in _LIBRARY)
