@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.findings.finding import Case
-from xlareport.analysis.findings.kept_parts import describe_kept_part
+from xlareport.analysis.findings.kept_parts import describe_kept_parts
+from xlareport.runtime import units
 
 HEAD = """HloModule m, is_scheduled=true, num_partitions=4
 
@@ -50,6 +51,31 @@ def test_only_slices_of_a_device_keep_a_part(
     case_of: Callable[..., Case], user: str, *, is_kept: bool
 ) -> None:
     case = case_of(f"{HEAD}{user}  ROOT t = (f32[16,8], f32[16,8]) tuple(f, d)\n}}\n")
-    (figures,) = case.collectives
-    words = " Only slices read `r`, 1/4 of it on each device: a reduce-scatter sends half."
-    assert describe_kept_part(case.module, figures) == (words if is_kept else "")
+    saved = sum(figures.sent_bytes for figures in case.collectives) // 2
+    words = (
+        " Only slices read `r`, 1/4 of it on each device: a reduce-scatter sends half, "
+        f"{units.byte_size(saved)} less."
+    )
+    assert describe_kept_parts(case.module, case.collectives) == (words if is_kept else "")
+
+
+def test_all_that_are_sliced_are_named_by_the_size_of_their_groups(
+    case_of: Callable[..., Case],
+) -> None:
+    """Not the longest alone; one whose result is read whole is none of them."""
+    lines = ["  c = f32[64,8] parameter(3)\n"]
+    groups = {"r1": "[1,4]<=[4]", "r2": "[2,2]<=[4]", "r3": "[1,4]<=[4]"}
+    for name, group in groups.items():
+        rows = 64 // int(group[3])
+        attributes = "use_global_device_ids=true, to_apply=add"
+        lines.append(
+            f"  {name} = f32[64,8] all-reduce(c), channel_id={name[1]}1, replica_groups={group}, "
+            f"{attributes}\n"
+        )
+        slice_sizes = f"dynamic_slice_sizes={{{rows},8}}"
+        lines.append(f"  d{name} = f32[{rows},8] dynamic-slice({name}, i, zero), {slice_sizes}\n")
+    lines += [SLICE, "  whole = f32[64,8] negate(r3)\n"]
+    case = case_of(f"{HEAD}{''.join(lines)}  ROOT t = (f32[16,8], f32[16,8]) tuple(f, d)\n}}\n")
+    words = describe_kept_parts(case.module, case.collectives)
+    assert "`r`, `r1`, 1/4 of each on each device, and `r2`, 1/2 of it on each device:" in words
+    assert "r3" not in words

@@ -4,6 +4,7 @@ The modules of `tests/data/findings/RULE` are `having.txt` and `lacking.txt`, co
 written by hand for what the compilers at hand do not leave, both in one file.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -18,7 +19,7 @@ from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.findings.attention_scores import find_attention_scores
+from xlareport.analysis.findings.attention_scores import attention_scores, list_score_traffic
 from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
@@ -35,6 +36,7 @@ from xlareport.analysis.findings.rules import (
     rule_id,
 )
 from xlareport.analysis.findings.same_tiles import same_tiles
+from xlareport.analysis.findings.score_values import find_attention_scores
 from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
@@ -333,10 +335,10 @@ def test_scores_of_attention_between_two_products_are_a_finding_with_its_saving(
         f"  b = {whole} fusion(s, m), kind=kLoop, calls=softmax\n"
         f"  ROOT o = {whole} fusion(b, q), kind=kCustom, calls=product"
     ).replace("ENTRY", f"{fused}ENTRY")
-    case = case_of(text.replace(" add(x, y)", f" {combiner}(x, y)"))
+    case = on_gpu(case_of(text.replace(" add(x, y)", f" {combiner}(x, y)")))
     no = FusionDecision("producer_ineligible", "b", (), "", "not fusible", None, None)
-    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
-    (finding,) = refused_fusions(replace(case, decisions=linked))
+    case = replace(case, decisions={("e", "b"): LinkedDecisions((no,), "matched")})
+    (finding,) = [*attention_scores(case), *refused_fusions(case)]
     assert (finding.title == "Attention scores are written to memory") is is_attention
     assert (finding.seconds is not None) is is_attention
     assert ("jax.nn.dot_product_attention" in finding.suggestion) is is_attention
@@ -426,7 +428,7 @@ def test_what_lies_between_the_matmuls_of_attention_holds_scores() -> None:
     assert module.entry is not None
     scores = find_attention_scores(module, module.entry)
     assert {*scores} == {*"scdegtu"} - {"o"}
-    assert {*scores.values()} == {8 * 512 * 512}
+    assert not any(scores.values())
 
 
 def test_a_softmax_that_is_divided_apart_from_its_exponential_is_one_of_scores() -> None:
@@ -443,15 +445,83 @@ def test_a_softmax_that_is_divided_apart_from_its_exponential_is_one_of_scores()
 
 
 def test_scores_are_written_and_read_whatever_the_log_says_of_them(case_of: MakeCase) -> None:
-    case = case_of(entry(SCORES).replace(" add(x, y)", " maximum(x, y)"))
+    """Without a log too; a CPU has no kernel that would keep them."""
+    case = on_gpu(case_of(entry(SCORES).replace(" add(x, y)", " maximum(x, y)")))
     no = FusionDecision("producer_ineligible", "o", (), "", "it is a product", None, None)
     linked = {("e", "o"): LinkedDecisions((no,), "matched")}
-    first, *_ = refused_fusions(replace(case, decisions=linked))
-    assert first.title == "Attention scores are written to memory"
-    assert first.count == 7
     uses = {"s": 1, "c": 2, "d": 1, "e": 2, "g": 1, "t": 1, "u": 1}
-    moves = len(uses) + sum(uses.values())
-    assert first.seconds == pytest.approx(moves * case.time_of_bytes(4 * 8 * 512 * 512))
+    moved = (len(uses) + sum(uses.values())) * 4 * 8 * 512 * 512
+    for known in (case, replace(case, decisions=linked)):
+        (finding,) = attention_scores(known)
+        assert finding.count == 7
+        assert finding.seconds == pytest.approx(case.time_of_bytes(moved))
+        assert "64.0 MiB" not in finding.evidence
+        assert f"{moved >> 20} MiB in all executions" in finding.evidence
+    assert not [*attention_scores(replace(case, device=nominal_device("cpu")))]
+
+
+def on_gpu(case: Case) -> Case:
+    return replace(case, device=nominal_device("gpu"))
+
+
+def on_tpu(case_of: MakeCase, text: str) -> Case:
+    return replace(case_of(text), device=device_named("TPU v5e") or nominal_device("tpu"))
+
+
+def of_tpu() -> str:
+    return read_texts(FINDINGS / "attention-scores" / "by_hand.txt")["having"]
+
+
+def test_scores_of_a_tpu_are_elements_of_fusions_with_products(case_of: MakeCase) -> None:
+    """Two fusions read the scores, one element of three; the others are no scores."""
+    case = on_tpu(case_of, of_tpu())
+    assert case.module.entry is not None
+    assert find_attention_scores(case.module, case.module.entry) == {"f": {1}}
+    (traffic,) = list_score_traffic(case)
+    assert traffic.users == ("l", "o")
+    assert traffic.moved == 3 * 4 * 16 * 512 * 512
+    (finding,) = attention_scores(case)
+    assert "splash_attention" in finding.suggestion
+    assert "In a ring" not in finding.suggestion
+
+
+def test_scores_in_a_ring_have_the_remedy_of_a_ring(case_of: MakeCase) -> None:
+    """The body of a loop sends the keys on."""
+    text = of_tpu()
+    state = "(s32[], bf16[512,16,128]{2,0,1:T(8,128)(2,1)})"
+    head, _, body = text.partition("ENTRY e {\n")
+    body = body.replace("  k = bf16[512,16,128]{2,0,1:T(8,128)(2,1)} parameter(1)\n", "")
+    before = (
+        f"body {{\n  state = {state} parameter(0)\n  i = s32[] get-tuple-element(state), index=0\n"
+        "  k = bf16[512,16,128]{2,0,1:T(8,128)(2,1)} get-tuple-element(state), index=1\n"
+        "  next = bf16[512,16,128]{2,0,1:T(8,128)(2,1)} collective-permute(k), channel_id=1, "
+        "source_target_pairs={{0,1},{1,2},{2,3},{3,0}}\n"
+    )
+    for name in "qvw":
+        body = re.sub(rf"(  {name} = \S+) parameter\(\d\)", r"\1 constant({...})", body)
+    body = body.replace("ROOT r =", "r =").rstrip("}\n")
+    loop = (
+        f"{before}{body}\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+        f"  ROOT out = {state} tuple(j, next)\n}}\n\n"
+        f"test {{\n  state = {state} parameter(0)\n  i = s32[] get-tuple-element(state), index=0\n"
+        "  four = s32[] constant(4)\n  ROOT less = pred[] compare(i, four), direction=LT\n}\n\n"
+        f"ENTRY e {{\n  zero = s32[] constant(0)\n"
+        "  k = bf16[512,16,128]{2,0,1:T(8,128)(2,1)} parameter(0)\n"
+        f"  t = {state} tuple(zero, k)\n"
+        f"  ROOT w = {state} while(t), condition=test, body=body\n}}\n"
+    )
+    (finding,) = attention_scores(on_tpu(case_of, head + loop))
+    assert "In a ring" in finding.suggestion
+    assert f"{4 * 3 * 16} MiB in all executions" in finding.evidence
+    of_layers = loop.replace("collective-permute(k)", "collective-permute(v)")
+    (finding,) = attention_scores(on_tpu(case_of, head + of_layers))
+    assert "In a ring" not in finding.suggestion
+
+
+def test_a_convolution_over_space_is_no_batch_of_matrices(case_of: MakeCase) -> None:
+    """Its window meets several elements at each position."""
+    text = of_tpu().replace("size=16 stride=15 lhs_dilate=16", "size=16 pad=7_8")
+    assert not [*attention_scores(on_tpu(case_of, text))]
 
 
 @pytest.mark.parametrize(

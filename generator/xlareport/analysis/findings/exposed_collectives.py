@@ -17,7 +17,7 @@ from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.cost.sizes import iterate_leaves
 from xlareport.analysis.findings.finding import Case, Finding
-from xlareport.analysis.findings.kept_parts import describe_kept_part
+from xlareport.analysis.findings.kept_parts import describe_kept_parts
 from xlareport.analysis.findings.waiting_collectives import (
     advise_overlap,
     count_words,
@@ -98,7 +98,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             f"{longest}: {_as_clause(first.overlap.reason_detail)} "
             f"{words_of_bound(case, exposed)}"
             f"{_other_gains(first, narrowed, bound) if is_fewer else ''}"
-            f"{describe_kept_part(case.module, first)}"
+            f"{describe_kept_parts(case.module, exposed)}"
         ),
         suggestion=_REMEDIES.get(reason)
         or advise_overlap(case, exposed, is_synchronous=reason is WaitReason.IS_SYNC),

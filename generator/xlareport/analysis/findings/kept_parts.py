@@ -1,38 +1,58 @@
 """All-reduces of which every device reads its own part alone: a reduce-scatter sends half."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.findings.finding import join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime import units
 
 _PASSED = frozenset(
     {"bitcast", "convert", "copy", "copy-done", "copy-start", "get-tuple-element", "reshape"}
     | {"transpose"}
 )
 _DEEPEST = 20
+_FEWEST = 2
+"""Devices of a group that has parts."""
 _Place = tuple[Computation, Instruction]
 
 
-def describe_kept_part(module: HloModule, figures: CollectiveFigures) -> str:
-    """Return a sentence on an all-reduce whose results are only sliced; empty for others.
+def describe_kept_parts(module: HloModule, collectives: Iterable[CollectiveFigures]) -> str:
+    """Return a sentence on the all-reduces whose results are only sliced; empty without any."""
+    alike: dict[int, list[CollectiveFigures]] = defaultdict(list)
+    for figures in collectives:
+        if figures.group_size and _is_only_sliced(module, figures, figures.group_size):
+            alike[figures.group_size].append(figures)
+    if not alike:
+        return ""
+    named = [
+        f"{join_names(figures.collective.instruction for figures in some)}, 1/{size} of "
+        f"{'it' if len(some) == 1 else 'each'} on each device"
+        for size, some in alike.items()
+    ]
+    saved = sum(figures.sent_bytes for some in alike.values() for figures in some) // 2
+    return (
+        f" Only slices read {', and '.join(named)}: a reduce-scatter sends half, "
+        f"{units.byte_size(saved)} less."
+    )
+
+
+def _is_only_sliced(module: HloModule, figures: CollectiveFigures, group: int) -> bool:
+    """Return whether an all-reduce is only read by slices, of all its elements if it is combined.
 
     The slices have to be as many times smaller as a group has devices: whether their offsets are
     those of the devices is not followed.
     """
-    collective, group = figures.collective, figures.group_size
+    collective = figures.collective
     home = module.by_name[collective.computation]
     last = home.by_name[collective.done or collective.instruction]
     body = module.find(*collective.body)
-    if collective.kind != "all-reduce" or body is None or not group or group < 2:
-        return ""
+    if collective.kind != "all-reduce" or body is None or group < _FEWEST:
+        return False
     kept = _kept(module, (home, last), _DEEPEST)
     whole = sum(leaf.element_count or 0 for leaf in body.shape.elements or (body.shape,))
-    if not kept or kept * group != whole:
-        return ""
-    return (
-        f" Only slices read `{collective.instruction}`, 1/{group} of it on each device: a "
-        "reduce-scatter sends half."
-    )
+    return bool(kept) and (kept or 0) * group == whole
 
 
 def _kept(module: HloModule, place: _Place, deepest: int) -> int | None:

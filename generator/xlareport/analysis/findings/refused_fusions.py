@@ -10,24 +10,20 @@ Results that a loop, a collective or the caller also needs are written in any ca
 them counts. Neither collectives nor instructions that later passes made count as consumers. Custom
 fusions (Triton) and library calls contain only what was assigned to them earlier. Matmuls whose
 partial sums are a finding of their own are left out. If the producer or all consumers are of this
-kind, the pass cannot save anything, and the finding states no saving. The exceptions are the scores
-of attention, their softmax and their gradients, between matrix products, whatever the log says of
-them: a fused kernel keeps them on the chip, so that a finding of their own states their traffic as
-the saving. Operands that a scatter updates in place, and its results, are in memory in any case and
-are not reported. The names of the log are followed through the fusions to the final module.
+kind, the pass cannot save anything, and the finding states no saving. What the rule on attention
+scores reports is left out. Operands that a scatter updates in place, and its results, are in memory
+in any case and are not reported. The names of the log are followed through the fusions to the final
+module.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 
-from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import last_refusal, list_results
-from xlareport.analysis.findings.attention_scores import find_attention_scores
+from xlareport.analysis.findings.attention_scores import list_score_traffic
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
 from xlareport.analysis.findings.split_products import split_products
-from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime import units
 
@@ -46,15 +42,10 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     Only the last word of the pass counts, and only where there is a user to be fused into: a
     collective is none.
     """
-    scores = _attention_traffic(case)
-    if case.is_noticeable(sum(traffic.saved for traffic in scores), LEAST_SHARE):
-        yield _attention_finding(case, scores)
-    else:
-        scores = []
     refused: dict[str, list[ResultTraffic]] = defaultdict(list)
     closed: dict[str, list[ResultTraffic]] = defaultdict(list)
     split = {place for finding in split_products(case) for place in finding.places}
-    for reason, traffic in _refusals(case, {traffic.place for traffic in scores}):
+    for reason, traffic in _refusals(case):
         if traffic.is_closed and traffic.place in split:
             continue  # the finding of its partial sums states this traffic
         group = closed if traffic.is_closed else refused
@@ -66,10 +57,11 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
             yield _finding(case, reason, producers)
 
 
-def _refusals(
-    case: Case, scores: AbstractSet[InstructionKey]
-) -> Iterator[tuple[str, ResultTraffic]]:
-    """Yield each refused result with the reason, without the scores of attention."""
+def _refusals(case: Case) -> Iterator[tuple[str, ResultTraffic]]:
+    """Yield each refused result with the reason, without reported scores of attention."""
+    if not case.decisions:
+        return
+    scores = {traffic.place for traffic in list_score_traffic(case)}
     for computation, instruction, _ in case.scheduled():
         place = (computation.name, instruction.name)
         linked = case.decisions.get(place)
@@ -80,55 +72,6 @@ def _refusals(
             if reason and not reason.startswith(_IN_PLACE):
                 traffic = weigh_result(case, computation, instruction, result)
                 yield from [(reason, traffic)] if traffic else ()
-
-
-def _attention_traffic(case: Case) -> list[ResultTraffic]:
-    """Return the traffic of the scores of attention in computations that the log is about."""
-    names = dict.fromkeys(name for name, _ in case.decisions)
-    module = case.module
-    scores = {name: find_attention_scores(module, module.by_name[name]) for name in names}
-    return [
-        traffic
-        for computation, instruction, _ in case.scheduled()
-        if (count := scores.get(computation.name, {}).get(instruction.name))
-        for result in list_results(computation, instruction, _of_size(instruction, count))
-        if (traffic := weigh_result(case, computation, instruction, result, by_fusions=False))
-    ]
-
-
-def _of_size(instruction: Instruction, count: int) -> LinkedDecisions:
-    """Return what selects the results with so many elements; the log has nothing on them."""
-    elements = enumerate(instruction.shape.elements)
-    numbers = {number: () for number, shape in elements if shape.element_count == count}
-    return LinkedDecisions((), "", numbers or None)
-
-
-def _attention_finding(case: Case, scores: Sequence[ResultTraffic]) -> Finding:
-    seconds: dict[InstructionKey, float] = defaultdict(float)
-    for traffic in scores:
-        seconds[traffic.place] += traffic.saved
-    moved = sum(seconds.values())
-    places = sorted(seconds, key=lambda place: (-seconds[place], place))
-    first = next(traffic for traffic in scores if traffic.place == places[0])
-    return Finding(
-        rule="refused-fusions",
-        title="Attention scores are written to memory",
-        places=tuple(places),
-        evidence=(
-            f"{units.plural(len(places), 'producer')} of scores, of their softmax or of their "
-            f"gradients, by shape and data flow. Their results take {case.time_words(moved)}, to "
-            "be written and read, which fused attention can save. Consumers of "
-            f"`{first.place[1]}`: {join_names(first.users)}."
-        ),
-        suggestion=(
-            "Use fused attention, which keeps the scores on the chip: "
-            'jax.nn.dot_product_attention with implementation="cudnn", or a Pallas kernel. The '
-            "saving is an upper bound."
-        ),
-        grade="matched",
-        weight=moved,
-        seconds=moved,
-    )
 
 
 def _closed_finding(case: Case, closed: Mapping[str, list[ResultTraffic]]) -> Iterator[Finding]:

@@ -6,9 +6,12 @@ from msgspec import Struct
 
 from xlareport.analysis.code.unfused_pairs import WeighedResult, find_consumers
 from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.tiling import main_memory_size
 from xlareport.analysis.findings.finding import Case
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.hlo.shape import Shape
 from xlareport.runtime.graphs import reachable
 
 _KERNELS = frozenset(
@@ -33,6 +36,8 @@ class ResultTraffic(Struct, frozen=True):
 
     Where something else needs the result, it is written all the same.
     """
+    moved: int
+    """The bytes of these writes and reads, of all executions."""
     is_needed: bool
     """Whether a loop, a collective, the caller or what a later pass made needs the result too."""
     is_closed: bool
@@ -66,6 +71,7 @@ def weigh_result(
         users=users,
         seconds=case.least(cost),
         saved=sum(_time_to_move(case, kernel, size) for kernel in kernels),
+        moved=sum(size * case.cost.instructions[kernel].counted for kernel in kernels),
         is_needed=is_needed,
         is_closed=is_closed,
     )
@@ -82,13 +88,23 @@ def _time_to_move(case: Case, kernel: InstructionKey, size: int) -> float:
 
 
 def _size_read(computation: Computation, result: WeighedResult) -> int:
-    """Return the bytes of a result; of a tuple, of the elements that are taken: no workspace."""
+    """Return the bytes of a result in the device memory; of a tuple, of the elements taken.
+
+    Its workspace is not read, and what a TPU keeps on the chip moves nothing.
+    """
     if not result.shape.elements:
-        return result.shape.byte_size or 0
+        return _main_memory_bytes(result.shape)
     users = (user for name in result.names for user in computation.users.get(name, ()))
     taken = {user.taken_element for user in users if user.opcode == "get-tuple-element"}
     elements = enumerate(result.shape.elements)
-    return sum(shape.byte_size or 0 for number, shape in elements if number in taken)
+    return sum(_main_memory_bytes(shape) for number, shape in elements if number in taken)
+
+
+def _main_memory_bytes(shape: Shape) -> int:
+    try:
+        return main_memory_size(shape)
+    except UncountableError:
+        return 0
 
 
 def _is_closed(instruction: Instruction) -> bool:

@@ -6,6 +6,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from xlareport.analysis.findings.accumulated_reductions import accumulated_reductions
+from xlareport.analysis.findings.attention_scores import attention_scores
 from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.constant_collectives import constant_collectives
@@ -84,6 +85,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     dense_gradients,
     float_upcasts,
     unfused_chains,
+    attention_scores,
     refused_fusions,
     tile_padding,
     padded_products,

@@ -21,7 +21,7 @@ from xlareport.analysis.findings.finding import (
     Finding,
     join_names,
 )
-from xlareport.analysis.findings.kept_parts import describe_kept_part
+from xlareport.analysis.findings.kept_parts import describe_kept_parts
 from xlareport.runtime import units
 from xlareport.runtime.grouping import group_by_key
 
@@ -105,7 +105,7 @@ def _finding(
             f"sent per device and module execution, {_time(case, exposed, alike)}. "
             f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}. {words_of_bound(case, exposed)}"
-            f"{describe_kept_part(case.module, first)}"
+            f"{describe_kept_parts(case.module, exposed)}"
         ),
         suggestion=advise_overlap(case, exposed, is_synchronous=is_synchronous),
         grade="matched",
