@@ -6,11 +6,9 @@ found.
 """
 
 import argparse
-import shutil
-import sys
 from pathlib import Path
 
-from bench_zooming import BROWSERS, site_folder
+from bench_zooming import chromium, site_folder
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.table import Table
@@ -38,9 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path, nargs="?", help="the folder site/ of a report")
     named = parser.parse_args().site
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        sys.exit("There is no Chromium to measure.")
+    browser = chromium()
     with site_folder(named) as site:
         show(measure(browser, site))
 

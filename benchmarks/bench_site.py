@@ -8,8 +8,6 @@ itself, as a zip, and the pages that XLA writes with --xla_dump_hlo_as_html.
 
 import argparse
 import os
-import shutil
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench_search import QUERIES, TYPE, WAIT
-from bench_zooming import BROWSERS, BUNDLED
+from bench_zooming import BUNDLED, chromium
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from rich.console import Console
 from rich.table import Table
@@ -81,9 +79,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="keep the reports here; those there are not built")
     parser.add_argument("--steps", type=int, default=60, help="at most so many are turned to")
     arguments = parser.parse_args()
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        sys.exit("There is no Chromium to measure.")
+    browser = chromium()
     jobs = len(os.sched_getaffinity(0))
     with ExitStack() as stack:
         out = arguments.out or Path(stack.enter_context(tempfile.TemporaryDirectory()))

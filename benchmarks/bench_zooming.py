@@ -27,7 +27,7 @@ from xlareport.storage.payloads import SHARED, read_payload
 
 ROOT = Path(__file__).parents[1]
 BUNDLED = ROOT / "examples" / "transformer.tar.zst"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 WANTED = 30
 """Frames a second."""
 LOOK_IN = ("pictures/*.js", "m/*/picture*.js", f"m/*/{SHARED}.js")
@@ -88,7 +88,7 @@ def main() -> None:
 
 def chromium() -> str:
     """Return the path of the browser; ends the program where there is none."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
         sys.exit("There is no Chromium to measure.")
     return browser
