@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
@@ -98,3 +98,64 @@ def test_what_took_the_place_of_two_factors_is_told_by_what_they_were_made_of(re
     reasons = {row.before.instruction: str(row.reason) for row in change.removed if row.before}
     assert reasons["mean"] == "%out uses %a instead"
     assert not any("%a instead of %rate" in str(row.details) for row in change.modified)
+
+
+_CARRIED = """
+HloModule m
+
+%body (p: (f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %p = (f32[8], f32[8]) parameter(0)
+  %x = f32[8] get-tuple-element(%p), index=0
+  %number = f32[8] get-tuple-element(%p), index=1
+  %turned = f32[8] sine(%x)
+  ROOT %out = (f32[8], f32[8]) tuple(%turned, %number)
+}
+
+%condition (q: (f32[8], f32[8])) -> pred[] {
+  %q = (f32[8], f32[8]) parameter(0)
+  ROOT %ends = pred[] constant(true)
+}
+
+ENTRY %main (a: f32[8], b: s32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8] parameter(0)
+  %b = s32[8] parameter(1)
+  %wide.1 = f32[8] convert(%b)
+  %in = (f32[8], f32[8]) tuple(%a, %wide.1)
+  ROOT %while = (f32[8], f32[8]) while(%in), condition=%condition, body=%body
+}
+"""
+_RECOMPUTED = """
+HloModule m
+
+%body (p: (f32[8], f32[8], s32[8])) -> (f32[8], f32[8], s32[8]) {
+  %p = (f32[8], f32[8], s32[8]) parameter(0)
+  %x = f32[8] get-tuple-element(%p), index=0
+  %turned = f32[8] sine(%x)
+  %given = s32[8] get-tuple-element(%p), index=2
+  %wide.2 = f32[8] convert(%given)
+  ROOT %out = (f32[8], f32[8], s32[8]) tuple(%turned, %wide.2, %given)
+}
+
+%condition (q: (f32[8], f32[8], s32[8])) -> pred[] {
+  %q = (f32[8], f32[8], s32[8]) parameter(0)
+  ROOT %ends = pred[] constant(true)
+}
+
+ENTRY %main (a: f32[8], b: s32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8] parameter(0)
+  %b = s32[8] parameter(1)
+  %wide.1 = f32[8] convert(%b)
+  %in = (f32[8], f32[8], s32[8]) tuple(%a, %wide.1, %b)
+  %while = (f32[8], f32[8], s32[8]) while(%in), condition=%condition, body=%body
+  %first = f32[8] get-tuple-element(%while), index=0
+  %second = f32[8] get-tuple-element(%while), index=1
+  ROOT %all = (f32[8], f32[8]) tuple(%first, %second)
+}
+"""
+
+
+def test_a_tuple_uses_what_the_loop_does_again_instead_of_what_it_carries(read: Read) -> None:
+    pairing = match(read(_CARRIED), read(_RECOMPUTED)).pairing_before(Place("body", "number"))
+    assert pairing is not None
+    assert pairing.relation is Relation.REMOVED
+    assert pairing.reason == "%out uses %wide.2 instead"

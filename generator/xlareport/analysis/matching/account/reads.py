@@ -1,5 +1,8 @@
 """What the counterpart of a user reads in the place of a removed instruction."""
 
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.rules.loops.sunk_work import given_outside
 from xlareport.analysis.matching.search.nodes import node_after, read_at
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
@@ -25,6 +28,22 @@ def reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool
         return f"%{reader.instruction.name} uses {behind}%{name} now"
     another = "another " if name == node.instruction.name else ""
     return f"%{reader.instruction.name} uses {behind}{another}%{name} instead"
+
+
+def put_again(search: Search, node: Node) -> Iterator[str]:
+    """Yield which tuples get what a loop does again instead of an element that has its result."""
+    element = search.before.graph.resolve(node.frame, node.instruction.name)
+    given = () if element is None else given_outside(search.before, element)
+    outside = {source for source, path in given if not path}
+    for line in node.frame.computation.users.get(node.instruction.name, ()) if outside else ():
+        reader = node.frame.nodes.get(line.name)
+        if reader is None or reader.partner is None or line.opcode != "tuple":
+            continue
+        for name in reader.partner.instruction.operand_names:
+            now = reader.partner.frame.nodes.get(name)
+            original = None if now is None else search.copies.get(now, (now.partner,))[0]
+            if original in outside:
+                yield f"%{reader.partner.instruction.name} uses %{name} instead"
 
 
 def read_place(search: Search, node: Node, user: Node, position: int) -> int:

@@ -11,6 +11,7 @@ from xlareport.analysis.matching.account.reads import (
     as_written,
     gives_another,
     has_other_operands,
+    put_again,
     read_place,
     reads_now,
 )
@@ -234,6 +235,7 @@ class Removals:
     def _without_users(self, node: Node) -> Iterator[str]:
         readers = node.frame.computation.users.get(node.instruction.name, ())
         yield from self._read_as_element(node)
+        yield from put_again(self._search, node)
         if len(readers) == 1:
             reader = node.frame.nodes.get(readers[0].name)
             yield from self._dropped(None if reader is None else reader.partner, readers[0])

@@ -48,12 +48,12 @@ def _carried(search: Search, node: Node) -> Iterator[Node]:
     for user, position in search.after.users.get(node, ()):
         operands = () if user.partner is None else search.before.graph.operands(user.partner)
         for read in operands[position : position + 1]:
-            for outside, path in _given(search.before, read):
+            for outside, path in given_outside(search.before, read):
                 if not path and outside.instruction.opcode == node.instruction.opcode:
                     yield outside
 
 
-def _given(side: Side, read: NodeElement) -> Iterator[NodeElement]:
+def given_outside(side: Side, read: NodeElement) -> Iterator[NodeElement]:
     """Yield what loops around a reader were given for an element that it reads, outward.
 
     Only of elements that each iteration passes on as they are.
@@ -101,7 +101,7 @@ def _is_given(search: Search, read: NodeElement, now: NodeElement) -> bool:
     node, path = read
     return any(
         there == path and _goes_on(search, node, other)
-        for other, there in _given(search.after, now)
+        for other, there in given_outside(search.after, now)
     )
 
 
