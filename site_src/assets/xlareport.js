@@ -5881,10 +5881,11 @@ var xlareport = (() => {
       ];
     }
   }
+  var asWritten = (word2) => [word2, word2.replaceAll(" ", "_")];
   function* topics(all) {
     for (const [title2, href, words2] of all) {
       const hit = () => ({ text: title2, note: words2.slice(0, SHOWN3).join(", "), href });
-      for (const word2 of [title2, ...words2]) yield [word2, hit];
+      for (const word2 of new Set([title2, ...words2].flatMap(asWritten))) yield [word2, hit];
     }
   }
   function distinct(matches2) {

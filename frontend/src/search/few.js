@@ -31,11 +31,14 @@ export function* explained(tables) {
   }
 }
 
-/** @param {import("../../types/payloads").ReportIndex["topics"]} all @returns {Generator<[string, () => Hit]>} each by its title and by its words */
+/** @param {string} word @returns {string[]} it, and with underscores for spaces */
+const asWritten = (word) => [word, word.replaceAll(" ", "_")];
+
+/** @param {import("../../types/payloads").ReportIndex["topics"]} all @returns {Generator<[string, () => Hit]>} each by its title and by its words, also as attributes write them: `replica_groups` */
 export function* topics(all) {
   for (const [title, href, words] of all) {
     const hit = () => ({ text: title, note: words.slice(0, SHOWN).join(", "), href });
-    for (const word of [title, ...words]) yield [word, hit];
+    for (const word of new Set([title, ...words].flatMap(asWritten))) yield [word, hit];
   }
 }
 

@@ -117,3 +117,10 @@ for (const [name, root] of [
 ]) {
   test(`the root of ${name} is "${root}"`, () => assert.equal(rootOf(name), root));
 }
+
+test("a topic is found by the name of an attribute too", () => {
+  const names = [...topics([["Collectives", "m/x.html?collectives", ["replica groups", "psum"]]])].map(
+    ([name]) => name,
+  );
+  assert.deepEqual(names, ["Collectives", "replica groups", "replica_groups", "psum"]);
+});

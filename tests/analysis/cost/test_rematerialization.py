@@ -27,7 +27,7 @@ def test_what_is_computed_again_and_by_whom(module_of: Callable[[str], HloModule
     assert [(one.instruction, one.by, one.original) for one in found] == [
         ("a.remat", "XLA", "a"),
         ("c.remat2", "XLA", ""),
-        ("d", "the framework", ""),
+        ("d", "jax.checkpoint", ""),
     ]
     assert found[0].cost.transcendentals == 4
 

@@ -12,6 +12,7 @@ from xlareport.analysis.steps.details import ConfigChange, FieldChange
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.phrases import phrase
+from xlareport.analysis.steps.replacements import ASYNC_FUSION, ASYNC_FUSION_END
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key
 
@@ -68,6 +69,21 @@ def test_two_kinds_of_replacements_are_named_and_others_counted() -> None:
 def test_what_waits_at_once_was_made_synchronous() -> None:
     joined = replace(change(Kind.REPLACED), opcodes=("all-reduce-start", "all-reduce"))
     assert say(Kind.REPLACED, joined) == "made 1 all-reduce synchronous"
+
+
+def test_what_async_fusions_execute_was_not_made_synchronous() -> None:
+    begun = replace(
+        change(Kind.REPLACED), opcodes=("all-gather-start", "all-gather"), target=ASYNC_FUSION
+    )
+    ended = replace(
+        change(Kind.REPLACED, "done.1"),
+        opcodes=("all-gather-done", "custom-call"),
+        target=ASYNC_FUSION_END,
+    )
+    divided = "divided 1 all-gather among async collective fusions"
+    assert say(Kind.REPLACED, begun, ended) == divided
+    waiting = replace(change(Kind.REPLACED, "x.1"), opcodes=("all-reduce-start", "all-reduce"))
+    assert say(Kind.REPLACED, begun, waiting) == f"made 1 all-reduce synchronous and {divided}"
 
 
 def test_a_library_call_is_called_by_its_target() -> None:

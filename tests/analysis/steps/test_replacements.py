@@ -72,3 +72,54 @@ def test_a_place_is_found_among_the_details(read: Read) -> None:
     root = read(f"ENTRY %m () -> f32[] {{\n{line}\n}}\n").computations[0].root
     assert root is not None
     assert operation(root) == "t"
+
+
+_STARTED = """HloModule m
+
+ENTRY %main (a: bf16[4]) -> bf16[8] {
+  %a = bf16[4]{0} parameter(0)
+  %start.1 = (bf16[4]{0}, bf16[8]{0}) all-gather-start(%a), channel_id=1, \
+replica_groups={{0,1}}, dimensions={0}
+  %done.1 = bf16[8]{0} all-gather-done(%start.1)
+  ROOT %neg.1 = bf16[8]{0} negate(%done.1)
+}
+"""
+_DIVIDED = """HloModule m
+
+%begins (p: bf16[4]) -> (bf16[4], bf16[8], u32[]) {
+  %p = bf16[4]{0} parameter(0)
+  %all-gather.1 = bf16[8]{0} all-gather(%p), channel_id=1, replica_groups={{0,1}}, \
+dimensions={0}, frontend_attributes={chain_id="1"}
+  ROOT %call.1 = (bf16[4]{0}, bf16[8]{0}, u32[]{:S(2)}) custom-call(%all-gather.1), \
+custom_call_target="AsyncCollectiveStart"
+}
+
+%ends (p0: bf16[4], p1: bf16[8], p2: u32[]) -> bf16[8] {
+  %p0 = bf16[4]{0} parameter(0)
+  %p1 = bf16[8]{0} parameter(1)
+  %p2 = u32[]{:S(2)} parameter(2)
+  %all-gather.2 = bf16[8]{0} all-gather(%p0), channel_id=1, replica_groups={{0,1}}, \
+dimensions={0}, frontend_attributes={chain_id="1"}
+  ROOT %call.2 = bf16[8]{0} custom-call(%p0, %all-gather.2, %p1, %p2), \
+custom_call_target="AsyncCollectiveDone"
+}
+
+ENTRY %main (a: bf16[4]) -> bf16[8] {
+  %a = bf16[4]{0} parameter(0)
+  %begin.1 = (bf16[4]{0}, bf16[8]{0}, u32[]{:S(2)}) fusion(%a), kind=kCustom, calls=%begins
+  %g0 = bf16[4]{0} get-tuple-element(%begin.1), index=0
+  %g1 = bf16[8]{0} get-tuple-element(%begin.1), index=1
+  %g2 = u32[]{:S(2)} get-tuple-element(%begin.1), index=2
+  %end.1 = bf16[8]{0} fusion(%g0, %g1, %g2), kind=kCustom, calls=%ends
+  ROOT %neg.1 = bf16[8]{0} negate(%end.1)
+}
+"""
+
+
+def test_a_collective_that_fusions_carry_out_is_not_synchronous(read: Read) -> None:
+    change = step(read(_STARTED), read(_DIVIDED), "`async-collective-fusion`")
+    account = " ".join((change.headline, *change.account))
+    assert "synchronous," not in account.replace("asynchronous,", "")
+    assert "divided 1 all-gather among async collective fusions" in change.headline
+    assert "`%start.1` in `main` and its done became" in account
+    assert "became `%all-gather.1`, still asynchronous, and moved into `%begin.1`" in account

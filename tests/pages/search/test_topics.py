@@ -69,3 +69,24 @@ def test_a_module_without_loops_says_so(tmp_path: Path) -> None:
     asked = search_topics(replace(module, cost=cost))
     (words,) = [words for title, _, words in asked if title.startswith("Loops")]
     assert words[0] == "the final module has no while loop"
+
+
+def test_a_pass_that_changed_the_module_is_found_by_what_it_is_for(tmp_path: Path) -> None:
+    """The last changed step of the first such pass is meant, and the kernels are beside it."""
+    (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
+    (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
+    passes = [("fusion", 3, True), ("priority-fusion", 5, True), ("autotuner", 7, True)]
+    passes += [("priority-fusion", 8, True), ("autotuner", 9, False)]
+    stages = tuple(
+        replace(module.stages[0], after=name, sequence=number, changed=changed)
+        for name, number, changed in passes
+    )
+    kernels: Any = ("",)
+    asked = list(search_topics(replace(module, stages=stages, kernels=kernels)))
+    places = {(word, address) for _, address, words in asked for word in words}
+    page = "m/module_0000.f.html"
+    assert ("why not fused", f"{page}?steps#step=0008") in places
+    assert ("autotuning", f"{page}?steps#step=0007") in places
+    assert ("autotuning", f"{page}?kernels") in places
+    without = [words for _, _, words in search_topics(module)]
+    assert not any("autotuning" in words or "not fused" in words for words in without)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.cost.wire import KINDS, is_all_reduce_scatter
+from xlareport.hlo.async_fusions import is_async_piece
 from xlareport.hlo.backend_config import is_synchronous
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -152,13 +153,7 @@ def _held(
     while holders[-1][1].opcode in ("call", "custom-call"):  # which hold nothing by themselves
         holders.pop()
     place, outer = holders[-1]
-    return _Held(home, instruction, place, outer, _is_piece(home, instruction))
-
-
-def _is_piece(home: Computation, instruction: Instruction) -> bool:
-    root = home.root
-    ends = root is not None and "AsyncCollective" in root.attributes_text
-    return ends or "chain_id=" in instruction.attributes.get("frontend_attributes", "")
+    return _Held(home, instruction, place, outer, is_async_piece(home, instruction))
 
 
 def _callers(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:

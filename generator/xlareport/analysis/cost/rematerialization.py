@@ -11,8 +11,8 @@ from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
-FRAMEWORK = "the framework"
-"""Requested the ops that jax.checkpoint recomputes."""
+FRAMEWORK = "jax.checkpoint"
+"""Requested the ops that it recomputes."""
 _BY_XLA = re.compile(r"\.remat(?:\d{0,9}|_(?:un)?compressed)(?=\.|\Z)")
 _BY_FRAMEWORK = "rematted_computation"
 """Scope that jax.checkpoint gives to recomputed ops."""
@@ -28,7 +28,7 @@ class Rematerialized(Struct, frozen=True):
     computation: str
     instruction: str
     by: str
-    """`XLA`, or `the framework` if the program requested it."""
+    """`XLA`, or `jax.checkpoint` if the program requested it."""
     original: str
     """Name of the original instruction if it is still in the module; else empty."""
     cost: InstructionCost

@@ -23,7 +23,7 @@ from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
-from xlareport.analysis.steps.replacements import besides_opcode, operation, target
+from xlareport.analysis.steps.replacements import besides_opcode, new_target, operation
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.turned import compare_turned
 from xlareport.analysis.steps.unread import left_unread, read_instead
@@ -61,7 +61,7 @@ class Change(Struct):
     """Instructions that the module gains by it: 1, 0 or -1."""
 
     target: str = ""
-    """Of the custom call that is new, or took the place of another opcode; else ''."""
+    """Of the custom call that is new, took the place of another opcode, or begins its fusion."""
 
     @property
     def scoped(self) -> bool:
@@ -329,7 +329,9 @@ class _Reader:
             numbering=kinds[0] is Kind.RENAMED and same_but_number(before, after),
             members=self._members(kinds[0], pairing),
             balance=balance,
-            target=target(new) if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE else "",
+            target=new_target(self._matching.after, after, old)
+            if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE
+            else "",
         )
 
 

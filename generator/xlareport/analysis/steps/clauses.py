@@ -55,8 +55,9 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
-    elif change.kind is Kind.REPLACED and wording.is_synchronous(change.opcodes):
-        template = "{old}{where} and its done became {new}"
+    elif change.kind is Kind.REPLACED and wording.is_joined(change.opcodes):
+        new_form = "{new}, still asynchronous," if change.target else "{new}"
+        template = f"{{old}}{{where}} and its done became {new_form}"
     elif change.kind in _WITH_DETAIL:
         link = _WITH_DETAIL[change.kind]
         template += f"{link}{{detail}}" if change.details else ""
@@ -128,7 +129,12 @@ def _of_reason(change: Change) -> str:
 
 def _opcode(change: Change, side: int) -> str:
     """Return the words for the opcode on one side; a new custom call includes its target."""
-    return wording.called(change.opcodes[side], change.target if side else "")
+    return wording.called(change.opcodes[side], _target(change, side))
+
+
+def _target(change: Change, side: int) -> str:
+    """Return the target of the new custom call; empty for other opcodes."""
+    return change.target if side and change.opcodes[side] == "custom-call" else ""
 
 
 _OF_OPCODE = {
@@ -274,7 +280,7 @@ def _named(change: Change, side: int) -> str:
         return ""
     opcode = change.opcodes[side]
     plain = opcode.replace("-", "_") in place.instruction.replace("-", "_")
-    if not opcode or (plain and not (side and change.target)):
+    if not opcode or (plain and not _target(change, side)):
         return _bare(place)
     return f"the {_opcode(change, side)} {_bare(place)}"
 

@@ -8,6 +8,7 @@ from xlareport.analysis.matching.search.reasons import FirstIteration
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.replacements import ASYNC_FUSION_END
 from xlareport.runtime import english, units
 
 _PAIRS_NAMED = 2
@@ -170,11 +171,18 @@ def _peeled(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _replaced(groups: Sequence[ChangeGroup]) -> str:
-    waiting = [group for group in groups if wording.is_synchronous(group.opcodes)]
-    others = [group for group in groups if group not in waiting]
-    joined = f"made {wording.counted(_counts(waiting, _AFTER))} synchronous" if waiting else ""
-    replaced = f"replaced {_replacements(others, 'with')}" if others else ""
-    return " and ".join(filter(None, (joined, replaced)))
+    joined = [group for group in groups if wording.is_joined(group.opcodes)]
+    waiting = [group for group in joined if not group.target]
+    fused = [group for group in joined if group.target]
+    ended = [group for group in groups if fused and group.target == ASYNC_FUSION_END]
+    others = [group for group in groups if group not in joined and group not in ended]
+    counted = wording.counted(_counts(fused, _AFTER))
+    parts = (
+        f"made {wording.counted(_counts(waiting, _AFTER))} synchronous" if waiting else "",
+        f"divided {counted} among async collective fusions" if fused else "",
+        f"replaced {_replacements(others, 'with')}" if others else "",
+    )
+    return english.listing([part for part in parts if part])
 
 
 def _rewritten(groups: Sequence[ChangeGroup]) -> str:

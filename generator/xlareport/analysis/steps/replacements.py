@@ -8,11 +8,15 @@ from xlareport.analysis.steps.destinations import destination
 from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import compare_shapes
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.async_fusions import is_async_piece
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
 _PLACES = frozenset({Kind.HOISTED, Kind.SUNK, Kind.MOVED})
 """Kinds of change that say where an instruction is now."""
+ASYNC_FUSION = "AsyncCollectiveStart"
+ASYNC_FUSION_END = "AsyncCollectiveDone"
+"""Targets of the custom calls that begin and end a collective which several fusions execute."""
 _ANYWHERE = BOUNDARIES | {"constant", "iota"}
 """Opcodes of what is made wherever it is read, so that its place says nothing."""
 
@@ -42,6 +46,19 @@ def place_of(kinds: Sequence[Kind], details: Sequence[Difference]) -> str:
 def operation(line: Instruction) -> str:
     """Return the opcode; of a custom call its target."""
     return target(line) or line.opcode
+
+
+def new_target(module: HloModule, place: Place | None, former: Instruction | None) -> str:
+    """Return the target of the custom call at a place, or of that which begins an async fusion.
+
+    Of a start that became the collective in such a fusion, that is the custom call beside it.
+    """
+    line = module.find(*place) if place is not None else None
+    if place is None or line is None or former is None:
+        return target(line)
+    is_joined = former.opcode == f"{line.opcode}-start"
+    is_piece = is_joined and is_async_piece(module.by_name[place.computation], line)
+    return ASYNC_FUSION if is_piece else target(line)
 
 
 def target(line: Instruction | None) -> str:

@@ -24,8 +24,8 @@ def called(opcode: str, target: str) -> str:
     return f"{code(short(target))} {opcode}" if target else noun(opcode)
 
 
-def is_synchronous(opcodes: tuple[str, str]) -> bool:
-    """Return whether a start was replaced by its synchronous form: `copy-start` by `copy`."""
+def is_joined(opcodes: tuple[str, str]) -> bool:
+    """Return whether a start was replaced by the form without one: `copy-start` by `copy`."""
     return opcodes[0] == f"{opcodes[1]}-start"
 
 

@@ -212,7 +212,10 @@ _SENTENCES = (
         "Fusion can not be tiled with SymbolicTileAnalysis",
         "XLA cannot tile the fused computation, which a fusion that Triton compiles needs.",
     ),
-    ("not fusing because there are only bitcast users", "Only bitcasts use its value."),
+    (
+        "not fusing because there are only bitcast users",
+        "Its direct users are all bitcasts, and the pass does not fuse through them.",
+    ),
     (
         "the producer is not fusible",
         "The producer is of a kind that the pass fuses into no consumer.",

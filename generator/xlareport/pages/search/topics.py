@@ -1,6 +1,6 @@
 """Search words for the sections on the main program."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,12 +15,20 @@ def search_topics(module: ModuleRecord) -> Iterator[list[Any]]:
     parts = {*cost_parts(module), *_other_parts(module)}
     has_loops = module.cost is None or bool(module.cost.loops)
     for title, topic in _topics().items():
-        if topic["part"] in parts:
+        anchor = topic["anchor"] if "anchor" in topic else _step_of(module, topic["passes"])
+        if topic["part"] in parts and anchor is not None:
             page = navigation.module_address(module.slug, topic["part"])
-            mark = f"#{topic['anchor']}" if topic["anchor"] else ""
-            lacking = [] if has_loops or topic["anchor"] != "loops" else [_NO_LOOPS]
+            mark = f"#{anchor}" if anchor else ""
+            lacking = [] if has_loops or anchor != "loops" else [_NO_LOOPS]
             spaces = _spaces(module) if (topic["part"], mark) == ("memory", "") else []
             yield [title, f"{page}{mark}", [*lacking, *topic["words"], *spaces]]
+
+
+def _step_of(module: ModuleRecord, passes: Sequence[str]) -> str | None:
+    """Return the anchor of the last step of the first pass that changed the module, if any did."""
+    steps = {stage.after: stage.sequence for stage in module.stages if stage.changed}
+    numbers = (steps.get(name) for name in passes)
+    return next((f"step={number:04d}" for number in numbers if number is not None), None)
 
 
 _NO_LOOPS = "the final module has no while loop"
@@ -36,6 +44,8 @@ def _other_parts(module: ModuleRecord) -> Iterator[str]:
     """Yield the parts that a module has beside those on cost."""
     if module.steps:
         yield from ("steps", "passes")
+    if module.kernels:
+        yield "kernels"
     if module.collectives:
         yield "collectives"
     if module.shardings is not None:
