@@ -183,6 +183,35 @@ def test_stacked_gradients_are_not_what_a_checkpoint_saves() -> None:
     assert "he program already has jax.checkpoint" in sentence
 
 
+def test_stacks_of_loops_side_by_side_are_for_a_checkpoint_around_each_loop() -> None:
+    """Loops of 4 steps in each of 3 layers, of which the steps alone are in a checkpoint."""
+    saved = [
+        StackedBuffer("e", f"while.{loop}", index, "s", "", 2 << 20, 1, 4, "", FORWARD)
+        for loop in range(3)
+        for index in range(2)
+    ]
+    memory = replace(EMPTY, stacked_at_peak=tuple(saved), rematerialized_counts={FRAMEWORK: 1})
+    (sentence,) = list_actions(replace(memory, checkpoints_in_loops=True))
+    assert sentence.startswith("12.0 MiB at most: 6 buffers that 3 forward loops stack. ")
+    assert "jax.checkpoint is in the bodies of loops alone" in sentence
+    assert "the 4.0 MiB of one loop are in use at a time" in sentence
+    (sentence,) = list_actions(memory)
+    assert "The program already has jax.checkpoint, but these are saved." in sentence
+    nested = [replace(buffer, computation=buffer.loop) for buffer in saved]
+    (sentence,) = list_actions(replace(memory, stacked_at_peak=tuple(nested)))
+    assert sentence.endswith("A checkpoint around several layers saves fewer.")
+
+
+def test_layers_outside_of_loops_with_checkpoints_have_none_yet() -> None:
+    kept = (Activation(("fusion.1", ()), 2 << 20, "layer_0"),)
+    memory = replace(EMPTY, activations=kept, rematerialized_counts={FRAMEWORK: 1})
+    (sentence,) = list_actions(replace(memory, checkpoints_in_loops=True))
+    assert "jax.checkpoint in the bodies of loops alone; around the layers" in sentence
+    inside = (Activation(("fusion.1", ()), 2 << 20, IN_A_LOOP),)
+    memory = replace(memory, activations=inside, checkpoints_in_loops=True)
+    assert "jax.checkpoint; these are values that it saves" in list_actions(memory)[0]
+
+
 def shared_allocation(color: int) -> Allocation:
     text = f"BufferAssignment:\nallocation 1: size {4 << 20}, color {color}, preallocated-temp:\n"
     assignment, _ = read_buffer_assignment(text.encode(), "b.txt")

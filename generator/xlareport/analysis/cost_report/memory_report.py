@@ -12,7 +12,12 @@ from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_va
 from xlareport.analysis.cost.donation import DonationRow, list_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, sum_layout_spaces
-from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes, follow_aliases
+from xlareport.analysis.cost.lifetimes import (
+    Lifetime,
+    estimate_lifetime,
+    explain_lifetimes,
+    follow_aliases,
+)
 from xlareport.analysis.cost.memory import (
     KindTotal,
     MemoryFigures,
@@ -30,7 +35,11 @@ from xlareport.analysis.cost.occupancy import (
     measure_occupancy,
 )
 from xlareport.analysis.cost.peak_roles import PeakRoles
-from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
+from xlareport.analysis.cost.rematerialization import (
+    Rematerialized,
+    find_rematerialized,
+    is_in_loops_alone,
+)
 from xlareport.analysis.cost.residency import (
     ArgumentGroup,
     PeakBuffer,
@@ -134,13 +143,14 @@ class MemoryReport(Struct, frozen=True):
     rematerialized: tuple[Rematerialized, ...] = ()
     rematerialized_counts: Mapping[str, int] = field(default_factory=dict)
     """Counts of all rematerialized instructions, not only those listed, by origin."""
+    checkpoints_in_loops: bool = False
+    """Whether each jax.checkpoint of the program is in the body of a loop, by the op_names."""
     stacked: tuple[StackedBuffer, ...] = ()
     """The largest buffers into which loops write slice by slice, in any memory space."""
     stacked_at_peak: tuple[StackedBuffer, ...] = ()
-    """Stacked buffers that are temporaries of the device memory and in use at its peak.
+    """Those that are temporaries of the device memory and in use at its peak, one for each place.
 
-    Of those that share a place, such as the state of two loops, the first. If live ranges are
-    unknown: those that the layouts place in device memory.
+    If live ranges are unknown: those that the layouts place in device memory.
     """
     argument_padding_bytes: int = 0
     """Of the arguments' bytes, what their tiles pad."""
@@ -156,8 +166,7 @@ class MemoryReport(Struct, frozen=True):
     activations: tuple[Activation, ...] = ()
     """Temporaries of the forward pass in use at the peak that the backward pass uses last.
 
-    Without operands of the instruction at the peak, which are in use there in any case, and without
-    partial sums of split-K, which another remedy saves.
+    Without operands of the instruction at the peak and without partial sums of split-K.
     """
     host_transfers: tuple[HostTransfer, ...] = ()
     """Between the device's memory and the host's, the largest first."""
@@ -276,6 +285,7 @@ class _ReportBuilder:
             layout_spaces=sum_layout_spaces(self._module),
             rematerialized=again[:MOST_ROWS],
             rematerialized_counts=Counter(recomputed.by for recomputed in again),
+            checkpoints_in_loops=is_in_loops_alone(self._module),
             host_transfers=find_host_transfers(self._module, cost),
             stacked=stacked[:MOST_ROWS],
             stacked_at_peak=tuple(find_stacked_at_peak(stacked, self._occupancy)),
@@ -355,10 +365,7 @@ class _ReportBuilder:
         entry = self._module.entry
         order = [instruction.name for instruction in entry.instructions] if entry else []
         for name, size, first, last in estimate.living[:MOST_ROWS]:
-            used = order[last] if last < len(order) else ""
-            ends = End.USE if used else End.RESULT
-            ends = End.ARGUMENT if name in self._parameters else ends
-            lifetime = Lifetime(first, last, len(order), ends, used, None, None)
+            lifetime = estimate_lifetime(order, first, last, is_argument=name in self._parameters)
             yield replace(self._peak_row(name, (), size), lifetime=lifetime, at_peak=True)
 
     def _is_at_peak(self, key: BufferKey) -> bool | None:
