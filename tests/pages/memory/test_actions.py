@@ -18,7 +18,7 @@ from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.result_gradients import ResultGradient
 from xlareport.analysis.cost_report.value_purposes import JoinedOperand, ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.findings import split_products
+from xlareport.analysis.findings import dense_gradients, split_products
 from xlareport.pages.memory.actions import list_actions, list_reductions
 from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
@@ -281,6 +281,18 @@ def test_groups_at_the_peak_have_the_decision_that_put_them_there() -> None:
         "28.0 MiB at most: 7 results of `%all-gather-start.24`, which combines 8 all-gathers"
     )
     assert "`--xla_gpu_all_gather_combine_threshold_bytes`" in combined
+
+
+def test_zeros_at_the_peak_lead_to_the_finding_on_their_scatter() -> None:
+    zeros = PeakGroup("scatter", "fill.1", 1, 4 << 20, adding="scatter.2")
+    memory = replace(EMPTY, peak_groups=(zeros,))
+    (words,) = list_actions(memory)
+    assert words == (
+        "4.0 MiB at most: `%fill.1` fills a buffer with zeros that nothing reads before the peak; "
+        "`%scatter.2` adds to it later."
+    )
+    (words,) = list_actions(memory, [dense_gradients.TITLE])
+    assert words.endswith(f" See the finding `{dense_gradients.TITLE}`.")
 
 
 def test_nothing_to_do_says_nothing() -> None:

@@ -11,7 +11,7 @@ from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.findings import split_products
+from xlareport.analysis.findings import dense_gradients, split_products
 from xlareport.analysis.source.scopes import Phase
 from xlareport.pages.memory.argument_actions import donation_action, replication_actions
 from xlareport.pages.memory.padding_actions import padding_action
@@ -97,12 +97,19 @@ def _actions(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int
     yield from _unsplit(memory, titles)
     yield from _activations(memory)
     yield from _stacked(memory)
-    yield from (_group_action(group) for group in memory.peak_groups)
+    yield from (_group_action(group, titles) for group in memory.peak_groups)
 
 
-def _group_action(group: PeakGroup) -> tuple[int, str]:
+def _group_action(group: PeakGroup, titles: Container[str]) -> tuple[int, str]:
     """Return the bytes and the sentence on values that the compiler put at the peak together."""
     size = f"{units.byte_size(group.size)} at most"
+    if group.opcode == "scatter":
+        is_reported = dense_gradients.TITLE in titles
+        return group.size, (
+            f"{size}: `%{group.instruction}` fills a buffer with zeros that nothing reads before "
+            f"the peak; `%{group.adding}` adds to it later."
+            + (f" See the finding `{dense_gradients.TITLE}`." if is_reported else "")
+        )
     if group.opcode == "broadcast":
         return group.size, (
             f"{size}: {group.count} equal copies of the broadcast `%{group.instruction}` that "

@@ -78,7 +78,8 @@ def saving_words(memory: MemoryReport) -> str:
     in_place = f" {words}." if words else ""
     before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
     return (
-        f"{before} → {after} without {text}. {these} {units.byte_size(freed)}{why}.{in_place} "
+        f"{before} → {after} ({units.share(1 - saving.reached / saving.peak)} less) without {text}. "
+        f"{these} {units.byte_size(freed)}{why}.{in_place} "
         "Estimate: schedule and buffer sharing are assumed unchanged."
     )
 
