@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.cost_report.memory_report import report_memory
+from xlareport.analysis.cost_report.memory_builder import report_memory
 from xlareport.hlo.text import TextReader
 from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import read_buffer_assignment

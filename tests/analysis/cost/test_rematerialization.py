@@ -1,9 +1,12 @@
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.cost.rematerialization import (
     RecomputedFlops,
     count_recomputed,
     find_rematerialized,
+    is_in_loops_alone,
 )
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
@@ -30,6 +33,25 @@ def test_what_is_computed_again_and_by_whom(module_of: Callable[[str], HloModule
         ("d", "jax.checkpoint", ""),
     ]
     assert found[0].cost.transcendentals == 4
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_inside"),
+    [
+        ("jit(f)/transpose(jvp())/while/body/closed_call/checkpoint", True),
+        ("jit(f)/transpose(jvp(layer_0))/checkpoint", False),
+    ],
+)
+def test_where_a_checkpoint_is_shows_in_the_names_of_what_it_recomputes(
+    module_of: Callable[[str], HloModule], scope: str, *, is_inside: bool
+) -> None:
+    """What a reduction applies has the end of a name alone."""
+    text = (
+        'add {\n  p = f32[] parameter(0), metadata={op_name="checkpoint/rematted_computation/p"}\n'
+    )
+    text += "  ROOT q = f32[] add(p, p)\n}\n\n" + TEXT.replace("jit(f)/checkpoint", scope)
+    assert is_in_loops_alone(module_of(text)) is is_inside
+    assert not is_in_loops_alone(module_of(TEXT.replace("rematted_computation/", "")))
 
 
 def test_what_accesses_the_most_bytes_comes_first(module_of: Callable[[str], HloModule]) -> None:

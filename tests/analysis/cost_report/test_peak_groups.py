@@ -53,6 +53,38 @@ ENTRY e {
 }"""
 
 
+SCATTERED = """add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] add(p, q)
+}
+
+ENTRY e {
+  x = f32[25] parameter(0)
+  i = s32[1,1] parameter(1)
+  u = f32[1] parameter(2)
+  z = f32[] constant(0)
+  zeros = f32[25] broadcast(z), dimensions={}
+  a = f32[25] negate(x)
+  b = f32[25] negate(a)
+  now = f32[25] negate(b)
+  first = f32[25] scatter(zeros, i, u), update_window_dims={}, inserted_window_dims={0}, \
+scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+  ROOT second = f32[25] add(first, now)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("", ""), ("negate(b)", "negate(zeros)"), ("constant(0)", "constant(1)")]
+)
+def test_zeros_that_a_scatter_adds_to_after_the_peak(before: str, after: str) -> None:
+    use = occupancy(("zeros", 0, 4), ("b", 2, 3), ("now", 3, 5))
+    assert use.position == 3
+    groups = find_peak_groups(module_of(SCATTERED.replace(before, after)), use, SCHEDULE)
+    expected = () if before else (PeakGroup("scatter", "zeros", 1, 100, adding="first"),)
+    assert groups == expected
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.kept_parts import describe_kept_parts
@@ -79,3 +80,8 @@ def test_all_that_are_sliced_are_named_by_the_size_of_their_groups(
     words = describe_kept_parts(case.module, case.collectives)
     assert "`r`, `r1`, 1/4 of each on each device, and `r2`, 1/2 of it on each device:" in words
     assert "r3" not in words
+    small = [figures for figures in case.collectives if figures.collective.instruction != "r"]
+    large = replace(small[-1], data_bytes=1 << 30, wire_bytes=1 << 30)
+    assert large.collective.instruction == "r3"
+    assert describe_kept_parts(case.module, small)
+    assert not describe_kept_parts(case.module, [*small, large])

@@ -18,7 +18,7 @@ from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.result_gradients import ResultGradient
 from xlareport.analysis.cost_report.value_purposes import JoinedOperand, ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.findings import split_products
+from xlareport.analysis.findings import dense_gradients, split_products
 from xlareport.pages.memory.actions import list_actions, list_reductions
 from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
@@ -183,6 +183,35 @@ def test_stacked_gradients_are_not_what_a_checkpoint_saves() -> None:
     assert "he program already has jax.checkpoint" in sentence
 
 
+def test_stacks_of_loops_side_by_side_are_for_a_checkpoint_around_each_loop() -> None:
+    """Loops of 4 steps in each of 3 layers, of which the steps alone are in a checkpoint."""
+    saved = [
+        StackedBuffer("e", f"while.{loop}", index, "s", "", 2 << 20, 1, 4, "", FORWARD)
+        for loop in range(3)
+        for index in range(2)
+    ]
+    memory = replace(EMPTY, stacked_at_peak=tuple(saved), rematerialized_counts={FRAMEWORK: 1})
+    (sentence,) = list_actions(replace(memory, checkpoints_in_loops=True))
+    assert sentence.startswith("12.0 MiB at most: 6 buffers that 3 forward loops stack. ")
+    assert "jax.checkpoint is in the bodies of loops alone" in sentence
+    assert "the 4.0 MiB of one loop are in use at a time" in sentence
+    (sentence,) = list_actions(memory)
+    assert "The program already has jax.checkpoint, but these are saved." in sentence
+    nested = [replace(buffer, computation=buffer.loop) for buffer in saved]
+    (sentence,) = list_actions(replace(memory, stacked_at_peak=tuple(nested)))
+    assert sentence.endswith("A checkpoint around several layers saves fewer.")
+
+
+def test_layers_outside_of_loops_with_checkpoints_have_none_yet() -> None:
+    kept = (Activation(("fusion.1", ()), 2 << 20, "layer_0"),)
+    memory = replace(EMPTY, activations=kept, rematerialized_counts={FRAMEWORK: 1})
+    (sentence,) = list_actions(replace(memory, checkpoints_in_loops=True))
+    assert "jax.checkpoint in the bodies of loops alone; around the layers" in sentence
+    inside = (Activation(("fusion.1", ()), 2 << 20, IN_A_LOOP),)
+    memory = replace(memory, activations=inside, checkpoints_in_loops=True)
+    assert "jax.checkpoint; these are values that it saves" in list_actions(memory)[0]
+
+
 def shared_allocation(color: int) -> Allocation:
     text = f"BufferAssignment:\nallocation 1: size {4 << 20}, color {color}, preallocated-temp:\n"
     assignment, _ = read_buffer_assignment(text.encode(), "b.txt")
@@ -252,6 +281,18 @@ def test_groups_at_the_peak_have_the_decision_that_put_them_there() -> None:
         "28.0 MiB at most: 7 results of `%all-gather-start.24`, which combines 8 all-gathers"
     )
     assert "`--xla_gpu_all_gather_combine_threshold_bytes`" in combined
+
+
+def test_zeros_at_the_peak_lead_to_the_finding_on_their_scatter() -> None:
+    zeros = PeakGroup("scatter", "fill.1", 1, 4 << 20, adding="scatter.2")
+    memory = replace(EMPTY, peak_groups=(zeros,))
+    (words,) = list_actions(memory)
+    assert words == (
+        "4.0 MiB at most: `%fill.1` fills a buffer with zeros that nothing reads before the peak; "
+        "`%scatter.2` adds to it later."
+    )
+    (words,) = list_actions(memory, [dense_gradients.TITLE])
+    assert words.endswith(f" See the finding `{dense_gradients.TITLE}`.")
 
 
 def test_nothing_to_do_says_nothing() -> None:

@@ -6,7 +6,7 @@ from tests.pages.cost_of_dumps import Unpack, worked_out
 
 from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.cost_report.memory_report import report_memory
+from xlareport.analysis.cost_report.memory_builder import report_memory
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.program import MemoryFiles
 

@@ -59,6 +59,16 @@ class Lifetime(Struct, frozen=True):
     """The last of the values that follow it in its buffer without a gap; None if none does."""
 
 
+def estimate_lifetime(
+    order: Sequence[str], first: int, last: int, *, is_argument: bool
+) -> Lifetime:
+    """Return the life of a value between two positions of a schedule; `last` may be its end."""
+    used = order[last] if last < len(order) else ""
+    ends = End.USE if used else End.RESULT
+    ends = End.ARGUMENT if is_argument else ends
+    return Lifetime(first, last, len(order), ends, used, None, None)
+
+
 def explain_lifetimes(
     live: LiveRanges, values: Iterable[UsedValue], parameters: frozenset[str]
 ) -> Mapping[BufferKey, Lifetime]:

@@ -18,6 +18,7 @@ _BY_FRAMEWORK = "rematted_computation"
 """Scope that jax.checkpoint gives to recomputed ops."""
 _PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 """Opcodes that fusions do not repeat."""
+_IN_LOOP = "/while/body/"
 _ASKING = "checkpoint"
 """The scope of ops inside jax.checkpoint."""
 
@@ -56,6 +57,19 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
                 )
             )
     return tuple(sorted(found_rematerialized, key=lambda row: -row.bytes_of_all_runs))
+
+
+def is_in_loops_alone(module: HloModule) -> bool:
+    """Return whether each jax.checkpoint of a module is in the body of a loop, by the op_names.
+
+    Those of scalars do not count: what a reduction applies has the end of a name alone.
+    """
+    before = [
+        line.metadata.op_name.partition(_BY_FRAMEWORK)[0]
+        for line in module.instructions
+        if line.shape.dimensions and _BY_FRAMEWORK in line.metadata.op_name
+    ]
+    return bool(before) and all(_IN_LOOP in scope for scope in before)
 
 
 class RecomputedFlops(Struct, frozen=True):

@@ -7,12 +7,14 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from xlareport.analysis.cost.occupancy import Occupancy
+from xlareport.analysis.cost.zero_scatters import find_zero_scatter
 from xlareport.hlo.graph import fused_opcodes
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.hlo.shape import Shape
 
 _FILLING = frozenset({"bitcast", "broadcast", "constant", "parameter"})
+_SCATTERING = frozenset({"fusion", "scatter"})
 _LEAST = 2
 """Values of a group."""
 
@@ -22,31 +24,35 @@ _Sizes = Mapping[str, list[tuple[tuple[int, ...], int]]]
 
 
 class PeakGroup(Struct, frozen=True):
-    """Values in use at the peak: results of one combined collective, or copies of one broadcast."""
+    """Values in use at the peak: results of a combined collective, copies of a broadcast, zeros."""
 
     opcode: str
-    """The kind of the combined collective; `broadcast` for copies of one."""
+    """The kind of the combined collective; `broadcast` for copies of one, `scatter` for zeros."""
     instruction: str
-    """The combined collective, or the broadcast."""
+    """The combined collective, the broadcast, or what fills the buffer with zeros."""
     count: int
     """Values in use at the peak."""
     size: int
     """Bytes of their places in memory."""
     combined: int = 0
     """The operands of a combined collective."""
+    adding: str = ""
+    """The scatter that adds to the zeros."""
 
 
 def find_peak_groups(
     module: HloModule, occupancy: Occupancy, schedule: Sequence[str]
 ) -> tuple[PeakGroup, ...]:
-    """Return results of combined collectives, and copies of a broadcast that nothing read yet."""
+    """Return results of combined collectives, copies of a broadcast and zeros not yet read."""
     living = [slot for slot in occupancy.living(occupancy.position) if not slot.is_held]
     sizes: _Sizes = defaultdict(list)
     for slot in living:
         sizes[slot.key[0]].append((slot.key[1], slot.size))
+    begun = frozenset(schedule[: occupancy.position + 1])
     groups = [
         *_combined(module, sizes),
-        *_copied(module, sizes, frozenset(schedule[: occupancy.position + 1])),
+        *_copied(module, sizes, begun),
+        *_filled(module, sizes, begun),
     ]
     return tuple(sorted(groups, key=lambda group: (-group.size, group.instruction)))
 
@@ -87,6 +93,17 @@ def _copied(module: HloModule, sizes: _Sizes, begun: AbstractSet[str]) -> Iterat
         if len(alike) >= _LEAST:
             size = sum(size for copy in alike for _, size in sizes[copy.name])
             yield PeakGroup("broadcast", name, len(alike), size)
+
+
+def _filled(module: HloModule, sizes: _Sizes, begun: AbstractSet[str]) -> Iterator[PeakGroup]:
+    for computation, instruction in module.placed:
+        if instruction.opcode in _SCATTERING and instruction.name not in begun:
+            scatter = find_zero_scatter(module, computation, instruction)
+            zeros = scatter.zeros.name if scatter else ""
+            users = computation.users.get(zeros, ())
+            if zeros in sizes and not any(user.name in begun for user in users):
+                size = sum(size for _, size in sizes[zeros])
+                yield PeakGroup("scatter", zeros, 1, size, adding=instruction.name)
 
 
 def _is_broadcast(module: HloModule, instruction: Instruction) -> bool:

@@ -24,7 +24,8 @@ from xlareport.analysis.cost.roofline import (
     measure_on_chip_share,
 )
 from xlareport.analysis.cost.time_basis import BY_CYCLES, ROOFLINE, CompilerCycles, sum_cycles
-from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
+from xlareport.analysis.cost_report.memory_builder import report_memory
+from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
     ProductRow,

@@ -2,29 +2,41 @@
 
 A scatter adds updates to a buffer of zeros that is at least twice as large as the updates, and
 later instructions read the whole buffer. The gradient of an embedding lookup does this. Filling the
-buffer, and reading it independently of the updates, takes 5% or more of the roofline time. An
+buffer, and reading it independently of the updates, takes 5% or more of the roofline time, or the
+buffer is in use at the peak of the device memory and 5% or more of it. An
 optimizer that updates only the touched rows needs no such buffer. It saves at most the time of all
 instructions that read the buffer, because they update every row. If the scatter was a
-`select-and-scatter`, the gradient of a max-pool, only filling and reading the buffer count.
+`select-and-scatter`, the gradient of a max-pool, or adds one element to each row, the gradient of
+`jnp.take_along_axis`, only filling and reading the buffer count.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.zero_scatters import ZeroScatter, find_zero_scatter
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions, join_names
 from xlareport.hlo.graph import readers_behind
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
 
+TITLE = "Scatter into a dense buffer of zeros"
 LEAST_SHARE = 0.05
 """Of the module's roofline time."""
+LEAST_OF_PEAK = 0.05
+"""Of the peak of device memory, if the buffer is in use there."""
 _LEAST_RATIO = 2
 """Bytes of the buffer by those of the updates."""
 _OF_TABLE = (
     "If this is the gradient of an embedding table, update the touched rows alone: scatter into "
     "the table and the optimizer's state instead of zeros."
+)
+_OF_ELEMENTS = (
+    "It adds one element to each row, as the gradient of jnp.take_along_axis does, which also "
+    "optax.softmax_cross_entropy_with_integer_labels uses. Pick the element by a comparison, "
+    "jnp.sum(jnp.where(labels[..., None] == jnp.arange(n), x, 0), -1) or jax.nn.one_hot: its "
+    "gradient is a select that is fused with its reader, so that there is no buffer of zeros."
 )
 _OF_POOL = (
     "It is the gradient of a max-pool. If the windows of the pool do not overlap, write the pool "
@@ -32,22 +44,22 @@ _OF_POOL = (
 )
 
 
-class _Scatter(Struct, frozen=True):
-    """A scatter by itself, or the fusion that consists of one and what it needs."""
+class _Dense(Struct, frozen=True):
+    """A scatter into zeros whose whole buffer is read."""
 
-    instruction: Instruction
-    root: Instruction
-    """The scatter itself."""
-    zeros: Instruction
-    """The instruction that fills the buffer, in the same computation."""
-    updates: int
-    """Bytes."""
+    home: Computation
+    scatter: ZeroScatter
+    readers: Sequence[Instruction]
+    size: int
+    """Bytes of the buffer."""
+    counted: int
+    """Executions."""
 
 
 def dense_gradients(case: Case) -> Iterator[Finding]:
     """Report scatters into buffers of zeros much larger than what is scattered."""
     for computation, instruction, cost in case.scheduled():
-        scatter = _scatter(case, computation, instruction)
+        scatter = find_zero_scatter(case.module, computation, instruction)
         if scatter is None or not cost.counted:
             continue
         size = instruction.shape.byte_size or 0
@@ -58,36 +70,78 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
         ]
         if not readers or size < _LEAST_RATIO * max(scatter.updates, 1):
             continue
+        dense = _Dense(computation, scatter, readers, size, cost.counted)
         seconds = case.time_of_bytes(size) * (1 + len(readers)) * cost.counted
-        if case.is_noticeable(seconds, LEAST_SHARE):
-            names = join_names(reader.name for reader in readers)
-            is_pool = _is_pool_gradient(case, scatter)
-            most = _most(case, computation, size, readers) + case.time_of_bytes(size) * cost.counted
-            all_else = f", with all else that the readers do {units.share(case.share(most))}"
-            most = seconds if is_pool else most
-            yield Finding(
-                rule="dense-gradients",
-                title="Scatter into a dense buffer of zeros",
-                places=tuple(
-                    (computation.name, line.name) for line in (instruction, scatter.zeros, *readers)
-                ),
-                occurrences=1,
-                evidence=(
-                    f"`{instruction.name}` adds {units.byte_size(scatter.updates)} of updates to "
-                    f"{units.byte_size(size)} of zeros, which `{scatter.zeros.name}` writes and "
-                    f"{names} read whole{describe_executions(cost.counted)}: writing and reading "
-                    f"them takes {case.share_words(seconds)}"
-                    f"{'' if is_pool else all_else}."
-                ),
-                suggestion=_OF_POOL if is_pool else _OF_TABLE,
-                grade="matched",
-                weight=most,
-                seconds=most,
-                bytes=size,
-            )
+        held = _share_of_peak(case, scatter, size)
+        if case.is_noticeable(seconds, LEAST_SHARE) or held >= LEAST_OF_PEAK:
+            yield _finding(case, dense, seconds, held)
 
 
-def _is_pool_gradient(case: Case, scatter: _Scatter) -> bool:
+def _finding(case: Case, dense: _Dense, seconds: float, held: float) -> Finding:
+    scatter, size = dense.scatter, dense.size
+    names = join_names(reader.name for reader in dense.readers)
+    remedy = _remedy(case, scatter)
+    most = seconds
+    all_else = ""
+    if remedy is _OF_TABLE:
+        most = _most(case, dense.home, size, dense.readers)
+        most += case.time_of_bytes(size) * dense.counted
+        all_else = f", with all else that the readers do {units.share(case.share(most))}"
+    lines = (scatter.instruction, scatter.zeros, *dense.readers)
+    return Finding(
+        rule="dense-gradients",
+        title=TITLE,
+        places=tuple((dense.home.name, line.name) for line in lines),
+        occurrences=1,
+        evidence=(
+            f"`{scatter.instruction.name}` adds {units.byte_size(scatter.updates)} of updates to "
+            f"{units.byte_size(size)} of zeros, which `{scatter.zeros.name}` writes and "
+            f"{names} read whole{describe_executions(dense.counted)}: writing and reading "
+            f"them takes {case.share_words(seconds)}{all_else}."
+            f"{_words_of_peak(case, scatter, held)}"
+        ),
+        suggestion=remedy,
+        grade="matched",
+        weight=most,
+        seconds=most,
+        bytes=size,
+    )
+
+
+def _remedy(case: Case, scatter: ZeroScatter) -> str:
+    if _is_pool_gradient(case, scatter):
+        return _OF_POOL
+    return _OF_ELEMENTS if scatter.is_of_elements else _OF_TABLE
+
+
+def _share_of_peak(case: Case, scatter: ZeroScatter, size: int) -> float:
+    """Return the part of the peak of device memory that the buffer has; 0 if it is not there."""
+    occupancy = case.occupancy
+    if occupancy is None or not occupancy.peak:
+        return 0.0
+    names = (scatter.zeros.name, scatter.instruction.name)
+    is_there = any(occupancy.is_temporary_at((name, ()), occupancy.position) for name in names)
+    return size / occupancy.peak if is_there else 0.0
+
+
+def _words_of_peak(case: Case, scatter: ZeroScatter, held: float) -> str:
+    """Return a sentence on the buffer at the peak of memory, where it is much of it."""
+    occupancy = case.occupancy
+    if held < LEAST_OF_PEAK or occupancy is None:
+        return ""
+    zeros = occupancy.ranges.get((scatter.zeros.name, ()))
+    added = occupancy.ranges.get((scatter.instruction.name, ()))
+    is_unread = zeros is not None and added is not None and added.start > occupancy.position
+    words = f" The buffer is {units.share(held)} of the peak of device memory"
+    if not zeros or not added or not is_unread:
+        return f"{words}."
+    return (
+        f"{words}, at schedule position {units.count(occupancy.position)}: it is filled at "
+        f"{units.count(zeros.start)} and first read at {units.count(added.start)}."
+    )
+
+
+def _is_pool_gradient(case: Case, scatter: ZeroScatter) -> bool:
     """Return whether a scatter was a select-and-scatter before optimization, by its op_name."""
     names = {line.metadata.op_name for line in (scatter.instruction, scatter.root)} - {""}
     return case.before is not None and any(
@@ -104,48 +158,3 @@ def _most(case: Case, home: Computation, size: int, readers: Iterable[Instructio
         if cost is not None:
             result += max(case.least(cost), case.time_of_bytes(size) * cost.counted)
     return result
-
-
-def _scatter(case: Case, home: Computation, instruction: Instruction) -> _Scatter | None:
-    """Return the scatter into zeros that an instruction is; None for others."""
-    if instruction.shape.elements:
-        return None
-    root: Instruction | None = instruction
-    if instruction.opcode == "scatter" and len(instruction.operand_names) > 2:
-        updates = home.operand(instruction, 2)
-        buffer = home.operand(instruction)
-    elif instruction.opcode == "fusion" and instruction.called:
-        inside = case.module.callee(instruction)
-        root = inside.root if inside else None
-        if inside is None or root is None or root.opcode != "scatter":
-            return None
-        updates = inside.operand(root, 2)
-        place = [line.name for line in inside.parameters]
-        first = root.operand_names[0]
-        buffer = (
-            home.by_name.get(instruction.operand_names[place.index(first)])
-            if first in place
-            else None
-        )
-    else:
-        return None
-    zeros = _zeros(case, home, buffer)
-    size = updates.shape.byte_size if updates else None
-    return _Scatter(instruction, root, zeros, size) if root and zeros and size else None
-
-
-def _zeros(case: Case, home: Computation, buffer: Instruction | None) -> Instruction | None:
-    """Return the instruction that fills a buffer with zeros; None if another one does."""
-    while buffer is not None and buffer.opcode == "bitcast":
-        buffer = home.operand(buffer)
-    if buffer is None:
-        return None
-    filling, place = buffer, home
-    if buffer.opcode == "fusion" and buffer.called:
-        place = case.module.callee(buffer) or home
-        root = place.root
-        filling = root if root is not None else buffer
-    if filling.opcode != "broadcast" or not filling.operand_names:
-        return None
-    value = place.operand(filling)
-    return buffer if value is not None and value.argument in ("0", "-0") else None

@@ -15,26 +15,32 @@ _PASSED = frozenset(
 _DEEPEST = 20
 _FEWEST = 2
 """Devices of a group that has parts."""
+_LEAST_SENT = 0.1
+"""Of the bytes of all: half of less is no gain to name."""
 _Place = tuple[Computation, Instruction]
 
 
 def describe_kept_parts(module: HloModule, collectives: Iterable[CollectiveFigures]) -> str:
-    """Return a sentence on the all-reduces whose results are only sliced; empty without any."""
+    """Return a sentence on the all-reduces whose results are only sliced.
+
+    Empty without any, and where they send little of what all of the collectives send.
+    """
+    collectives = tuple(collectives)
     alike: dict[int, list[CollectiveFigures]] = defaultdict(list)
     for figures in collectives:
         if figures.group_size and _is_only_sliced(module, figures, figures.group_size):
             alike[figures.group_size].append(figures)
-    if not alike:
+    sliced = sum(figures.sent_bytes for some in alike.values() for figures in some)
+    if not alike or sliced < _LEAST_SENT * sum(figures.sent_bytes for figures in collectives):
         return ""
     named = [
         f"{join_names(figures.collective.instruction for figures in some)}, 1/{size} of "
         f"{'it' if len(some) == 1 else 'each'} on each device"
         for size, some in alike.items()
     ]
-    saved = sum(figures.sent_bytes for some in alike.values() for figures in some) // 2
     return (
         f" Only slices read {', and '.join(named)}: a reduce-scatter sends half, "
-        f"{units.byte_size(saved)} less."
+        f"{units.byte_size(sliced // 2)} less."
     )
 
 

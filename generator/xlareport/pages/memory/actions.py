@@ -1,5 +1,6 @@
 """Suggestions to reduce a module's memory, a sentence for each, the most bytes first."""
 
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 
 from xlareport.analysis.cost.peak_roles import PeakRole
@@ -10,7 +11,7 @@ from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.findings import split_products
+from xlareport.analysis.findings import dense_gradients, split_products
 from xlareport.analysis.source.scopes import Phase
 from xlareport.pages.memory.argument_actions import donation_action, replication_actions
 from xlareport.pages.memory.padding_actions import padding_action
@@ -42,11 +43,26 @@ _CHECKPOINTED = (
     "that forward loops stack. The program already has jax.checkpoint, which saves these for the "
     "backward pass. A checkpoint around several layers saves fewer."
 )
+_SEVERAL_LOOPS = (
+    "that {count} forward loops stack. {where}jax.checkpoint around each loop, such as around the "
+    "layer that it is in, saves only what the loop begins with: the {most} of one loop are in use "
+    "at a time. A jax.custom_vjp that saves the results of the loop alone, such as the output and "
+    "the logsumexp of attention in blocks, does so too."
+)
+_IN_BODIES = (
+    "jax.checkpoint is in the bodies of loops alone, by the op_names: it saves what each iteration "
+    "begins with, of all these loops until the backward pass. "
+)
+_ELSEWHERE = "The program already has jax.checkpoint, but these are saved. "
 _UNNAMED = "outside of named layers"
 _UNCHECKPOINTED_LAYERS = "jax.checkpoint around their layers recomputes them."
 _CHECKPOINTED_LAYERS = (
     "the program already has jax.checkpoint; these are values that it saves, and layers outside of "
     "it. A checkpoint around more layers, or a policy that saves less, recomputes more of them."
+)
+_OUTSIDE_OF_LOOPS = (
+    "the program has jax.checkpoint in the bodies of loops alone; around the layers that these are "
+    "of, it recomputes them."
 )
 
 
@@ -81,12 +97,19 @@ def _actions(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int
     yield from _unsplit(memory, titles)
     yield from _activations(memory)
     yield from _stacked(memory)
-    yield from (_group_action(group) for group in memory.peak_groups)
+    yield from (_group_action(group, titles) for group in memory.peak_groups)
 
 
-def _group_action(group: PeakGroup) -> tuple[int, str]:
+def _group_action(group: PeakGroup, titles: Container[str]) -> tuple[int, str]:
     """Return the bytes and the sentence on values that the compiler put at the peak together."""
     size = f"{units.byte_size(group.size)} at most"
+    if group.opcode == "scatter":
+        is_reported = dense_gradients.TITLE in titles
+        return group.size, (
+            f"{size}: `%{group.instruction}` fills a buffer with zeros that nothing reads before "
+            f"the peak; `%{group.adding}` adds to it later."
+            + (f" See the finding `{dense_gradients.TITLE}`." if is_reported else "")
+        )
     if group.opcode == "broadcast":
         return group.size, (
             f"{size}: {group.count} equal copies of the broadcast `%{group.instruction}` that "
@@ -204,7 +227,7 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     is_named = any(name not in {"", IN_A_LOOP} for name in names)
     of = f" ({first_few(parts, _NAMED)})" if is_named else f" ({_largest(memory)})"
     count = units.plural(len(memory.activations), "activation")
-    what = _CHECKPOINTED_LAYERS if _is_checkpointed(memory) else _UNCHECKPOINTED_LAYERS
+    what = _words_of_layers(memory)
     yield (
         size,
         (
@@ -212,6 +235,15 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
             f"until the backward pass reads them{of}; {what}"
         ),
     )
+
+
+def _words_of_layers(memory: MemoryReport) -> str:
+    """Return what recomputes activations, by where the program has jax.checkpoint."""
+    if not _is_checkpointed(memory):
+        return _UNCHECKPOINTED_LAYERS
+    is_outside = all(name != IN_A_LOOP for name, _ in memory.activations_by_layer)
+    is_known = memory.checkpoints_in_loops and is_outside
+    return _OUTSIDE_OF_LOOPS if is_known else _CHECKPOINTED_LAYERS
 
 
 def _layer_words(name: str) -> str:
@@ -256,7 +288,7 @@ def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str
     """Return a sentence on the buffers that jax.checkpoint saves for the backward pass."""
     marked = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
     if not marked:
-        return _CHECKPOINTED
+        return _several_loops(memory, buffers) or _CHECKPOINTED
     size = units.byte_size(sum(buffer.bytes or 0 for buffer in marked))
     which = (
         f"all {len(marked)}" if len(marked) == len(buffers) else f"{len(marked)} of them ({size})"
@@ -269,4 +301,23 @@ def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str
     )
 
 
+def _several_loops(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
+    """Return a sentence on the stacks of loops that follow one another; empty for a single one.
+
+    A loop in the body of another one holds its stack in each iteration anew.
+    """
+    sizes: Counter[tuple[str, str]] = Counter()
+    for buffer in buffers:
+        sizes[buffer.computation, buffer.loop] += buffer.bytes or 0
+    if max(Counter(home for home, _ in sizes).values(), default=0) < _SEVERAL:
+        return ""
+    return _SEVERAL_LOOPS.format(
+        count=len(sizes),
+        where=_IN_BODIES if memory.checkpoints_in_loops else _ELSEWHERE,
+        most=units.byte_size(max(sizes.values())),
+    )
+
+
+_SEVERAL = 2
+"""Loops of one computation."""
 _OTHERS = " A checkpoint around several layers saves fewer of the others."

@@ -77,8 +77,10 @@ def saving_words(memory: MemoryReport) -> str:
     words = plain(taken_over_words(saving))
     in_place = f" {words}." if words else ""
     before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
+    share = units.share(1 - saving.reached / saving.peak)
     return (
-        f"{before} → {after} without {text}. {these} {units.byte_size(freed)}{why}.{in_place} "
+        f"{before} → {after} ({share} less) without {text}. {these} "
+        f"{units.byte_size(freed)}{why}.{in_place} "
         "Estimate: schedule and buffer sharing are assumed unchanged."
     )
 

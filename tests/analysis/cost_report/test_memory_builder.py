@@ -10,11 +10,9 @@ from xlareport.analysis.cost.lifetimes import End
 from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.residency import ARGUMENTS
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.cost_report.memory_report import (
-    MemoryReport,
-    report_memory,
-    thin_curve,
-)
+from xlareport.analysis.cost_report.memory_builder import report_memory
+from xlareport.analysis.cost_report.memory_curves import thin_curve
+from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact
