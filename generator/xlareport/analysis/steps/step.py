@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
-from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -31,6 +30,7 @@ from xlareport.analysis.steps.refinements import (
 )
 from xlareport.analysis.steps.split_parts import with_partial_types
 from xlareport.hlo.model import HloModule
+from xlareport.runtime.remembered import remembered
 
 
 class ModuleSize(Struct, frozen=True):
@@ -259,13 +259,8 @@ def _opcode_delta(before: HloModule, after: HloModule) -> tuple[tuple[str, int, 
     return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 
-_OPCODES: WeakKeyDictionary[HloModule, Counter[str]] = WeakKeyDictionary()
-"""Both steps of a snapshot, to it and from it, ask for its counts."""
-
-
+@remembered  # both steps of a snapshot, to it and from it, ask for its counts
 def _opcodes(module: HloModule) -> Counter[str]:
-    counts = _OPCODES.get(module)
-    if counts is None:
-        opcodes = (facts_of(computation).opcodes for computation in module.computations)
-        counts = _OPCODES[module] = Counter(chain.from_iterable(opcodes))
-    return counts
+    return Counter(
+        chain.from_iterable(facts_of(computation).opcodes for computation in module.computations)
+    )

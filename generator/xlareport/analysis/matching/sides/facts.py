@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import reachable
+from xlareport.runtime.remembered import remembered
 
 TRANSPARENT = frozenset({"call", "fusion"})
 """Opcodes whose result is the root of the called computation, their operands its parameters."""
@@ -65,19 +65,15 @@ class ComputationFacts(Struct, frozen=True):
     """Instructions without operands that are no parameters, by their literals."""
 
 
-_KEPT: WeakKeyDictionary[Computation, ComputationFacts] = WeakKeyDictionary()
-_HOLDERS: WeakKeyDictionary[HloModule, Mapping[str, Instruction]] = WeakKeyDictionary()
-_LIVE: WeakKeyDictionary[HloModule, AbstractSet[str]] = WeakKeyDictionary()
-_HOMES: WeakKeyDictionary[HloModule, Mapping[str, str]] = WeakKeyDictionary()
-_CALLED_ONCE: WeakKeyDictionary[HloModule, Collection[str]] = WeakKeyDictionary()
-
-
+@remembered
 def facts_of(computation: Computation) -> ComputationFacts:
-    """Return the facts of a computation; computed once."""
-    result = _KEPT.get(computation)
-    if result is None:
-        result = _KEPT[computation] = _derive(computation)
-    return result
+    """Return the facts of a computation."""
+    lines = computation.instructions
+    return ComputationFacts(
+        calls=tuple(_calls(lines)),
+        opcodes=tuple(line.opcode for line in lines),
+        constants=_constants(lines),
+    )
 
 
 def callees_of(line: Instruction) -> tuple[str, ...]:
@@ -92,64 +88,41 @@ def called_by(module: HloModule, name: str) -> Iterator[str]:
             yield call.callee
 
 
+@remembered
 def holders_of(module: HloModule) -> Mapping[str, Instruction]:
-    """Return the first instruction that calls each computation, by name; cached."""
-    instructions = _HOLDERS.get(module)
-    if instructions is None:
-        calls = [
-            call for computation in module.computations for call in facts_of(computation).calls
-        ]
-        instructions = _HOLDERS[module] = {
-            call.callee: call.instruction for call in reversed(calls)
-        }
-    return instructions
+    """Return the first instruction that calls each computation, by name."""
+    calls = [call for computation in module.computations for call in facts_of(computation).calls]
+    return {call.callee: call.instruction for call in reversed(calls)}
 
 
+@remembered
 def live_computations(module: HloModule) -> AbstractSet[str]:
-    """Return the names of the entry computation and of all that it calls, directly or not; cached.
+    """Return the names of the entry computation and of all that it calls, directly or not.
 
     All computations are live in a module without an entry.
     """
-    names = _LIVE.get(module)
-    if names is None:
-        entry = module.entry
-        called = None if entry is None else reachable([entry.name], partial(called_by, module))
-        names = _LIVE[module] = module.by_name.keys() if called is None else frozenset(called)
-    return names
+    if module.entry is None:
+        return module.by_name.keys()
+    return frozenset(reachable([module.entry.name], partial(called_by, module)))
 
 
+@remembered
 def homes_of(module: HloModule) -> Mapping[str, str]:
-    """Return the name of the computation that first calls each computation, by name; cached."""
-    homes = _HOMES.get(module)
-    if homes is None:
-        homes = _HOMES[module] = {
-            call.callee: computation.name
-            for computation in reversed(module.computations)
-            for call in reversed(facts_of(computation).calls)
-        }
-    return homes
+    """Return the name of the computation that first calls each computation, by name."""
+    return {
+        call.callee: computation.name
+        for computation in reversed(module.computations)
+        for call in reversed(facts_of(computation).calls)
+    }
 
 
+@remembered
 def called_once(module: HloModule) -> Collection[str]:
-    """Return the names of the computations that one instruction alone calls; cached."""
-    names = _CALLED_ONCE.get(module)
-    if names is None:
-        calls = Counter(
-            call.callee
-            for computation in module.computations
-            for call in facts_of(computation).calls
-        )
-        names = _CALLED_ONCE[module] = {name for name, count in calls.items() if count == 1}
-    return names
-
-
-def _derive(computation: Computation) -> ComputationFacts:
-    lines = computation.instructions
-    return ComputationFacts(
-        calls=tuple(_calls(lines)),
-        opcodes=tuple(line.opcode for line in lines),
-        constants=_constants(lines),
+    """Return the names of the computations that one instruction alone calls."""
+    calls = Counter(
+        call.callee for computation in module.computations for call in facts_of(computation).calls
     )
+    return {name for name, count in calls.items() if count == 1}
 
 
 def _constants(lines: tuple[Instruction, ...]) -> dict[Literal, list[Instruction]]:

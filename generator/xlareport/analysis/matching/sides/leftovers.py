@@ -3,21 +3,17 @@
 Dead code elimination removes them later; the new instruction does their work.
 """
 
-from weakref import WeakKeyDictionary
-
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime.graphs import reachable
+from xlareport.runtime.remembered import remembered
 
 ACTING = frozenset(
     {"async-done", "async-start", "call", "conditional", "custom-call", "infeed", "outfeed"}
     | {"recv", "recv-done", "send", "send-done", "while"}
 )
 """Opcodes that may have side effects even without users."""
-
-_DEAD: WeakKeyDictionary[Computation, frozenset[str]] = WeakKeyDictionary()
-_UNREAD: WeakKeyDictionary[Computation, frozenset[Instruction]] = WeakKeyDictionary()
 
 
 def is_idle(line: Instruction, computation: Computation) -> bool:
@@ -54,15 +50,9 @@ def _is_dead(node: Node) -> bool:
     return node.instruction.name in dead_names(node.frame.computation)
 
 
+@remembered
 def dead_names(computation: Computation) -> frozenset[str]:
-    """Return the names of instructions that have no users apart from dead code; computed once."""
-    dead = _DEAD.get(computation)
-    if dead is None:
-        dead = _DEAD[computation] = _dead_names(computation)
-    return dead
-
-
-def _dead_names(computation: Computation) -> frozenset[str]:
+    """Return the names of instructions that have no users apart from dead code."""
     lines = computation.by_name
     has_root = computation.root is not None and computation.root.is_root
     if not has_root or not any(is_idle(line, computation) for line in lines.values()):
@@ -77,14 +67,11 @@ def _can_be_dead(line: Instruction, computation: Computation) -> bool:
     return not acts and line is not computation.root
 
 
+@remembered
 def unread_heavy(computation: Computation) -> frozenset[Instruction]:
-    """Return the heavy instructions on which no result depends; computed once."""
-    unread = _UNREAD.get(computation)
-    if unread is None:
-        dead = map(computation.by_name.__getitem__, dead_names(computation))
-        unread = frozenset(line for line in dead if family_of(line) is not None)
-        _UNREAD[computation] = unread
-    return unread
+    """Return the heavy instructions on which no result depends."""
+    dead = map(computation.by_name.__getitem__, dead_names(computation))
+    return frozenset(line for line in dead if family_of(line) is not None)
 
 
 def left_over(before: Computation, after: Computation) -> frozenset[Instruction]:
