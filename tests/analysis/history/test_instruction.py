@@ -213,3 +213,43 @@ def test_a_computation_of_another_name_speaks_of_all_its_lines(read: Read) -> No
     assert index.step_from(Place("add", "x"), 0) == 5
     assert index.step_from(Place("add", "x"), 5) is None
     assert index.step_to(Place("plus", "x"), 9) == 5
+
+
+_GATHERED = """
+HloModule m
+
+ENTRY %main (t: f32[64,8], i: s32[1,4]) -> f32[1,4,8] {
+  %t = f32[64,8]{1,0} parameter(0)
+  %i = s32[1,4]{1,0} parameter(1)
+  ROOT %gather.1 = f32[1,4,8]{2,1,0} gather(%t, %i), offset_dims={2}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=2, slice_sizes={1,8}, metadata={op_name="take"}
+}
+"""
+_GATHERED_IN_FUSION = """
+HloModule m
+
+%fused (p.0: f32[64,8], p.1: s32[1,4]) -> f32[4,8] {
+  %p.0 = f32[64,8]{1,0} parameter(0)
+  %p.1 = s32[1,4]{1,0} parameter(1)
+  %flat = s32[4]{0} reshape(%p.1)
+  ROOT %gather.2 = f32[4,8]{1,0} gather(%p.0, %flat), offset_dims={1}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}, metadata={op_name="take"}
+}
+
+ENTRY %main (t: f32[64,8], i: s32[1,4]) -> f32[1,4,8] {
+  %t = f32[64,8]{1,0} parameter(0)
+  %i = s32[1,4]{1,0} parameter(1)
+  %fusion = f32[4,8]{1,0} fusion(%t, %i), kind=kCustom, calls=%fused
+  ROOT %back = f32[1,4,8]{2,1,0} reshape(%fusion)
+}
+"""
+
+
+def test_what_was_fused_and_changed_has_both_in_its_history(read: Read) -> None:
+    shots = SnapshotSequence([read(_GATHERED), read(_GATHERED_IN_FUSION)])
+    _, fused, _ = history(shots, 0, at("gather.1"))
+    assert fused.event is Event.FUSED
+    assert fused.reason == (
+        "into %fusion; f32[1,4,8]{2,1,0} → f32[4,8]{1,0}; "
+        "offset_dims: {2} → {1}; index_vector_dim: 2 → 1"
+    )

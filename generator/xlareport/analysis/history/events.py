@@ -242,13 +242,14 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     old, new = matching.before.find(*before), matching.after.find(*after)
     if old is None or new is None:
         return None
-    home = matching.computations.get(before.computation, before.computation)
-    if home != after.computation:
-        return *_moved(matching, before, after), ""
     diff = compare(old, new, matching.computations)
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
+    differences = _together(*map(str, diff.values()))
+    if matching.computations.get(before.computation, before.computation) != after.computation:
+        event, way = _moved(matching, before, after)
+        return event, _together(way, differences), ""  # inlining adds the op_name of the call
     if diff or metadata:
-        return Event.CHANGED, _together(*map(str, diff.values())), metadata
+        return Event.CHANGED, differences, metadata
     return (Event.RENAMED, renamed, "") if renamed else None
 
 
