@@ -741,6 +741,25 @@ def test_a_collective_hides_no_more_than_the_work_beside_it_takes(case_of: MakeC
     assert words_of_bound(case, [alone]).endswith(" of the independent work.")
 
 
+def test_some_collectives_hide_no_more_than_all_of_their_computation(case_of: MakeCase) -> None:
+    """The only work runs beside another collective: taken from there, that one is exposed."""
+    group = "channel_id=1, replica_groups=[1,4]<=[4], use_global_device_ids=true, to_apply=add"
+    text = entry(
+        "  a = f32[1024,1024] parameter(0)\n  b = f32[1024,1024] parameter(1)\n"
+        f"  s = f32[1024,1024] all-reduce-start(b), {group}\n"
+        "  w = f32[1024,1024] exponential(a)\n"
+        "  y = f32[1024,1024] all-reduce-done(s)\n"
+        f"  x = f32[1024,1024] all-reduce(a), {group.replace('id=1', 'id=2')}\n"
+        f"  ROOT r = ({', '.join(['f32[1024,1024]'] * 3)}) tuple(x, y, w)",
+        ", is_scheduled=true, num_partitions=4",
+    )
+    case = case_of(text)
+    exposed = [one for one in case.collectives if one.collective.instruction == "x"]
+    assert exposed[0].hideable_seconds
+    assert case.sum_hideable(exposed) == pytest.approx(0.0, abs=1e-12)
+    assert "what is independent hides others now" in words_of_bound(case, exposed)
+
+
 def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) -> None:
     case = case_of(gather("all-gather", FREE))
     (unknown,) = waiting(case)
