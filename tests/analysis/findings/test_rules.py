@@ -28,6 +28,7 @@ from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.refused_fusions import refused_fusions
+from xlareport.analysis.findings.replicated_parameters import replicated_parameters
 from xlareport.analysis.findings.rules import (
     RULES,
     find_candidates,
@@ -1501,6 +1502,33 @@ def test_a_loop_carries_what_its_readers_could_compute(
     for finding in findings:
         assert finding.bytes == 4 << 20
         assert finding.seconds
+
+
+def test_an_array_that_jax_moved_out_of_a_loop_can_be_kept_in_it(case_of: MakeCase) -> None:
+    (finding,) = carried_constants(case_of(having("carried-constants")))
+    assert "jax.lax.optimization_barrier((x, rows, fill))" in finding.suggestion
+    assert "with the body in jax.checkpoint" in finding.suggestion
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "words"),
+    [
+        ("by_hand", "Large replicated parameters", "(FSDP, ZeRO)"),
+        ("one_axis", "Large partly replicated parameters", "along the other axes of the mesh"),
+    ],
+)
+def test_replicated_parameters_are_a_part_of_the_memory_that_is_worth_it(
+    case_of: MakeCase, name: str, title: str, words: str
+) -> None:
+    texts = read_texts(FINDINGS / "replicated-parameters" / f"{name}.txt")
+    case = case_of(texts["having"], texts["having before"])
+    (finding,) = replicated_parameters(case)
+    assert finding.title == title
+    assert words in finding.suggestion
+    assert finding.bytes
+    for held, count in ((99 * finding.bytes, 1), (101 * finding.bytes, 0)):
+        memory = MemoryFigures(None, None, None, (), {}, HeldMemory(held, 0, 0, 0, 0))
+        assert len([*replicated_parameters(replace(case, memory=memory))]) == count
 
 
 def test_an_array_that_two_loops_carry_is_written_and_in_memory_once(case_of: MakeCase) -> None:
