@@ -83,10 +83,12 @@ def test_what_a_pass_made_synchronous_needs_no_other_option() -> None:
 
 
 def test_a_combined_collective_that_was_made_synchronous_has_its_threshold() -> None:
-    def said(kind: str, step: str = "0156") -> str:
-        return find_remedy(None, overlap(WaitReason.IS_SYNC), kind, "gpu", "", sync_step=step)
+    def said(kind: str, step: str = "0156", operands: int = 2) -> str:
+        waiting = msgspec.structs.replace(overlap(WaitReason.IS_SYNC), operands=operands)
+        return find_remedy(None, waiting, kind, "gpu", "", sync_step=step)
 
     assert "--xla_gpu_all_gather_combine_threshold_bytes combines fewer" in said("all-gather")
+    assert "combine_threshold" not in said("all-gather", operands=1)
     assert "combine_threshold" not in said("all-gather", "")
     assert "combine_threshold" not in said("all-to-all")
 

@@ -121,6 +121,16 @@ def test_work_beside_several_collectives_counts_once(
     assert sum_hideable(schedule, both.values()) == work
 
 
+@pytest.mark.parametrize("operands", [1, 2])
+def test_a_combined_collective_has_several_operands(
+    read_text: ReadText, measured: Measure, operands: int
+) -> None:
+    result, given = (BIG, "a") if operands == 1 else (f"({BIG}, {BIG})", "a, b")
+    text = entry(f"x = {result} all-reduce({given}), {ALL}", f"ROOT r = ({BIG}) tuple(a)")
+    (figures,) = measured(read_text(text), "nvidia-h100").values()
+    assert figures.overlap.operands == operands
+
+
 def test_work_that_feeds_the_other_of_two_collectives_hides_only_the_first(
     read_text: ReadText, measured: Measure
 ) -> None:

@@ -28,6 +28,7 @@ from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.refused_fusions import refused_fusions
+from xlareport.analysis.findings.replicated_parameters import replicated_parameters
 from xlareport.analysis.findings.rules import (
     RULES,
     find_candidates,
@@ -748,6 +749,25 @@ def test_a_collective_hides_no_more_than_the_work_beside_it_takes(case_of: MakeC
     shared.__dict__["collectives"] = (alone, other)
     assert words_of_bound(shared, [alone]).endswith(", if no other collective needs that work.")
     assert words_of_bound(case, [alone]).endswith(" of the independent work.")
+
+
+def test_some_collectives_hide_no_more_than_all_of_their_computation(case_of: MakeCase) -> None:
+    """The only work runs beside another collective: taken from there, that one is exposed."""
+    group = "channel_id=1, replica_groups=[1,4]<=[4], use_global_device_ids=true, to_apply=add"
+    text = entry(
+        "  a = f32[1024,1024] parameter(0)\n  b = f32[1024,1024] parameter(1)\n"
+        f"  s = f32[1024,1024] all-reduce-start(b), {group}\n"
+        "  w = f32[1024,1024] exponential(a)\n"
+        "  y = f32[1024,1024] all-reduce-done(s)\n"
+        f"  x = f32[1024,1024] all-reduce(a), {group.replace('id=1', 'id=2')}\n"
+        f"  ROOT r = ({', '.join(['f32[1024,1024]'] * 3)}) tuple(x, y, w)",
+        ", is_scheduled=true, num_partitions=4",
+    )
+    case = case_of(text)
+    exposed = [one for one in case.collectives if one.collective.instruction == "x"]
+    assert exposed[0].hideable_seconds
+    assert case.sum_hideable(exposed) == pytest.approx(0.0, abs=1e-12)
+    assert "what is independent hides others now" in words_of_bound(case, exposed)
 
 
 def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) -> None:
@@ -1500,6 +1520,33 @@ def test_a_loop_carries_what_its_readers_could_compute(
     for finding in findings:
         assert finding.bytes == 4 << 20
         assert finding.seconds
+
+
+def test_an_array_that_jax_moved_out_of_a_loop_can_be_kept_in_it(case_of: MakeCase) -> None:
+    (finding,) = carried_constants(case_of(having("carried-constants")))
+    assert "jax.lax.optimization_barrier((x, rows, fill))" in finding.suggestion
+    assert "with the body in jax.checkpoint" in finding.suggestion
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "words"),
+    [
+        ("by_hand", "Large replicated parameters", "(FSDP, ZeRO)"),
+        ("one_axis", "Large partly replicated parameters", "along the other axes of the mesh"),
+    ],
+)
+def test_replicated_parameters_are_a_part_of_the_memory_that_is_worth_it(
+    case_of: MakeCase, name: str, title: str, words: str
+) -> None:
+    texts = read_texts(FINDINGS / "replicated-parameters" / f"{name}.txt")
+    case = case_of(texts["having"], texts["having before"])
+    (finding,) = replicated_parameters(case)
+    assert finding.title == title
+    assert words in finding.suggestion
+    assert finding.bytes
+    for held, count in ((99 * finding.bytes, 1), (101 * finding.bytes, 0)):
+        memory = MemoryFigures(None, None, None, (), {}, HeldMemory(held, 0, 0, 0, 0))
+        assert len([*replicated_parameters(replace(case, memory=memory))]) == count
 
 
 def test_an_array_that_two_loops_carry_is_written_and_in_memory_once(case_of: MakeCase) -> None:

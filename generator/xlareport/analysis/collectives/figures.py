@@ -84,16 +84,23 @@ def measure_collectives(
 
 
 def sum_hideable(schedule: Schedule, collectives: Iterable[CollectiveFigures]) -> float:
-    """Return the seconds of all executions that more overlap hides at most.
+    """Return the seconds of all executions that more overlap hides at most."""
+    return sum(hideable_by_computation(schedule, collectives).values())
+
+
+def hideable_by_computation(
+    schedule: Schedule, collectives: Iterable[CollectiveFigures]
+) -> Mapping[str, float]:
+    """Return the seconds of all executions that more overlap hides at most, by computation.
 
     Each piece of work that could run beside several collectives of a computation counts once. What
     two of them hide together is at most what they hide in the best order of the two.
     """
     homes = group_by_key((figures.collective.computation, figures) for figures in collectives)
-    return sum(
-        _hideable_together(schedule, schedule.module.by_name[home], together)
+    return {
+        home: _hideable_together(schedule, schedule.module.by_name[home], together)
         for home, together in homes.items()
-    )
+    }
 
 
 def _hideable_together(

@@ -187,7 +187,7 @@ def _limit_words(overlaps: Sequence[Overlap]) -> list[str]:
 
 
 def _combiner_words(kind: str, overlaps: Sequence[Overlap], *, is_made_sync: bool) -> str:
-    """Return a sentence on the combiner, where a combined collective waits for its last operand."""
+    """Return a sentence on the combiner, where a combined collective waits or is synchronous."""
     if kind not in COMBINED_COLLECTIVES:
         return ""
     flag = f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
@@ -198,7 +198,7 @@ def _combiner_words(kind: str, overlaps: Sequence[Overlap], *, is_made_sync: boo
             f"sent long before that is computed, and {'waits' if early.early == 1 else 'wait'} "
             f"because XLA combined them: a lower {flag} combines fewer."
         )
-    if is_made_sync:
+    if is_made_sync and any(overlap.operands > 1 for overlap in overlaps):
         return f" A lower {flag} combines fewer, which leaves more compute between them."
     return ""
 

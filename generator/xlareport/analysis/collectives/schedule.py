@@ -85,6 +85,8 @@ class Overlap(Struct, frozen=True):
     """That last operand; empty if there are no such."""
     early_seconds: float = 0.0
     """Upper bound of the time that sending them by themselves could hide."""
+    operands: int = 1
+    """Several of a combined collective."""
 
 
 class Schedule(Struct, frozen=True, dict=True):
@@ -130,6 +132,7 @@ class Schedule(Struct, frozen=True, dict=True):
         work = _Work(hidden, apart, apart_seconds, is_async=between is not None)
         reason, detail = self._reason(home, collective, seconds, work)
         early = EarlyOperands()
+        body = self.module.find(*collective.body)
         if reason in (*_COULD, WaitReason.DEPENDENCE) and seconds:
             least = ENOUGH * seconds
             early = find_early(home, collective, self._ready_times(home), least)
@@ -149,6 +152,7 @@ class Schedule(Struct, frozen=True, dict=True):
             early=early.count,
             last=early.last if early.count else "",
             early_seconds=min(early.share * (seconds or 0.0), early.seconds),
+            operands=len(body.operand_names) if body else 1,
         )
 
     def _positions(self, home: Computation) -> Mapping[str, int]:

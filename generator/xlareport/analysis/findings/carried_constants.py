@@ -2,8 +2,9 @@
 
 A loop has an array in its state that no iteration changes, and that is computed from scalar
 constants alone, such as the broadcast of `-inf` for a mask. It uses memory during the whole loop,
-and each iteration reads it. Computed in the body, it would be fused into its readers. The finding
-appears if the arrays of a loop in use at the peak are 1 MiB or more, or if reading and copying them
+and each iteration reads it. Computed in the body, it would be fused into its readers. JAX moves it
+out of a scan that is differentiated, unless it is computed from a value of the iteration. The
+finding appears if the arrays of a loop in use at the peak are 1 MiB or more, or if reading and copying them
 takes 2% or more of the roofline time. Arrays below 64 KiB do not count, nor do operands of matmuls,
 convolutions, custom calls and collectives, because these need the array in memory.
 """
@@ -118,7 +119,10 @@ def _finding(case: Case, loop: _Loop, size: int, seconds: float) -> Finding:
             "Compute it from scalars in the body of the loop, where it is used: `jnp.where(mask, "
             "x, -jnp.inf)` needs no array of `-inf`. XLA then fuses it into its readers, and no "
             "iteration reads it from memory. Where the program does so already, JAX moved the "
-            "array out of the loop when it differentiated a scan."
+            "array out of the loop when it differentiated a scan: tie what it is computed from to "
+            "a value of the iteration, `x, rows, fill = jax.lax.optimization_barrier((x, rows, "
+            "fill))`, with the body in jax.checkpoint, or the scan stacks the array instead. A "
+            "kernel of causal attention needs no mask."
         ),
         grade="matched",
         weight=seconds,

@@ -8,8 +8,8 @@ from msgspec import Struct, field
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.collectives.figures import (
     CollectiveFigures,
+    hideable_by_computation,
     measure_collectives,
-    sum_hideable,
 )
 from xlareport.analysis.collectives.rows import CollectiveOrigin
 from xlareport.analysis.collectives.schedule import Schedule
@@ -160,8 +160,21 @@ class Case(Struct, frozen=True, dict=True):
         return frozenset(figures.collective.key for figures in self.collectives)
 
     def sum_hideable(self, collectives: Iterable[CollectiveFigures]) -> float:
-        """Return the seconds of all executions that more overlap hides at most."""
-        return sum_hideable(Schedule(self.module, self.cost, self.device), collectives)
+        """Return the seconds of all executions that more overlap hides at most.
+
+        Some hide no more than all of their computation: work that hides another one now exposes
+        that one where it is taken from it.
+        """
+        parts = hideable_by_computation(self._schedule, collectives)
+        return sum(min(part, self._hideable.get(home, part)) for home, part in parts.items())
+
+    @cached_property
+    def _hideable(self) -> Mapping[str, float]:
+        return hideable_by_computation(self._schedule, self.collectives)
+
+    @cached_property
+    def _schedule(self) -> Schedule:
+        return Schedule(self.module, self.cost, self.device)
 
     @cached_property
     def occupancy(self) -> Occupancy | None:

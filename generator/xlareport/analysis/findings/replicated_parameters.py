@@ -2,8 +2,9 @@
 
 In a program of several partitions, parameters of 1 MiB or more have `sharding={replicated}`, so
 each device holds all of them, or are donated and split over only some of the devices, so several
-hold the same part. In total they use 16 MiB or more on each device. Data parallelism is the usual
-reason. Sharding them saves memory and costs an all-gather.
+hold the same part. In total they use 16 MiB or more on each device, and splitting them over all
+devices saves 1% or more of the device memory that the module uses, if that is known. Data
+parallelism is the usual reason. Sharding them saves memory and costs an all-gather.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,16 @@ from xlareport.runtime import english, units
 
 LEAST_BYTES = 16 * MEBIBYTE
 """All of them together."""
+LEAST_SHARE = 0.01
+"""Of the device memory of the module, what splitting them saves."""
+_SHARD = (
+    "Shard weights and optimizer state over the devices (FSDP, ZeRO): less memory, for an "
+    "all-gather of the weights before their use."
+)
+_FURTHER = (
+    "Shard them along the other axes of the mesh too, as FSDP over all devices does: less memory, "
+    "for an all-gather among more devices before their use."
+)
 
 
 class _Held(Struct, frozen=True):
@@ -39,21 +50,20 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
     if module is None or module.entry is None or case.cost.num_partitions < 2:
         return
     held = sorted(_list_held(case, module.entry), key=_order)
-    if sum(row.size for row in held) < LEAST_BYTES:
+    saved = sum(row.saved for row in held)
+    if sum(row.size for row in held) < LEAST_BYTES or saved < LEAST_SHARE * case.held_bytes:
         return
+    is_partly = all(row.cuts > 1 for row in held)
     entry = module.entry.name
     yield Finding(
         rule="replicated-parameters",
-        title="Large replicated parameters",
+        title=f"Large {'partly ' if is_partly else ''}replicated parameters",
         places=tuple((entry, row.parameter.name) for row in held),
         evidence=_words(case, held),
-        suggestion=(
-            "Shard weights and optimizer state over the devices (FSDP, ZeRO): less memory, for an "
-            "all-gather of the weights before their use."
-        ),
+        suggestion=_FURTHER if is_partly else _SHARD,
         grade="exact",
         weight=0.0,
-        bytes=sum(row.saved for row in held),
+        bytes=saved,
     )
 
 

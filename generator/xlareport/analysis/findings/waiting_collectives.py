@@ -126,7 +126,9 @@ def words_of_bound(case: Case, exposed: Sequence[CollectiveFigures]) -> str:
     """Return a sentence on what more overlap hides at most, and what limits it."""
     hideable = case.sum_hideable(exposed)
     if not hideable:
-        return "More overlap hides none of it: no independent work is left."
+        has_work = any(figures.hideable_seconds for figures in exposed)
+        why = "what is independent hides others now" if has_work else "no independent work is left"
+        return f"More overlap hides none of it: {why}."
     whole = sum(figures.exposed_seconds for figures in exposed)
     if units.seconds(hideable) == units.seconds(whole):
         return f"More overlap can hide all of it, {units.seconds(hideable)}."
