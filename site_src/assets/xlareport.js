@@ -5241,6 +5241,7 @@ var xlareport = (() => {
       const { flops, bytes, stored, share } = this.counted(body);
       const { seconds } = this.stored;
       if (share === null && flops === null && bytes === null) return null;
+      if (this.graph.opcode(place2) === "parameter") return null;
       const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} \xB5s` : "";
       const fusion = share ? this.holder(body) : "";
       const part2 = fusion && `, its part of ${fusion}`;

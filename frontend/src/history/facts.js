@@ -143,6 +143,7 @@ export class InstructionFacts {
     const { flops, bytes, stored, share } = this.counted(body);
     const { seconds } = this.stored;
     if (share === null && flops === null && bytes === null) return null;
+    if (this.graph.opcode(place) === "parameter") return null; // it costs nothing by itself
     const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} µs` : "";
     const fusion = share ? this.holder(body) : "";
     const part = fusion && `, its part of ${fusion}`;

@@ -365,7 +365,8 @@ def test_what_is_in_use_elsewhere_has_to_shrink_as_well() -> None:
     memory = replace(EMPTY, saving=saving, saving_values=rows)
     assert list_actions(memory) == [
         (
-            f"1.0 MiB at most: shrink or rematerialize `%here` (f32[8]){PIECES} Without `%there` "
-            "(f32[8]), in use at another schedule position: only 512 KiB."
+            f"1.0 MiB at most: shrink or rematerialize `%here` (f32[8]){PIECES} That alone saves "
+            "512 KiB: the peak then moves to another schedule position. For the rest, `%there` "
+            "(f32[8]) must shrink too."
         )
     ]

@@ -169,7 +169,10 @@ def _later(memory: MemoryReport, saving: Saving, size: int) -> str:
     if saving.saved_at_once >= size or not rows:
         return ""
     once = units.byte_size(saving.saved_at_once)
-    return f" Without {name_rows(rows)}, in use at another schedule position: only {once}."
+    return (
+        f" That alone saves {once}: the peak then moves to another schedule position. For the rest, "
+        f"{name_rows(rows)} must shrink too."
+    )
 
 
 def _unsplit(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int, str]]:
