@@ -170,8 +170,8 @@ def _later(memory: MemoryReport, saving: Saving, size: int) -> str:
         return ""
     once = units.byte_size(saving.saved_at_once)
     return (
-        f" That alone saves {once}: the peak then moves to another schedule position. For the rest, "
-        f"{name_rows(rows)} must shrink too."
+        f" That alone saves {once}: the peak then moves to another schedule position. For the "
+        f"rest, {name_rows(rows)} must shrink too."
     )
 
 
