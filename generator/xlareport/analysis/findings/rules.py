@@ -23,6 +23,7 @@ from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule
 from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
+from xlareport.analysis.findings.inserted_zeros import inserted_zeros
 from xlareport.analysis.findings.invariant_collectives import invariant_collectives
 from xlareport.analysis.findings.involuntary_rematerializations import (
     involuntary_rematerializations,
@@ -88,6 +89,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     attention_scores,
     refused_fusions,
     tile_padding,
+    inserted_zeros,
     padded_products,
     split_products,
     same_tiles,
