@@ -156,7 +156,7 @@ def test_a_short_text_stands_for_itself() -> None:
 def test_of_several_consumers_it_is_said_which_the_reason_is_about() -> None:
     said, _ = refusal_words(pair("not fusing because there are only bitcast users", 2))
     assert said == (
-        "Its direct users are all bitcasts, and the pass does not fuse through them. "
+        "All direct users of the producer are bitcasts, and the pass does not fuse through them. "
         "That holds for all 2 consumers of %gemm."
     )
     said, _ = refusal_words(pair(TILES, 2))

@@ -214,7 +214,7 @@ _SENTENCES = (
     ),
     (
         "not fusing because there are only bitcast users",
-        "Its direct users are all bitcasts, and the pass does not fuse through them.",
+        "All direct users of the producer are bitcasts, and the pass does not fuse through them.",
     ),
     (
         "the producer is not fusible",
