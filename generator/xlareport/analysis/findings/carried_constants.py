@@ -4,9 +4,10 @@ A loop has an array in its state that no iteration changes, and that is computed
 constants alone, such as the broadcast of `-inf` for a mask. It uses memory during the whole loop,
 and each iteration reads it. Computed in the body, it would be fused into its readers. JAX moves it
 out of a scan that is differentiated, unless it is computed from a value of the iteration. The
-finding appears if the arrays of a loop in use at the peak are 1 MiB or more, or if reading and copying them
-takes 2% or more of the roofline time. Arrays below 64 KiB do not count, nor do operands of matmuls,
-convolutions, custom calls and collectives, because these need the array in memory.
+finding appears if the arrays of a loop in use at the peak are 1 MiB or more, or if reading and
+copying them takes 2% or more of the roofline time. Arrays below 64 KiB do not count, nor do
+operands of matmuls, convolutions, custom calls and collectives, because these need the array in
+memory.
 """
 
 from collections.abc import Collection, Iterator, Sequence
