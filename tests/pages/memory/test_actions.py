@@ -16,6 +16,7 @@ from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.result_gradients import ResultGradient
+from xlareport.analysis.cost_report.unsplit_stacks import UnsplitStack
 from xlareport.analysis.cost_report.value_purposes import JoinedOperand, ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.findings import dense_gradients, split_products
@@ -200,6 +201,20 @@ def test_stacks_of_loops_side_by_side_are_for_a_checkpoint_around_each_loop() ->
     nested = [replace(buffer, computation=buffer.loop) for buffer in saved]
     (sentence,) = list_actions(replace(memory, stacked_at_peak=tuple(nested)))
     assert sentence.endswith("A checkpoint around several layers saves fewer.")
+
+
+def test_a_stack_that_an_axis_could_split_says_what_is_left() -> None:
+    saved = StackedBuffer("e", "while.2", 1, "s", "", 8 << 20, 1, 4, "", FORWARD)
+    unsplit = UnsplitStack(saved, "tensor", 4)
+    memory = replace(EMPTY, stacked_at_peak=(saved,), unsplit_stacks=(unsplit,))
+    (sentence,) = list_actions(memory)
+    assert "`%while.2{1}` is the same on all 4 devices along `tensor`" in sentence
+    assert sentence.endswith("leaves 2.0 MiB of 8.0 MiB.")
+    assert "tensor" not in list_actions(replace(memory, occupied_peak_bytes=700 << 20))[0]
+    gradient = replace(saved, phase=BACKWARD)
+    unsplit = replace(unsplit, buffer=gradient)
+    memory = replace(EMPTY, stacked_at_peak=(gradient,), unsplit_stacks=(unsplit,))
+    assert "tensor" not in list_actions(memory)[0]
 
 
 def test_layers_outside_of_loops_with_checkpoints_have_none_yet() -> None:

@@ -62,6 +62,7 @@ from xlareport.analysis.cost_report.peak_groups import element_at, find_peak_gro
 from xlareport.analysis.cost_report.replicated_state import (
     find_replicated_arguments,
 )
+from xlareport.analysis.cost_report.unsplit_stacks import find_unsplit_stacks
 from xlareport.analysis.cost_report.value_purposes import find_purposes
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.shardings.report import ShardingReport
@@ -103,6 +104,7 @@ def report_memory(
         stats=find_memory_stats(files, module, backend),
         space_names={color: space_words(backend, color, chip) for color in colors},
         argument_padding_bytes=sum_padding(module),
+        unsplit_stacks=find_unsplit_stacks(report.stacked_at_peak, shardings),
         kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
         arguments=list_arguments(module),
         padded_at_peak=find_padded_values(module, report.at_peak),

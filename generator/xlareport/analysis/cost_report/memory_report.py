@@ -40,6 +40,7 @@ from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.replicated_state import (
     ReplicatedArguments,
 )
+from xlareport.analysis.cost_report.unsplit_stacks import UnsplitStack
 from xlareport.analysis.cost_report.value_purposes import ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.source.argument_names import NamedArgument
@@ -107,6 +108,8 @@ class MemoryReport(Struct, frozen=True):
     """Of the arguments' bytes, what their tiles pad."""
     kept_by_policy: tuple[StackedBuffer, ...] = ()
     """Those of `stacked_at_peak` that a policy of jax.checkpoint keeps, as the program marks."""
+    unsplit_stacks: tuple[UnsplitStack, ...] = ()
+    """Those of `stacked_at_peak` that a further axis of the mesh could split."""
     purposes: ValuePurposes = ValuePurposes()
     arguments: tuple[NamedArgument, ...] = ()
     """Those of the framework's function; empty if a parameter has no name of its own."""

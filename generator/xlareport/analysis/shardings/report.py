@@ -15,6 +15,7 @@ from xlareport.analysis.shardings.rematerializations import (
     find_rematerializations,
 )
 from xlareport.analysis.shardings.shardy import ShardyStep, list_shardy_steps
+from xlareport.analysis.shardings.split_stores import SplitStore, list_split_stores
 from xlareport.analysis.shardings.words import describe_tiles, words_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
@@ -66,6 +67,8 @@ class ShardingReport(Struct, frozen=True):
     """The content of Shardy's texts; empty if they were not dumped."""
     warnings: tuple[PartitionerWarning, ...] = ()
     """Warnings of the partitioner in a log in the dump."""
+    split_stores: tuple[SplitStore, ...] = ()
+    """What loops store, with the axes that could split it; empty if instructions have none."""
 
 
 def report_shardings(
@@ -94,6 +97,7 @@ def report_shardings(
         rematerializations=_rematerializations(partitioning, axes),
         shardy=list_shardy_steps(texts),
         is_read_fresh=partitioning is not None and partitioning.is_fresh,
+        split_stores=list_split_stores(whole, axes) if propagated else (),
     )
 
 

@@ -275,7 +275,28 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
             what = _checkpointed(memory, alike) if is_saved else words
             what = what.replace("{names}", f" ({_stackname_rows(alike)})")
             buffers = units.plural(len(alike), "buffer")
-            yield size, f"{units.byte_size(size)} at most: {buffers} {what}"
+            further = _split_further(memory, alike) if phase == FORWARD else ""
+            yield size, f"{units.byte_size(size)} at most: {buffers} {what}{further}"
+
+
+def _split_further(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
+    """Return a sentence on the buffer that a further axis of the mesh makes the most smaller."""
+    least = _LEAST_SHARE * _peak(memory)
+    unsplit = [
+        stack for stack in memory.unsplit_stacks if stack.buffer in buffers and stack.saved >= least
+    ]
+    if not unsplit:
+        return ""
+    first, *others = unsplit
+    size = first.buffer.bytes or 0
+    more = f" It is so of {units.plural(len(others), 'other buffer')} too." if others else ""
+    return (
+        f" `%{first.buffer.loop}{{{first.buffer.index}}}` is the same on all {first.devices} "
+        f"devices along `{first.axis}`, which split matmuls of its loop: a "
+        "jax.lax.with_sharding_constraint that splits the stored value along it too, as sequence "
+        f"parallelism does, leaves {units.byte_size(size - first.saved)} of "
+        f"{units.byte_size(size)}.{more}"
+    )
 
 
 def _stackname_rows(buffers: Sequence[StackedBuffer]) -> str:
