@@ -141,7 +141,10 @@ def _schedule(report: CollectivesReport) -> str:
     if report.is_scheduled:
         return (
             f"Exposed time = modeled time less the {report.time_name} of what is scheduled between "
-            "start and done, at least 0. If two collectives overlap, the same work hides both."
+            "start and done, at least 0. If two collectives overlap, the same work hides both. "
+            "Hideable time = exposed time, or that of independent work not run meanwhile if that "
+            "is less. Of all collectives, each piece of work counts once; a row or a finding is "
+            "the bound for its own collectives alone, so they do not add up."
         )
     return "The module is not scheduled: its order does not show what runs concurrently."
 
@@ -166,12 +169,5 @@ def _figures(report: CollectivesReport) -> list[Figure]:
         note = "not overlapped with other work; estimate"
         figures.append(Figure("Exposed", units.seconds(exposed), note))
         most = units.seconds(report.hideable_seconds)
-        note = "upper bound: exposed time, or independent work not run meanwhile if that is less"
-        rows_seconds = sum(collective.hideable_seconds for _, collective in timed)
-        if units.seconds(rows_seconds) != most:
-            note += (
-                ". Each piece of work counts once. A row below, or a finding, is the bound for its "
-                "own collectives alone: they do not add up"
-            )
-        figures.append(Figure("Hideable", most, note))
+        figures.append(Figure("Hideable", most, "by more overlap; upper bound"))
     return figures
