@@ -70,6 +70,7 @@ def test_two_reports_of_a_dump_show_no_regression(tmp_path: Path) -> None:
         build(dump, BuildOptions(out=tmp_path / name, jobs=1, html=False))
     sides = tmp_path / "first", tmp_path / "second"
     page = compare_page(compare(*sides, BuildOptions(jobs=1), site=False).view)
+    assert (page.base_name, page.head_name) == ("first", "second")
     assert page.regression.startswith("No: as fast (the same optimized HLO); the same memory")
     assert page.causes == ()
 
@@ -126,6 +127,15 @@ def test_bytes_that_no_digits_would_show_are_the_change(
     )
     (row,) = figure_rows(main)
     assert (row.base, row.head, row.change) == shown
+
+
+def test_folders_of_one_name_name_no_side(tmp_path: Path) -> None:
+    sides = []
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        sides.append(write(tmp_path / name / "dump", alike="tanh"))
+    page = compare_page(compare(*sides, BuildOptions(jobs=1), site=False).view)
+    assert (page.base_name, page.head_name) == ("", "")
 
 
 def test_modules_of_which_nothing_was_read_are_not_equal(tmp_path: Path) -> None:

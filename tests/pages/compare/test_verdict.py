@@ -76,7 +76,7 @@ def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
         (slower(1200, Basis.ROOFLINE, Grade.GUESSED), LESS_MEMORY, "Probably: 20.0% slower (roof"),
         (slower(1034, Basis.ROOFLINE, Grade.MATCHED), LESS_MEMORY, "Probably: 3.4% slower (roof"),
         (slower(1034, Basis.MEASURED, Grade.EXACT), LESS_MEMORY, "Yes: 3.4% slower (measured)"),
-        (GUESSED, MORE_MEMORY, "In memory: 3.4% slower by an estimate"),
+        (GUESSED, MORE_MEMORY, "Yes, in memory: 10.0% more memory; 3.4% slower by an estimate"),
         (UNKNOWN, LESS_MEMORY, "Not shown: the time cannot be compared; 10.0% less memory."),
         (UNKNOWN, UNKNOWN, "Not shown: the time cannot be compared; the memory cannot be"),
         (replace(GUESSED, direction=Direction.SAME, basis=Basis.CODE), LESS_MEMORY, "No: "),
@@ -125,7 +125,7 @@ def test_memory_that_grows_beyond_the_work_is_told() -> None:
         Verdict(time, memory, more_work(1501, 1497)), "the program was changed"
     )
     assert memory_row(memory, more_work(1501, 1497)).look == "xr-worse"
-    assert said.startswith("In memory: the program was changed, with 49.7% more FLOPs; 50.1%")
+    assert said.startswith("Yes, in memory: the program was changed, with 49.7% more FLOPs; 50.1%")
 
 
 def test_hardly_more_work_explains_nothing() -> None:

@@ -1,6 +1,7 @@
 """The first page of a comparison: the answer, why, the main program's figures, all modules."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -135,6 +136,9 @@ class CauseRow(Struct, frozen=True):
 class ComparePage(Struct, frozen=True):
     """Everything on the first page."""
 
+    base_name: str
+    """The last part of the path of the base; empty where both are called the same."""
+    head_name: str
     lead: str
     time: JudgementRow | None
     """None where no main program is known, or it has no counterpart."""
@@ -170,7 +174,12 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
     shown = main is not None and main.has_page
     causes = tuple(_cause(view, place) for place in range(len(view.causes)))
     judged = main is not None and main.base is not None and main.head is not None
+    names = [PurePath(side.path).name for side in (view.base, view.head)]
+    if len({*names}) < len(names) or not all(names):
+        names = ["", ""]
     return ComparePage(
+        base_name=names[0],
+        head_name=names[1],
         lead=lead(view),
         time=time_row(view.verdict.time, view.verdict.work) if judged else None,
         memory=_memory_row(view, main) if judged and main else None,

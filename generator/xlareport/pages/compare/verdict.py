@@ -13,6 +13,7 @@ _TIME = {Direction.MORE: "slower", Direction.LESS: "faster", Direction.SAME: "as
 _DOUBLED = 1.0
 """Changes above this are factors."""
 _MEMORY = {Direction.MORE: "more memory", Direction.LESS: "less memory"}
+_IN_MEMORY = "Yes, in memory"
 _UNCHANGED = 0.01
 """Share; smaller changes of time per FLOP are within the precision of an estimate."""
 _LOOKS = {Direction.MORE: "xr-worse", Direction.LESS: "xr-better"}
@@ -55,8 +56,10 @@ def regression_sentence(verdict: Verdict, changed: str) -> str:
     """
     time, memory, work = verdict.time, verdict.memory, verdict.work
     answer, clauses = _answer(time, memory), [_time_clause(time), _memory_clause(memory)]
+    if answer == _IN_MEMORY:
+        clauses.reverse()
     if changed and explains(work, time):
-        answer = "In memory" if _grew_beyond(memory, work) else "No sign of one"
+        answer = _IN_MEMORY if _grew_beyond(memory, work) else "No sign of one"
         basis = _BASES.get(time.basis, "measured")
         more = f"{_more_time(time)} ({basis}), per FLOP {_per_flop(work)}"
         clauses = [f"{changed}, with {_flops(work)}", more, _memory_clause(memory)]
@@ -75,7 +78,7 @@ def _answer(time: Judgement, memory: Judgement) -> str:
     if is_slower:
         return "Yes"
     if memory.direction is Direction.MORE:
-        return "In memory"
+        return _IN_MEMORY
     is_known = time.direction is not Direction.UNKNOWN and time.is_resolved
     return "No" if is_known and memory.direction is not Direction.UNKNOWN else "Not shown"
 
