@@ -519,6 +519,22 @@ def test_scores_in_a_ring_have_the_remedy_of_a_ring(case_of: MakeCase) -> None:
     assert "In a ring" not in finding.suggestion
 
 
+def test_a_maximum_by_a_window_is_that_of_a_softmax(case_of: MakeCase) -> None:
+    """A TPU fuses both, so that each score has the maximum of its row beside it."""
+    whole = "f32[16,512,512]{1,2,0:T(8,128)}"
+    window = "window={size=1x1x1023 pad=0_0x0_0x511_511}, to_apply=most"
+    text = of_tpu().replace(
+        f"  b = {whole} broadcast(m), dimensions={{0,1}}",
+        f"  low = f32[] constant(-inf)\n  b = {whole} reduce-window(s, low), {window}",
+    )
+    text = re.sub(
+        r"(  m = \S+) reduce\(s, low\)(.*)to_apply=most", r"\1 reduce(s, low)\2to_apply=sum", text
+    )
+    assert "to_apply=most" in text
+    assert [*attention_scores(on_tpu(case_of, text))]
+    assert not [*attention_scores(on_tpu(case_of, text.replace("to_apply=most", "to_apply=sum")))]
+
+
 def test_a_convolution_over_space_is_no_batch_of_matrices(case_of: MakeCase) -> None:
     """Its window meets several elements at each position."""
     text = of_tpu().replace("size=16 stride=15 lhs_dilate=16", "size=16 pad=7_8")

@@ -37,7 +37,7 @@ class ResultTraffic(Struct, frozen=True):
     Where something else needs the result, it is written all the same.
     """
     moved: int
-    """The bytes of these writes and reads, of all executions."""
+    """The bytes of these writes and reads, of all executions; without asynchronous copies."""
     is_needed: bool
     """Whether a loop, a collective, the caller or what a later pass made needs the result too."""
     is_closed: bool
@@ -71,7 +71,7 @@ def weigh_result(
         users=users,
         seconds=case.least(cost),
         saved=sum(_time_to_move(case, kernel, size) for kernel in kernels),
-        moved=sum(size * case.cost.instructions[kernel].counted for kernel in kernels),
+        moved=sum(_bytes_moved(case, kernel, size) for kernel in kernels),
         is_needed=is_needed,
         is_closed=is_closed,
     )
@@ -85,6 +85,14 @@ def _time_to_move(case: Case, kernel: InstructionKey, size: int) -> float:
     cost = case.cost.instructions[kernel]
     seconds = case.time_of_bytes(size * cost.counted)
     return min(seconds, case.least(cost)) if estimate_time(cost, case.device) else seconds
+
+
+def _bytes_moved(case: Case, kernel: InstructionKey, size: int) -> int:
+    """Return the bytes that all runs of a kernel move of a value, at most all that it moves."""
+    cost = case.cost.instructions[kernel]
+    of_kernel = cost.main_memory_bytes
+    size = size if of_kernel is None else min(size, of_kernel)
+    return size * cost.counted if _time_to_move(case, kernel, size) else 0
 
 
 def _size_read(computation: Computation, result: WeighedResult) -> int:

@@ -25,6 +25,8 @@ _NARROW = 4
 _CLOSED = CONTROL_FLOW | {"parameter"}
 """Opcodes whose result is not computed of an operand element by element."""
 _MOVES = REARRANGEMENTS | {"convert", "copy-done", "copy-start"}
+_REDUCTIONS = frozenset({"reduce", "reduce-window"})
+"""A TPU reduces and spreads the maximum again by a window."""
 _PERMUTE = "collective-permute"
 _LIBRARY = ("cublas", "gemm", "cudnn")
 _BATCH_OF_CALL = re.compile(r'"lhs_batch_dimensions":\s*\["')
@@ -181,7 +183,7 @@ class _Search(Struct, frozen=True):
             return () if self.is_product(number) else self.flow.sources[number]
 
         above = (self.flow.lines[number] for number in reachable([exponential], sources))
-        return any(line.opcode == "reduce" and _is_maximum(self.module, line) for line in above)
+        return any(line.opcode in _REDUCTIONS and _is_maximum(self.module, line) for line in above)
 
     def is_product(self, number: int) -> bool:
         line = self.flow.lines[number]
