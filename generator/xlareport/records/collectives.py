@@ -222,6 +222,8 @@ def _microseconds(seconds: float | None) -> float | None:
 
 
 def _why_no_groups(row: CollectiveRow) -> str:
+    if row.collective.kind == "collective-permute" and row.groups_text == "{}":
+        return "no device sends"
     if row.groups_text in ("", "{}"):
         return "all devices take part"
     return "too many devices to list" if row.figures.groups else "the form is not known"

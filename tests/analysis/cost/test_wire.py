@@ -85,6 +85,12 @@ def test_a_permute_sends_from_those_that_send_to_others() -> None:
     assert (of_replicas.replicas, of_replicas.devices) == (4, 8)
 
 
+def test_nobody_sends_in_a_permute_without_pairs() -> None:
+    """The result of a device that no pair sends to is zeros."""
+    moved = traffic("f32[4]{0} collective-permute(%a), channel_id=1, source_target_pairs={}")
+    assert (moved.data_bytes, moved.wire_bytes, moved.senders) == (16, 0, 0)
+
+
 def test_the_last_of_a_broadcast_sends_to_nobody() -> None:
     sent = traffic(f"f32[4]{{0}} collective-broadcast(%a), {FOUR}")
     assert (sent.senders, sent.wire_bytes) == (6, 16)

@@ -81,6 +81,27 @@ ENTRY {name} {{
     ]
 
 
+def test_a_small_type_has_the_bytes_of_the_last_snapshot_which_packs_it() -> None:
+    texts = (
+        f"""HloModule m, num_partitions=4
+
+ENTRY {name} {{
+  a = s4[{rows},8]{layout} parameter(0)
+  ROOT c = (s4[{rows},8]{layout}) tuple(a)
+}}
+"""
+        for name, rows, layout in (
+            ("main", 8, ""),
+            ("main_spmd", 2, ""),
+            ("main_spmd", 2, "{1,0:E(4)}"),
+        )
+    )
+    modules = [TextReader().read(text.encode(), "m.txt") for text in texts]
+    report = reported([module for module in modules if module is not None])
+    values = (*report.parameters, *report.results)
+    assert [(value.bytes, value.part_bytes) for value in values] == [(32, 8)] * 2
+
+
 def test_one_partition_has_no_shardings(unpacked: Unpack) -> None:
     with open_source(unpacked("jax-cpu-train")) as source:
         for module in group(name_files(source)).modules:

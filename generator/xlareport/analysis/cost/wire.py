@@ -46,7 +46,7 @@ class CollectiveTraffic(Struct, frozen=True):
     devices: int
     """All devices of the program."""
     senders: int
-    """How many devices send."""
+    """How many devices send; 0 for a collective-permute without pairs, which gives zeros."""
     algorithm: str = RING
     pairs: Sequence[tuple[int, int]] = ()
     """Who sends to whom in a collective-permute: partitions, or replicas."""
@@ -79,16 +79,17 @@ def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraff
     data_bytes = count_data_bytes(site)
     if data_bytes is None or size is None:
         return None
-    pairs = parse_pairs(attributes.get("source_target_pairs", "")) or ()
+    written = parse_pairs(attributes.get("source_target_pairs", ""))
+    pairs, is_silent = written or (), written == ()
     algorithm = name_algorithm(site.instruction)
     return CollectiveTraffic(
         kind=kind,
         data_bytes=data_bytes,
-        wire_bytes=int(data_bytes * wire_share(kind, size, algorithm)),
+        wire_bytes=0 if is_silent else int(data_bytes * wire_share(kind, size, algorithm)),
         group_size=size,
         groups=pairs or (groups.groups if groups and groups.groups else ()),
         devices=module.partition_count * module.replica_count,
-        senders=_count_senders(module, site.instruction, size, pairs),
+        senders=0 if is_silent else _count_senders(module, site.instruction, size, pairs),
         algorithm=algorithm,
         pairs=pairs,
         between_replicas="channel_id" not in attributes,

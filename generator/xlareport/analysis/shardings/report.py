@@ -84,14 +84,14 @@ def report_shardings(
     part = partitioning.after if partitioning else last
     mesh = find_mesh(list(dict.fromkeys([modules[0], whole, part])), partitions, texts)
     axes = mesh.mesh if mesh is not None else None
-    parameters = tuple(_parameters(whole, part, axes))
+    parameters = tuple(_parameters(whole, part, last, axes))
     propagated = partitioning is not None and partitioning.is_propagated
     return ShardingReport(
         partitions=partitions,
         mesh=mesh,
         partitioner=_partitioner(mesh, modules, partitioning),
         parameters=parameters,
-        results=tuple(_results(whole, part, axes)),
+        results=tuple(_results(whole, part, last, axes)),
         uses=_uses(whole) if propagated else _count(parameters),
         changes=_changes(partitioning, partitions, axes),
         rematerializations=_rematerializations(partitioning, axes),
@@ -156,29 +156,40 @@ def _partitioner(
 
 
 def _parameters(
-    whole: HloModule, part: HloModule, mesh: Mesh | None
+    whole: HloModule, part: HloModule, last: HloModule, mesh: Mesh | None
 ) -> Iterator[ShardedEntryValue]:
     before = whole.parameters
     after = part.parameters
     if len(before) != len(after):
         after = before if len(before) > 0 else after
-    for number, (old, new) in enumerate(list(zip(before, after, strict=False))[:_MOST_VALUES]):
+    stored = _stored([parameter.shape for parameter in last.parameters], len(before))
+    rows = zip(before, after, stored, strict=False)
+    for number, (old, new, final) in enumerate(list(rows)[:_MOST_VALUES]):
         written = old.attributes.get("sharding", "") or new.attributes.get("sharding", "")
         label = old.metadata.op_name or old.name
-        yield _value((number, old.name, label), (old.shape, new.shape), written, mesh)
+        yield _value((number, old.name, label), (old.shape, new.shape, final), written, mesh)
 
 
-def _results(whole: HloModule, part: HloModule, mesh: Mesh | None) -> Iterator[ShardedEntryValue]:
+def _stored(shapes: Sequence[Shape], count: int) -> Sequence[Shape | None]:
+    """Return the shapes of the last snapshot, which pack small types; None where others count."""
+    return shapes if len(shapes) == count else [None] * count
+
+
+def _results(
+    whole: HloModule, part: HloModule, last: HloModule, mesh: Mesh | None
+) -> Iterator[ShardedEntryValue]:
     roots = [module.entry.root if module.entry else None for module in (whole, part)]
     if roots[0] is None or roots[1] is None:
         return
     old, new = _members(roots[0].shape), _members(roots[1].shape)
+    final = last.entry.root if last.entry else None
+    stored = _stored(_members(final.shape) if final else (), len(old))
     if len(old) != len(new):
         return
     written = roots[0].attributes.get("sharding", "")
     shardings = split_tuple(written) or (written,) * len(old)
     names = _makers(roots[0], len(old))
-    for number, shapes in enumerate(list(zip(old, new, strict=True))[:_MOST_VALUES]):
+    for number, shapes in enumerate(list(zip(old, new, stored, strict=True))[:_MOST_VALUES]):
         sharding = shardings[number] if number < len(shardings) else ""
         yield _value((number, names[number], names[number]), shapes, sharding, mesh)
 
@@ -193,17 +204,29 @@ def _members(shape: Shape) -> Sequence[Shape]:
 
 
 def _value(
-    named: tuple[int, str, str], shapes: tuple[Shape, Shape], sharding: str, mesh: Mesh | None
+    named: tuple[int, str, str],
+    shapes: tuple[Shape, Shape, Shape | None],
+    sharding: str,
+    mesh: Mesh | None,
 ) -> ShardedEntryValue:
-    whole, part = shapes
+    whole, part, stored = shapes
     return ShardedEntryValue(
         *named,
         shape=whole.type_and_sizes,
-        bytes=whole.byte_size,
-        part_bytes=part.byte_size,
+        bytes=_size(whole, stored),
+        part_bytes=_size(part, stored),
         sharding=sharding,
         words=words_of(sharding, mesh) if sharding else _by_size(whole, part),
     )
+
+
+def _size(shape: Shape, stored: Shape | None) -> int | None:
+    """Return the bytes of a shape: `s4` takes half a byte if the last snapshot packs it."""
+    if stored is None or stored.element_type != shape.element_type or not stored.element_count:
+        return shape.byte_size
+    if stored.byte_size is None or shape.element_count is None:
+        return shape.byte_size
+    return -(-shape.element_count * stored.byte_size // stored.element_count)
 
 
 def _by_size(whole: Shape, part: Shape) -> str:

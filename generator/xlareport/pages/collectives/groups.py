@@ -190,6 +190,8 @@ def _words(row: CollectiveRow, devices: int) -> str:
         return f"{units.plural(len(figures.pairs), 'pair')} of sender and receiver"
     if figures.groups is not None:
         return f"{units.plural(figures.groups.count, 'group')} of {figures.groups.size:,} devices"
+    if row.collective.kind == "collective-permute" and row.groups_text == "{}":
+        return "no pairs: no device sends, and the result is zeros"
     return f"all {devices:,} devices" if row.groups_text in ("", "{}") else "groups not read"
 
 
