@@ -215,21 +215,21 @@ def _explain_reduction(
         wanting = step.by_op_name(name, _preferred(source)) or wanting
     partial = find_partial_op(step.after, home, body)
     group = size_of_group(step.after, body)
-    parts = 1
     if partial is not None and (wanting is None or wanting.grade is Grade.GUESSED):
         wanting = partial.counterpart(step)
         if wanting is None:
             return _of_partial(partial)
-        parts = partial.count_cuts(wanting, group)
     if wanting is None:
         return _of_unknown(source)
     place, op = wanting.home, wanting.instruction
     operands = tuple(step.operands(place, op))
     divided = find_divided_window(step, wanting, source)
     kind, parted = _kind_of_sum(step, place, op)
-    cuts = group if group in parted and group else max(*parted, parts)
+    parts = partial.count_cuts(wanting, group) if partial is not None else 1
+    cuts = group if group and group in (*parted, parts) else max(*parted, parts)
     sharding, reason = _pair_of_sum(step, op, operands)
-    proved = cuts > 1 or (kind is CauseKind.PARTIAL_RESULT and bool(operands))
+    is_written = cuts in parted if cuts > 1 else kind is CauseKind.PARTIAL_RESULT
+    proved = is_written and bool(operands)
     return CollectiveCause(
         kind=kind,
         detail=divided.describe_sum()
@@ -239,7 +239,7 @@ def _explain_reduction(
         ),
         operands=operands,
         sharding=sharding,
-        grade=_grade(wanting, proved=proved and bool(operands)),
+        grade=_grade(wanting, proved=proved),
         sharding_reason=reason,
     )
 
