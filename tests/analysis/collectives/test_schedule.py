@@ -1,6 +1,7 @@
 """What hides a collective, and the four reasons why nothing does, in seeded programs."""
 
 from collections.abc import Callable
+from itertools import permutations
 
 import pytest
 
@@ -101,6 +102,35 @@ def test_no_more_is_hidden_than_there_is_independent_work(
     exposed = only.overlap.exposed_seconds
     assert exposed is not None
     assert only.overlap.hideable_seconds == min(exposed, work)
+
+
+def test_the_time_of_a_call_does_not_depend_on_the_order_of_what_it_runs(
+    read_text: ReadText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums of floats do: equal loops had other times from run to run, and lists another order."""
+    sizes = (1000, 7000, 13000, 29000, 31000, 37000)
+    callees = "".join(
+        f"c{size} {{\n  p = f32[] parameter(0)\n  b = f32[{size}] broadcast(p), dimensions={{}}\n"
+        f"  n = f32[{size}] exponential(b)\n  ROOT r = f32[] negate(p)\n}}\n\n"
+        for size in sizes
+    )
+    names = [f"c{size}" for size in sizes]
+    calls = "".join(f"  x{n} = f32[] call(p), to_apply={name}\n" for n, name in enumerate(names))
+    text = (
+        f"{callees}all {{\n  p = f32[] parameter(0)\n{calls}  ROOT s = f32[] add(x0, x1)\n}}\n\n"
+        "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT c = f32[] call(p), to_apply=all\n}"
+    )
+    module = read_text(text)
+    cost, times = count_cost(module), set()
+    for order in permutations(names):
+        monkeypatch.setattr(
+            "xlareport.analysis.collectives.schedule.called_computations",
+            lambda *_, order=order: ["all", *order],
+        )
+        schedule = Schedule(module, cost, devices()["nvidia-h100"])
+        times.add(schedule.seconds(module.by_name["e"], "c"))
+    assert len(times) == 1
+    assert times.pop()
 
 
 def test_work_beside_several_collectives_counts_once(

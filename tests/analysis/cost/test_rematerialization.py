@@ -40,6 +40,7 @@ def test_what_is_computed_again_and_by_whom(module_of: Callable[[str], HloModule
     [
         ("jit(f)/transpose(jvp())/while/body/closed_call/checkpoint", True),
         ("jit(f)/transpose(jvp(layer_0))/checkpoint", False),
+        ("jit(f)/while/body/transpose(jvp(layer_0))/checkpoint", False),
     ],
 )
 def test_where_a_checkpoint_is_shows_in_the_names_of_what_it_recomputes(

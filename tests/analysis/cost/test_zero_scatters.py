@@ -58,9 +58,9 @@ def test_another_value_than_zero_is_no_buffer_of_zeros() -> None:
     assert found(TEXT.replace("constant(0)", "constant(2)")) is None
 
 
-@pytest.mark.parametrize(("rows", "is_each"), [(64, True), (16, False)])
+@pytest.mark.parametrize(("rows", "is_each"), [(64, True), (16, False), (8, False)])
 def test_one_element_of_each_row(rows: int, *, is_each: bool) -> None:
-    """As the gradient of jnp.take_along_axis; one row of a table of one column is none."""
+    """As the gradient of jnp.take_along_axis adds; one of each column is none, nor a pool's."""
     text = TEXT.replace("s32[4,1]", f"s32[{rows},2]").replace("f32[4,8]", f"f32[{rows}]")
     text = text.replace(
         "update_window_dims={1}, inserted_window_dims={0}", "inserted_window_dims={0,1}"

@@ -106,6 +106,13 @@ def test_a_short_scatter_counts_by_its_share_of_the_peak(case_of: MakeCase) -> N
     assert not [*dense_gradients(with_memory(case, 256 << 20, 2))]
 
 
+def test_a_small_buffer_is_no_matter_whatever_its_share(case_of: MakeCase) -> None:
+    """It has 256 KiB of 5 MiB."""
+    text = ELEMENTS.replace("1024,1024", "256,256").replace("[1024", "[256")
+    assert "f32[256,256] scatter" in text
+    assert not [*dense_gradients(with_memory(case_of(text), 1 << 20, 2))]
+
+
 def test_what_is_not_in_use_at_the_peak_counts_by_time_alone(case_of: MakeCase) -> None:
     text = ELEMENTS.replace("  b = f32[1024,1024] broadcast(z), dimensions={}\n", "")
     line = "  b = f32[1024,1024] broadcast(z), dimensions={}\n  s ="

@@ -8,6 +8,7 @@ collectives in progress at the same time are each compared with all of it.
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from math import fsum
 
 from msgspec import Struct, field
 
@@ -192,14 +193,18 @@ class Schedule(Struct, frozen=True, dict=True):
         return time
 
     def _called_seconds(self, home: Computation, instruction: Instruction) -> float:
-        """Return the time of all that a loop or call runs when it is executed once."""
-        total = 0.0
+        """Return the time of all that a loop or call runs when it is executed once.
+
+        The exact sum: the computations are in no order, and equal loops take equal times.
+        """
         instruction_cost = self.cost.instructions.get((home.name, instruction.name))
-        for name in called_computations(self.module, (instruction,)):
-            for line in self.module.by_name[name].instructions:
-                cost = self.cost.instructions.get((name, line.name))
-                if cost is not None and not cost.fused and not cost.wire_bytes:
-                    total += self.basis.seconds_of_runs(cost)
+        costs = (
+            self.cost.instructions.get((name, line.name))
+            for name in called_computations(self.module, (instruction,))
+            for line in self.module.by_name[name].instructions
+        )
+        counted = (cost for cost in costs if cost and not cost.fused and not cost.wire_bytes)
+        total = fsum(map(self.basis.seconds_of_runs, counted))
         return total / max(1, instruction_cost.counted if instruction_cost else 1)
 
     def _independent(

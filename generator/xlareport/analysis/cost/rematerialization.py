@@ -19,6 +19,7 @@ _BY_FRAMEWORK = "rematted_computation"
 _PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 """Opcodes that fusions do not repeat."""
 _IN_LOOP = "/while/body/"
+_GRADIENT = "transpose("
 _ASKING = "checkpoint"
 """The scope of ops inside jax.checkpoint."""
 
@@ -62,10 +63,11 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
 def is_in_loops_alone(module: HloModule) -> bool:
     """Return whether each jax.checkpoint of a module is in the body of a loop, by the op_names.
 
-    Those of scalars do not count: what a reduction applies has the end of a name alone.
+    Only a loop that is differentiated counts, not one over several gradients. Scalars do not count:
+    what a reduction applies has the end of a name alone.
     """
     before = [
-        line.metadata.op_name.partition(_BY_FRAMEWORK)[0]
+        line.metadata.op_name.partition(_BY_FRAMEWORK)[0].rpartition(_GRADIENT)[2]
         for line in module.instructions
         if line.shape.dimensions and _BY_FRAMEWORK in line.metadata.op_name
     ]

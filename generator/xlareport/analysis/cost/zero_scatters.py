@@ -53,13 +53,17 @@ def find_zero_scatter(
 
 
 def _is_of_elements(scatter: Instruction, updates: Instruction) -> bool:
-    """Return whether windows have one element, as many as the buffer has rows of some dimension."""
+    """Return whether windows have one element, as many as the buffer has rows.
+
+    Rows are along the last dimension, as those of logits: a pool scatters elements too.
+    """
     window = parse_integers(scatter.attributes.get("update_window_dims", "").strip("{}"))
     sizes = updates.shape.dimensions
     if any(number >= len(sizes) or sizes[number] != 1 for number in window):
         return False
     whole, added = scatter.shape.element_count or 0, updates.shape.element_count or 0
-    return any(size and size > 1 and added * size == whole for size in scatter.shape.dimensions)
+    row = scatter.shape.dimensions[-1] if scatter.shape.dimensions else None
+    return bool(row) and (row or 0) > 1 and added * (row or 0) == whole
 
 
 def _zeros(module: HloModule, home: Computation, buffer: Instruction | None) -> Instruction | None:

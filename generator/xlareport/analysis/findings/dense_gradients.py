@@ -3,7 +3,7 @@
 A scatter adds updates to a buffer of zeros that is at least twice as large as the updates, and
 later instructions read the whole buffer. The gradient of an embedding lookup does this. Filling the
 buffer, and reading it independently of the updates, takes 5% or more of the roofline time, or the
-buffer is in use at the peak of the device memory and 5% or more of it. An
+buffer, of 1 MiB or more, is in use at the peak of the device memory and 5% or more of it. An
 optimizer that updates only the touched rows needs no such buffer. It saves at most the time of all
 instructions that read the buffer, because they update every row. If the scatter was a
 `select-and-scatter`, the gradient of a max-pool, or adds one element to each row, the gradient of
@@ -73,7 +73,8 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
         dense = _Dense(computation, scatter, readers, size, cost.counted)
         seconds = case.time_of_bytes(size) * (1 + len(readers)) * cost.counted
         held = _share_of_peak(case, scatter, size)
-        if case.is_noticeable(seconds, LEAST_SHARE) or held >= LEAST_OF_PEAK:
+        is_held = held >= LEAST_OF_PEAK and case.is_large(size)
+        if case.is_noticeable(seconds, LEAST_SHARE) or is_held:
             yield _finding(case, dense, seconds, held)
 
 

@@ -1,15 +1,16 @@
 """The values of a computation with its fusions opened: what is computed of what, and where."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
 from msgspec import Struct, field
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.whole_numbers import parse_whole_number
 
-Value: TypeAlias = "int | tuple[Value, ...]"
-"""The number of a value, or those of a tuple's elements."""
+Value: TypeAlias = int | tuple[int, ...]
+"""The number of a value, or those of a tuple's elements; none for a tuple in a tuple."""
 _DEEPEST = 8
 """Fusions in fusions that are opened."""
 _MOST = 1_000_000
@@ -22,7 +23,7 @@ class FlatFlow(Struct, dict=True):
     lines: list[Instruction] = field(default_factory=list)
     """The instruction that computes each value, in a fusion or by itself."""
     sources: list[tuple[int, ...]] = field(default_factory=list)
-    """The operands of each."""
+    """The operands of each that are no tuples."""
     kernels: list[str] = field(default_factory=list)
     """The instruction of the computation that runs each: the outermost fusion."""
     results: Mapping[str, Value] = field(default_factory=dict)
@@ -40,7 +41,7 @@ class FlatFlow(Struct, dict=True):
     def add(self, line: Instruction, operands: Sequence[Value], kernel: str) -> int:
         """Add a value and return its number."""
         self.lines.append(line)
-        self.sources.append(tuple(number for operand in operands for number in _numbers(operand)))
+        self.sources.append(tuple(value for value in operands if isinstance(value, int)))
         self.kernels.append(kernel)
         return len(self.lines) - 1
 
@@ -68,12 +69,13 @@ def _open(
     for line in home.instructions:
         if line.name in values:
             continue
-        operands = [values.get(name, ()) for name in line.operand_names]
+        operands = [_operand(values, operand) for operand in line.operands]
         inside = module.callee(line) if line.opcode == "fusion" else None
         taken = line.taken_element if line.opcode == "get-tuple-element" else None
         whole = operands[0] if operands else ()
         if line.opcode == "tuple":
-            values[line.name] = tuple(operands)
+            elements = tuple(value for value in operands if isinstance(value, int))
+            values[line.name] = elements if len(elements) == len(operands) else ()
         elif taken is not None and isinstance(whole, tuple) and taken < len(whole):
             values[line.name] = whole[taken]
         elif inside is not None and inside.root and deepest and len(flow.lines) < _MOST:
@@ -84,9 +86,10 @@ def _open(
     return values
 
 
-def _numbers(value: Value) -> Iterator[int]:
-    if isinstance(value, int):
-        yield value
-        return
-    for element in value:
-        yield from _numbers(element)
+def _operand(values: Mapping[str, Value], operand: str) -> Value:
+    """Return the value of `x` or of the compact tuple element `x#2`."""
+    name, _, path = operand.partition("#")
+    value, element = values.get(name, ()), parse_whole_number(path)
+    if isinstance(value, int) or element is None:
+        return value
+    return value[element] if element < len(value) else ()

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 
 from msgspec import Struct
 
@@ -18,7 +19,7 @@ from xlareport.analysis.findings.split_products import count_parts
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import ALIASES, CONTROL_FLOW, DENSE_PRODUCTS, REARRANGEMENTS
 from xlareport.hlo.shape import Shape
-from xlareport.runtime.graphs import reachable
+from xlareport.runtime.graphs import nearest_first, reachable
 
 _NARROW = 4
 """Scores have at least this part of the elements of the queries and of the keys."""
@@ -27,6 +28,8 @@ _CLOSED = CONTROL_FLOW | {"parameter"}
 _MOVES = REARRANGEMENTS | {"convert", "copy-done", "copy-start"}
 _REDUCTIONS = frozenset({"reduce", "reduce-window"})
 """A TPU reduces and spreads the maximum again by a window."""
+_MOST_STEPS = 1_000
+"""Values around an exponential that are looked at."""
 _PERMUTE = "collective-permute"
 _LIBRARY = ("cublas", "gemm", "cudnn")
 _BATCH_OF_CALL = re.compile(r'"lhs_batch_dimensions":\s*\["')
@@ -106,7 +109,7 @@ class _Search(Struct, frozen=True):
     def softmax(self, exponential: int) -> set[int]:
         """Return the values of a softmax of scores and the products it is of; else nothing."""
         count = self.flow.lines[exponential].shape.element_count or 0
-        above = {*reachable([exponential], self._alike(self.flow.sources, count))}
+        above = {*_nearest(exponential, self._alike(self.flow.sources, count))}
         scores = [number for number in above if self.is_product(number)]
         is_attention = (
             scores
@@ -168,7 +171,7 @@ class _Search(Struct, frozen=True):
         A softmax that is kept for its gradient is divided by its sum apart from the exponential.
         """
         users = self.flow.users
-        by_element = reachable([exponential], self._alike(users, count))
+        by_element = _nearest(exponential, self._alike(users, count))
         return any(
             self.is_product(user)
             for number in by_element
@@ -182,7 +185,7 @@ class _Search(Struct, frozen=True):
         def sources(number: int) -> Sequence[int]:
             return () if self.is_product(number) else self.flow.sources[number]
 
-        above = (self.flow.lines[number] for number in reachable([exponential], sources))
+        above = (self.flow.lines[number] for number in _nearest(exponential, sources))
         return any(line.opcode in _REDUCTIONS and _is_maximum(self.module, line) for line in above)
 
     def is_product(self, number: int) -> bool:
@@ -204,6 +207,10 @@ class _Search(Struct, frozen=True):
             and _is_batch(line)
             and not count_parts(self.module, self.computation, kernel)
         )
+
+
+def _nearest(start: int, following: Callable[[int], Sequence[int]]) -> Iterator[int]:
+    return islice(nearest_first([start], following), _MOST_STEPS)
 
 
 def _counts(shape: Shape) -> set[int]:
