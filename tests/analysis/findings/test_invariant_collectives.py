@@ -45,3 +45,27 @@ def test_a_sum_has_another_remedy(case_of: MakeCase) -> None:
     )
     (finding,) = invariant_collectives(case_of(text))
     assert finding.suggestion.endswith("compute the value outside of the loop.")
+
+
+def test_of_a_combined_collective_the_operands_that_stay_count(case_of: MakeCase) -> None:
+    both = "(f32[256,1024], f32[256,1024])"
+    combined = LOOP.replace(
+        "  g = f32[256,1024] all-gather(w),", f"  h = {both} all-gather(w, x),", 1
+    ).replace("  p = f32", "  g = f32[256,1024] get-tuple-element(h), index=0\n  p = f32", 1)
+    (finding,) = invariant_collectives(case_of(combined))
+    # as above: half of twice the bytes
+    assert "at least 5.3 MiB per device are sent again" in finding.evidence
+    assert "`h` sends 1 of its 2 operands (`w`, 50% of the bytes) the same" in finding.evidence
+
+
+def test_an_element_of_a_tuple_in_the_body_stays_if_it_does_itself(case_of: MakeCase) -> None:
+    tuples = (
+        "  both = (f32[64,1024], f32[64,1024]) tuple(w, x)\n"
+        "  element = f32[64,1024] get-tuple-element(both), index=0\n"
+    )
+    text = LOOP.replace(
+        "  g = f32[256,1024] all-gather(w)", f"{tuples}  g = f32[256,1024] all-gather(element)", 1
+    )
+    assert list(invariant_collectives(case_of(text)))
+    other = text.replace("index=0\n  g", "index=1\n  g", 1)
+    assert not list(invariant_collectives(case_of(other)))

@@ -1,19 +1,20 @@
 """Loop-invariant collective in a loop.
 
 A loop of two or more iterations executes a collective whose operands no iteration changes: each
-iteration sends the same bytes. The finding appears if a device sends at least 64 KiB again, and 5%
-or more of the bytes of all collectives. XLA does not move collectives out of loops. An all-gather
-before the loop needs memory for its result during the loop.
+iteration sends the same bytes. Of a combined collective, the operands that do not change count, by
+their bytes. The finding appears if a device sends at least 64 KiB again, and 5% or more of the
+bytes of all collectives. XLA does not move collectives out of loops. An all-gather before the loop
+needs memory for its result during the loop.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.loop_invariant_work import follow_invariants
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
 LEAST_BYTES = 64 << 10
@@ -28,13 +29,19 @@ class _Repeat(Struct, frozen=True):
     figures: CollectiveFigures
     loop: Instruction
     trips: int
+    operands: int
+    """Of the collective, with those that change."""
+    kept: tuple[str, ...]
+    """The operands that no iteration changes."""
+    share: float
+    """The part, 0 to 1, of the operands' bytes that these have."""
     sources: tuple[str, ...]
-    """The elements of the state from which its operands follow."""
+    """The elements of the state from which they follow."""
 
     @property
     def again(self) -> float:
-        """The part, 0 to 1, of its executions that repeats the first of each loop."""
-        return (self.trips - 1) / self.trips
+        """The part, 0 to 1, of what it sends that repeats the first iteration of each loop."""
+        return self.share * (self.trips - 1) / self.trips
 
     @property
     def sent_again(self) -> float:
@@ -67,23 +74,36 @@ def _find_repeats(case: Case) -> Iterator[_Repeat]:
         behind = follow_invariants(body) if inside else {}
         for figures in inside:
             operands = body.by_name[figures.collective.instruction].operand_names
-            if figures.counted and operands and all(behind.get(operand) for operand in operands):
-                sources = tuple(dict.fromkeys(name for line in operands for name in behind[line]))
-                yield _Repeat(figures, loop, trips.count, sources)
+            kept = tuple(operand for operand in operands if behind.get(operand))
+            if figures.counted and kept:
+                sources = tuple(dict.fromkeys(name for line in kept for name in behind[line]))
+                share = _count_bytes(body, kept) / (_count_bytes(body, operands) or 1)
+                yield _Repeat(figures, loop, trips.count, len(operands), kept, share, sources)
+
+
+def _count_bytes(body: Computation, names: Iterable[str]) -> int:
+    return sum(body.by_name[name].shape.byte_size or 0 for name in names if name in body.by_name)
+
+
+def _what(repeat: _Repeat) -> str:
+    """Return what a collective sends again: all that it sends, or some operands of a combined."""
+    if len(repeat.kept) == repeat.operands:
+        return "the same"
+    number = f"{len(repeat.kept):,} of its {repeat.operands:,} operands"
+    return f"{number} ({join_names(repeat.kept)}, {repeat.share:.0%} of the bytes) the same"
 
 
 def _finding(repeats: list[_Repeat], sent: float) -> Finding:
     first, seconds = repeats[0], sum(repeat.seconds for repeat in repeats)
     name = first.figures.collective.instruction
     names = join_names(repeat.figures.collective.instruction for repeat in repeats)
-    kinds = {repeat.figures.collective.kind for repeat in repeats}
     return Finding(
         rule="invariant-collectives",
         title="Loop-invariant collective in a loop",
         places=tuple(repeat.figures.collective.key for repeat in repeats),
         evidence=(
             f"{names}: at least {units.byte_size(round(sent))} per device are sent again, "
-            f"{units.seconds(seconds)} of exposed time. `{name}` sends the same in each of "
+            f"{units.seconds(seconds)} of exposed time. `{name}` sends {_what(first)} in each of "
             f"{first.trips:,} iterations of `{first.loop.name}`, from {join_names(first.sources)}, "
             "which no iteration changes."
         ),
@@ -92,7 +112,7 @@ def _finding(repeats: list[_Repeat], sent: float) -> Finding:
             + (
                 "`jax.lax.with_sharding_constraint` to the gathered sharding outside of the loop. "
                 "The result then uses memory during the whole loop."
-                if kinds == {"all-gather"}
+                if first.figures.collective.kind == "all-gather"
                 else "compute the value outside of the loop."
             )
         ),

@@ -124,12 +124,21 @@ def follow_invariants(body: Computation) -> dict[str, tuple[str, ...]]:
             behind[line.name] = ()
         if line.name in behind or line.opcode in _NEVER or is_collective(line.opcode):
             continue
-        operands = line.operand_names
+        operands = _operands(body, line)
         if operands and all(operand in behind for operand in operands):
             behind[line.name] = tuple(
                 dict.fromkeys(name for operand in operands for name in behind[operand])
             )
     return behind
+
+
+def _operands(body: Computation, line: Instruction) -> tuple[str, ...]:
+    """Return the names of the operands; of an element of a tuple in the body only that element."""
+    source, number = body.operand(line), line.taken_element
+    if line.opcode != "get-tuple-element" or source is None or source.opcode != "tuple":
+        return line.operand_names
+    names = source.operand_names
+    return (names[number],) if number is not None and number < len(names) else line.operand_names
 
 
 def _is_work(
