@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.analyzed import analyze_named
 
+from xlareport.analysis.cost.donation import DonationRow
 from xlareport.analysis.modules.signature import Argument, Signature
 from xlareport.pages.history.argument_facts import argument_facts
 
@@ -44,6 +45,17 @@ def test_an_unknown_size_is_not_shown_as_none() -> None:
 def test_donated_arguments_say_where_the_header_has_them(part: str, *, aliased: bool) -> None:
     donated = replace(ARGUMENT, donated=True, aliased=aliased)
     assert part in titles(donated)["Donation"]
+
+
+def test_a_donated_argument_names_the_output(unpacked: Callable[[str], Path]) -> None:
+    analyzed = analyze_named(unpacked("gpu-h100x2-train"), "train").analysis
+    assert analyzed.cost is not None
+    row = DonationRow(0, "p", 32, (12,), donated=True)
+    memory = replace(analyzed.cost.memory, donations=(row,))
+    donated = replace(ARGUMENT, donated=True, aliased=True)
+    facts = argument_facts(Signature((donated,), (), 1), memory, None)
+    (said,) = [sentence for _, (title, sentence, *_) in facts if title == "Donation"]
+    assert said.startswith("Donated: output 12 is written into its buffer")
 
 
 def test_a_sharded_argument_has_both_sizes_and_its_sharding(

@@ -42,6 +42,14 @@ def test_a_collective_has_its_reason_and_its_communication(facts: dict[str, Any]
     assert grades <= {"exact", "matched", "guessed"}
 
 
+def test_a_loop_has_its_trip_count_and_how_it_is_known(unpacked: Callable[[str], Path]) -> None:
+    (payload,) = facts_payload("x", analyze_named(unpacked("tpu-v5e-scan"), "train_step"))
+    value: dict[str, Any] = read_payload(write_payload(payload)[1])[1]
+    counts = [words for some in titled(value, "Trip count").values() for words in some]
+    assert counts
+    assert all(words[0].isdecimal() or words.startswith("Not known. ") for words in counts)
+
+
 def test_buffers_have_size_and_life(facts: dict[str, Any]) -> None:
     buffers = titled(facts, "Buffer")
     assert any(

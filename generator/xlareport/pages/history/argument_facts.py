@@ -16,14 +16,14 @@ def argument_facts(
     Bytes are those of the shape on each device, without the padding of tiles.
     """
     whole = {value.number: value for value in shardings.parameters} if shardings else {}
-    donatable = _donatable(memory)
+    donatable, outputs = _donatable(memory), _outputs(memory)
     count = len(signature.arguments)
     for argument in signature.arguments:
         name, value = argument.instruction, whole.get(argument.number)
         yield name, ("Argument", _place(argument, count, value), "memory" if memory else "", "")
         if value is not None and value.words:
             yield name, ("Sharding", _sharding(value), "shardings", "")
-        donation = _donation(argument, donatable)
+        donation = _donation(argument, donatable, outputs.get(argument.number))
         yield name, ("Donation", donation, "memory" if memory else "", "")
 
 
@@ -32,6 +32,12 @@ def _donatable(memory: MemoryReport | None) -> frozenset[int] | None:
     if memory is None:
         return None
     return frozenset(row.parameter for row in memory.donations if not row.donated)
+
+
+def _outputs(memory: MemoryReport | None) -> dict[int, tuple[int, ...]]:
+    """Return the outputs that are written over arguments, by the number of the argument."""
+    rows = memory.donations if memory else ()
+    return {row.parameter: row.output for row in rows if row.donated and row.output is not None}
 
 
 def _place(argument: Argument, count: int, whole: ShardedEntryValue | None) -> str:
@@ -49,13 +55,16 @@ def _sharding(value: ShardedEntryValue) -> str:
     return f"{value.words[:1].upper()}{value.words[1:]}{written}."
 
 
-def _donation(argument: Argument, donatable: frozenset[int] | None) -> str:
+def _donation(
+    argument: Argument, donatable: frozenset[int] | None, output: tuple[int, ...] | None
+) -> str:
     if argument.aliased:
-        return "Donated: an output is written into its buffer (input_output_alias)."
+        which = f"output {'.'.join(map(str, output))}" if output else "an output"
+        return f"Donated: {which} is written into its buffer (input_output_alias)."
     if argument.donated:
         return "Donated, without an output in its buffer (buffer_donor)."
     if donatable is None:
         return "Not donated."
     if argument.number in donatable:
         return "Not donated. An output has its shape and layout, so it could be."
-    return "Not donated. No other output has its shape and layout."
+    return "Not donated. No output without an alias has its shape and layout."

@@ -17,6 +17,7 @@ from xlareport.analysis.code.unfused_pairs import (
 )
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow
@@ -58,6 +59,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
         *_buffers(memory, backend),
         *_unfused(module, analyzed.code.later),
         *argument_facts(analysis.summary.signature, memory, analysis.shardings),
+        *_loops(analyzed.costed),
     ):
         if fact not in facts[name]:
             facts[name].append(fact)
@@ -77,6 +79,14 @@ def fusion_words(backend: str | None, *, has_decisions: bool) -> str:
         return "The log of `priority-fusion` has no rejected fusion of this instruction."
     reason = words.without_decisions(backend)
     return f"Why it was not fused with its consumers is not known: {reason}"
+
+
+def _loops(costed: CostedModule | None) -> Iterator[tuple[str, EventFact]]:
+    """Yield the trip count of each loop, and how it is known."""
+    for (_, name), trips in costed.cost.trip_counts.items() if costed else ():
+        count = "Not known" if trips.count is None else f"{trips.count:,}"
+        grade = "" if trips.count is None else trips.grade
+        yield name, ("Trip count", f"{count}. {trips.reason}", "cost", grade)
 
 
 def _mesh(shardings: ShardingReport | None) -> MeshRecord | None:
