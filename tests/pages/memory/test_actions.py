@@ -304,7 +304,7 @@ def test_zeros_at_the_peak_lead_to_the_finding_on_their_scatter() -> None:
     (words,) = list_actions(memory)
     assert words == (
         "4.0 MiB at most: `%fill.1` fills a buffer with zeros that nothing reads before the peak; "
-        "`%scatter.2` adds to it later."
+        "`%scatter.2` adds to it later. Filled right before that, it is not in use there."
     )
     (words,) = list_actions(memory, [dense_gradients.TITLE])
     assert words.endswith(f" See the finding `{dense_gradients.TITLE}`.")

@@ -108,7 +108,11 @@ def _group_action(group: PeakGroup, titles: Container[str]) -> tuple[int, str]:
         return group.size, (
             f"{size}: `%{group.instruction}` fills a buffer with zeros that nothing reads before "
             f"the peak; `%{group.adding}` adds to it later."
-            + (f" See the finding `{dense_gradients.TITLE}`." if is_reported else "")
+            + (
+                f" See the finding `{dense_gradients.TITLE}`."
+                if is_reported
+                else " Filled right before that, it is not in use there."
+            )
         )
     if group.opcode == "broadcast":
         return group.size, (
