@@ -56,10 +56,10 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
     memory = analysis.cost.memory if analysis.cost else None
     for name, fact in (
         *_reasons(analysis.collectives, _mesh(analysis.shardings)),
+        *_loops(analyzed.costed),
         *_buffers(memory, backend),
         *_unfused(module, analyzed.code.later),
         *argument_facts(analysis.summary.signature, memory, analysis.shardings),
-        *_loops(analyzed.costed),
     ):
         if fact not in facts[name]:
             facts[name].append(fact)
