@@ -73,6 +73,6 @@ _PRICES = {
     "parameters": "Forward and backward pass then gather them before use.",
     "weights": (
         "What uses a whole array then needs an all-gather. Matched: the program has no gradients, "
-        "and neither donates nor splits these along the axis, along which it splits other arguments."
+        "and neither donates nor splits these along the axis, along which it splits other ones."
     ),
 }
