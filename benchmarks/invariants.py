@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from crossing import crossing_failures
 from crossing_alike import alike_failures, element_failures
 from crossing_sources import source_failures
+from crossing_values import value_failures
 from dead_code import is_dead
 from equal_readers import equal_failures
 from fingerprints import fingerprint
@@ -24,7 +25,13 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule
 
-_CROSSING = (crossing_failures, alike_failures, element_failures, source_failures)
+_CROSSING = (
+    crossing_failures,
+    alike_failures,
+    element_failures,
+    source_failures,
+    value_failures,
+)
 _NOTHING = re.compile(r"\b(?:changed nothing|only gave other (?:names|numbers) to)\b")
 
 

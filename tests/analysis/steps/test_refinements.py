@@ -231,13 +231,11 @@ _PREPENDED = _UNCALLED.replace(
 def test_what_stays_in_a_computation_that_lost_its_callers_was_not_added(read: Read) -> None:
     change = step(read(_CALLED), read(_PREPENDED))
     here = [c for c in change.changes if c.after and c.after.computation == "body"]
-    assert {c.after.instruction: c.kind for c in here if c.after} == {
-        "p": Kind.LEFT,
-        "e": Kind.LEFTOVER,
-        "t": Kind.LEFT,
-        "n": Kind.LEFT,
-    }
-    assert "Added 1 instruction to a computation without" in " ".join(change.account)
+    assert {c.after.instruction: c.kind for c in here if c.after} == {"e": Kind.LEFTOVER}
+    account = " ".join((change.headline, *change.account))
+    assert "Added 1 instruction to a computation without" in account
+    assert "without live users" not in account  # its callers are gone, and it has all its users
+    assert "1 computation of 4 instructions has no live callers after the step" in account
     assert len(change.added) - len(change.removed) == change.after.instructions - (
         change.before.instructions
     )

@@ -149,6 +149,7 @@ _RULES = (
     spreading.successors,
     swaps.passed_chains,
     passed_runs.passed_runs,
+    passed_runs.converts_past_moves,
     raised.raised,
     joined.joined,
     completed.completed,

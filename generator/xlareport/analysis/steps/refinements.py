@@ -260,10 +260,7 @@ def _with_stayed(
         if change.before in stayed and first[change.before] is change:
             if change.after is not None:
                 yield _clone(change)
-        elif change.after in stayed and change.balance > 0:
-            if first[change.after].kind is not Kind.HOISTED:
-                yield _left(change)
-        else:
+        elif change.after not in stayed or change.balance <= 0:
             yield change
 
 
@@ -289,21 +286,6 @@ def _clone(change: Change) -> Change:
         return replace(change, balance=1)
     kind = Kind.CLONED
     return replace(change, kind=kind, kinds=(kind,), details=(), numbering=False, balance=1)
-
-
-def _left(change: Change) -> Change:
-    return replace(
-        change,
-        kind=Kind.LEFT,
-        kinds=(Kind.LEFT,),
-        before=change.after,
-        grade=Grade.EXACT,
-        reason="no live computation calls its computation",
-        opcodes=(change.opcodes[1], change.opcodes[1]),
-        details=(),
-        members=(),
-        balance=0,
-    )
 
 
 def with_unused_additions(matching: Matching, changes: Iterable[Change]) -> list[Change]:

@@ -56,3 +56,40 @@ def test_work_on_one_argument_is_not_paired_with_that_on_another_of_its_new_shap
         for number in (1, 2):
             partner = matching.partner_after(Place("main", f"{old}.{number}"))
             assert partner == Place("main", f"{new}.{number}")
+
+
+_VALUES = """HloModule m
+
+ENTRY %main (p: bf16[4,2], q: bf16[2,4]) -> (f32[8], f32[8]) {
+  %p = bf16[4,2]{1,0} parameter(0)
+  %q = bf16[2,4]{1,0} parameter(1)
+  %exp.1 = bf16[4,2]{1,0} exponential(%p)
+  %exp.2 = bf16[2,4]{1,0} exponential(%q)
+"""
+_CONVERTED = """  %convert.1 = f32[4,2]{1,0} convert(%exp.1), metadata={op_name="f"}
+  %convert.2 = f32[2,4]{1,0} convert(%exp.2), metadata={op_name="f"}
+  %reshape.1 = f32[8]{0} reshape(%convert.1)
+  %reshape.2 = f32[8]{0} reshape(%convert.2)
+  ROOT %t = (f32[8]{0}, f32[8]{0}) tuple(%reshape.1, %reshape.2)
+}
+"""
+_TURNED = """  %transpose.1 = bf16[2,4]{1,0} transpose(%exp.1), dimensions={1,0}
+  %transpose.2 = bf16[4,2]{1,0} transpose(%exp.2), dimensions={1,0}
+  %convert.3 = f32[2,4]{1,0} convert(%transpose.1), metadata={op_name="f"}
+  %convert.4 = f32[4,2]{1,0} convert(%transpose.2), metadata={op_name="f"}
+  %transpose.3 = f32[4,2]{1,0} transpose(%convert.3), dimensions={1,0}
+  %transpose.4 = f32[2,4]{1,0} transpose(%convert.4), dimensions={1,0}
+  %reshape.1 = f32[8]{0} reshape(%transpose.3)
+  %reshape.2 = f32[8]{0} reshape(%transpose.4)
+  ROOT %t = (f32[8]{0}, f32[8]{0}) tuple(%reshape.1, %reshape.2)
+}
+"""
+
+
+def test_converts_are_of_the_values_behind_inserted_moves_not_of_their_former_shape(
+    read: Read,
+) -> None:
+    matching = match(read(_VALUES + _CONVERTED), read(_VALUES + _TURNED))
+    for old, new in ((1, 3), (2, 4)):
+        partner = matching.partner_after(Place("main", f"convert.{old}"))
+        assert partner == Place("main", f"convert.{new}")

@@ -10,6 +10,7 @@ from xlareport.knowledge.opcodes import opcode_work
 
 _MOST_MOVES = 4
 """Moves in a row that are looked behind."""
+_PASSED = REARRANGEMENTS | {"convert"}
 _ELEMENTWISE = opcode_work().by_element
 
 
@@ -23,8 +24,11 @@ def contradict(before: Side, node: Node, after: Side, other: Node) -> bool:
         return False
     if node.constant:
         return _repeat_other_constants(before, node, after, other)
-    is_other = line.name != now.name and line.opcode in _ELEMENTWISE
-    return is_other and _read_others(before, node, after, other)
+    if line.name == now.name or line.opcode not in _ELEMENTWISE:
+        return False
+    return _read_others(before, node, after, other) or _compute_of_others(
+        before, node, after, other
+    )
 
 
 def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) -> bool:
@@ -52,6 +56,31 @@ def _read_others(before: Side, node: Node, after: Side, other: Node) -> bool:
     known = {(after.counterpart(source), path) for source, path in read}
     back = {(before.counterpart(source), path) for source, path in now}
     return known != {*now} and all(source for source, _ in (*known, *back))
+
+
+def _compute_of_others(before: Side, node: Node, after: Side, other: Node) -> bool:
+    """Return whether the only operands, behind moves and converts, are of two paired values.
+
+    Each continues as another, so neither was exchanged for the other. Of two that read one another
+    the nodes may have passed the second.
+    """
+    read, now = before.graph.operands(node), after.graph.operands(other)
+    if not len(read) == len(now) == 1:
+        return False
+    source, path = _behind(before.graph, read[0], _PASSED)
+    known, there = _behind(after.graph, now[0], _PASSED)
+    if path or there:
+        return False
+    ours, theirs = after.counterpart(source), before.counterpart(known)
+    if ours is None or theirs is None or ours is known:
+        return False
+    return not (_reads(after.graph, known, ours) or _reads(before.graph, source, theirs))
+
+
+def _reads(graph: Graph, node: Node, source: Node) -> bool:
+    """Return whether an operand of a node is, behind moves and converts, a source."""
+    read = (_behind(graph, operand, _PASSED)[0] for operand in graph.operands(node))
+    return any(operand is source for operand in read)
 
 
 def _inputs(graph: Graph, node: Node) -> list[NodeElement]:

@@ -1,4 +1,4 @@
-"""Reshapes that a pass moved behind several elementwise instructions in a row."""
+"""Reshapes and converts that a pass moved past several instructions in a row."""
 
 from collections.abc import Callable
 
@@ -44,4 +44,45 @@ def test_a_reshape_is_behind_the_last_of_several_now(read: Read) -> None:
 def test_a_reshape_to_other_dimensions_is_another_one(read: Read) -> None:
     after = _AFTER.replace("f32[8,1]{1,0} reshape(%sum.1)", "f32[8,1,1]{2,1,0} reshape(%sum.1)")
     pairing = match(read(_BEFORE), read(after)).pairing_before(Place("main", "early"))
+    assert pairing is None or pairing.after == ()
+
+
+_EARLY = """
+ENTRY %main (a: bf16[8,4], s: f32[3,32], i: s32[]) -> f32[3,32] {
+  %a = bf16[8,4]{1,0} parameter(0)
+  %s = f32[3,32]{1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %zero = s32[] constant(0)
+  %sine = bf16[8,4]{1,0} sine(%a)
+  %early = f32[8,4]{1,0} convert(%sine), metadata={op_name="c"}
+  %turned = f32[4,8]{1,0} transpose(%early), dimensions={1,0}, metadata={op_name="t"}
+  %flat = f32[1,32]{1,0} reshape(%turned), metadata={op_name="r"}
+  ROOT %out = f32[3,32]{1,0} dynamic-update-slice(%s, %flat, %i, %zero)
+}
+"""
+_LATE = """
+ENTRY %main (a: bf16[8,4], s: f32[3,32], i: s32[]) -> f32[3,32] {
+  %a = bf16[8,4]{1,0} parameter(0)
+  %s = f32[3,32]{1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %zero = s32[] constant(0)
+  %sine = bf16[8,4]{1,0} sine(%a)
+  %turned.1 = bf16[4,8]{1,0} transpose(%sine), dimensions={1,0}, metadata={op_name="t"}
+  %flat.1 = bf16[1,32]{1,0} reshape(%turned.1), metadata={op_name="r"}
+  %late = f32[1,32]{1,0} convert(%flat.1)
+  ROOT %out = f32[3,32]{1,0} dynamic-update-slice(%s, %late, %i, %zero)
+}
+"""
+
+
+def test_a_convert_is_past_several_moves_now(read: Read) -> None:
+    pairing = match(read(_EARLY), read(_LATE)).pairing_before(Place("main", "early"))
+    assert pairing is not None
+    assert (pairing.relation, pairing.after) == (Relation.SWAPPED, (Place("main", "late"),))
+    assert pairing.reason == Past("turned")
+
+
+def test_a_convert_of_another_value_has_passed_no_moves(read: Read) -> None:
+    after = _LATE.replace("transpose(%sine)", "transpose(%a)")
+    pairing = match(read(_EARLY), read(after)).pairing_before(Place("main", "early"))
     assert pairing is None or pairing.after == ()

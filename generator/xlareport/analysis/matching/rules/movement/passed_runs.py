@@ -1,17 +1,23 @@
-"""A rule for reshapes that a pass moved behind several elementwise instructions in a row."""
+"""Rules for what a pass moved past several instructions in a row: reshapes, and converts."""
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free, node_after, read_at, same_count
+from xlareport.analysis.matching.search.nodes import (
+    is_free,
+    node_after,
+    read_at,
+    same_count,
+    same_type,
+)
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.hlo.opcode_groups import SAME_ORDER
+from xlareport.hlo.opcode_groups import MOVES, SAME_ORDER
 from xlareport.knowledge.grades import Grade
 
 _LONGEST = 32
-"""Instructions that a reshape is followed over."""
+"""Instructions that a reshape or convert is followed over."""
 
 
 def passed_runs(search: Search) -> None:
@@ -57,3 +63,44 @@ def _given_behind(search: Search, first: Node, move: Node) -> Iterator[Node]:
                 yield user
             elif user.partner is not None and not is_move and _keeps_shape(user, first):
                 waiting.append(user)
+
+
+def converts_past_moves(search: Search) -> None:
+    """Pair a convert of a value with that behind the counterparts of the moves that read it."""
+    for node in search.before.open():
+        if _is_convert(node) and is_free(node):
+            for passed, other in _behind_moves(search, node):
+                reason = Past(passed.instruction.name)
+                search.link(node, other, Grade.MATCHED, reason, Relation.SWAPPED)
+
+
+def _behind_moves(search: Search, node: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield the first move a convert passed, and the sole free convert behind it now.
+
+    It has the shape of the last move that it passed; the first of these reads the source now.
+    """
+    source = read_at(search.before, node, 0)
+    now = None if source is None else node_after(search, source)
+    first = None
+    for _ in range(_LONGEST):
+        users = [user for user, _ in search.before.users.get(node, ())]
+        move = users[0] if len(users) == 1 and users[0].instruction.opcode in MOVES else None
+        if move is None or move.partner is None or now is None:
+            return
+        if read_at(search.after, move.partner, 0) is not now:
+            return
+        node, now, first = move, move.partner, first or move
+        readers = (user for user, _ in search.after.users.get(now, ()))
+        converts = [reader for reader in readers if _is_convert(reader) and is_free(reader)]
+        if len(converts) == 1 and _are_alike(move, converts[0]):
+            yield first, converts[0]
+            return
+
+
+def _is_convert(node: Node) -> bool:
+    return node.instruction.opcode == "convert"
+
+
+def _are_alike(node: Node, other: Node) -> bool:
+    """Return whether two results have the same element type and dimensions."""
+    return same_type(node, other) and _keeps_shape(node, other)
