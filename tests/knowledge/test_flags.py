@@ -73,3 +73,10 @@ def test_tpu_flags_have_sources() -> None:
     assert len(tpu) >= 200
     assert flags.find("xla_vf_vmem_max_repacks") != flags.find("xla_msa_max_repacks")
     assert len({flag.name for flag in tpu}) == len(tpu)
+
+
+@pytest.mark.parametrize("kind", ["all_gather", "all_reduce", "reduce_scatter"])
+def test_the_combine_thresholds_that_findings_recommend_are_explained(kind: str) -> None:
+    flag = flags.find(f"--xla_gpu_{kind}_combine_threshold_bytes")
+    assert flag is not None
+    assert kind.replace("_", "-") in flag.words.lower()
