@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.costed import cost_module
@@ -50,3 +51,29 @@ def test_passes_are_a_table_the_longest_first(unpacked: Unpack) -> None:
     rows = passes_table(found).rows
     assert list(rows[0]) == ["fusion", "pass", 2, 1, 1.5, 0.25]
     assert list(rows[1])[4:] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("flops", "words"),
+    [
+        ((1000, 500), "do 4.0 times the FLOPs of the unpartitioned program"),
+        ((1000, 130), "total work does not drop there."),
+        ((None, 500), "total work does not drop there."),
+    ],
+)
+def test_work_that_several_devices_do_is_counted_against_the_whole(
+    flops: tuple[int | None, int], words: str, unpacked: Unpack
+) -> None:
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    origin = origin_of(module)
+    summary = summarize_module(
+        module, origin, [None] * len(module.snapshots), cost_module(module, origin.backend)
+    )
+    passes = summarize_passes(module, (), (), [None] * len(module.snapshots))
+    first = passes.growth[0]
+    growth = tuple(
+        replace(first, flops=count, partitions=partitions)
+        for count, partitions in zip(flops, (1, 8), strict=True)
+    )
+    view = overview_part(summary, replace(passes, growth=growth))
+    assert words in str(view)

@@ -26,6 +26,8 @@ from xlareport.runtime.grouping import group_by_key
 _ROWS_SHOWN = 12
 _NAMES = 4
 _MICROSECONDS = 1e6
+_LEAST_REPEATED = 1.2
+"""Times the FLOPs of the program: less is work that partitioning adds, such as masks."""
 
 
 class RepeatedStateRow(Struct, frozen=True):
@@ -230,7 +232,26 @@ def _partitioned_note(overview: Overview) -> str:
         return f"FLOPs and bytes are per device ({partitions})."
     return (
         f"From snapshot {split[0] + 1} on, FLOPs and bytes are per device ("
-        f"{partitions}); total work does not drop there."
+        f"{partitions}); total work does not drop there{_repeated_work(overview, split[0])}."
+    )
+
+
+def _repeated_work(overview: Overview, split: int) -> str:
+    """Return how much more all devices together do than the program; empty for little or unknown.
+
+    `split` is the number of the first partitioned snapshot.
+    """
+    growth = overview.growth
+    before = next((point.flops for point in reversed(growth[:split]) if point.flops), None)
+    after = next((point for point in growth[split:] if point.flops), None)
+    if before is None or after is None or after.flops is None:
+        return ""
+    times = after.flops * after.partitions / before
+    if times < _LEAST_REPEATED:
+        return ""
+    return (
+        f": all devices together do {times:,.1f} times the FLOPs of the unpartitioned program, so "
+        "several devices do the same work"
     )
 
 
