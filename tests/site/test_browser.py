@@ -188,6 +188,15 @@ class TestTable:
         expect(table.locator(".xr-row-details")).to_contain_text("fusion.2")
 
 
+def settled(svg: Any) -> str | None:
+    """Return the part of a picture that is shown, once it has stopped to change."""
+    before, now = None, svg.get_attribute("viewBox")
+    while now != before:
+        svg.page.wait_for_timeout(250)
+        before, now = now, svg.get_attribute("viewBox")
+    return now
+
+
 class TestPicture:
     def test_it_stands_in_the_page(self, seen: Any) -> None:
         page = seen("m/sample.html")
@@ -210,7 +219,7 @@ class TestPicture:
         svg = page.locator(".xr-canvas svg")
         # Narrower than the canvas, the picture is centered as soon as its room is known.
         expect(svg).to_have_attribute("viewBox", re.compile(r"^-\d"))
-        whole = svg.get_attribute("viewBox")
+        whole = settled(svg)
         page.get_by_role("button", name="Larger").click()
         larger = svg.get_attribute("viewBox")
         assert larger != whole
