@@ -66,21 +66,12 @@ def _combine(
     queues = [waiting.get((opcode, devices, token)) for token in search.after.values.read(whole)]
     if not all(queues):
         return
-    members = [_member(queue, channel_of(whole), channels) for queue in queues if queue]
+    members = [_taken(queue, channel_of(whole), channels) for queue in queues if queue]
     if len(members) == len(queues):
         reason = f"%{whole.instruction.name} does it for {len(members)} operands"
         search.combine(members, whole, Grade.EXACT, reason)
         for done in dones_of(search.after, whole):
             search.name_elements(members, done)
-
-
-def _member(queue: deque[Node], channel: str, channels: AbstractSet[str]) -> Node:
-    """Take the one with the channel out of a queue, else the first with none of the channels."""
-    others = (node for node in queue if channel_of(node) not in channels)
-    node = next(others, queue[0])
-    node = next((node for node in queue if channel and channel_of(node) == channel), node)
-    queue.remove(node)
-    return node
 
 
 def same_reducer(search: Search) -> None:
@@ -244,9 +235,13 @@ def _begun(side: Side, start: Node) -> Node:
     return (wrapped(side, start) if _opcode(start) == "async-start" else None) or start
 
 
-def _taken(queue: deque[Node], channel: str) -> Node:
-    """Take the node with a channel id out of a queue; the first where none has it."""
-    taken = next((node for node in queue if channel and channel_of(node) == channel), queue[0])
+def _taken(queue: deque[Node], channel: str, channels: AbstractSet[str] = frozenset()) -> Node:
+    """Take the node with a channel id out of a queue, else the first with none of `channels`.
+
+    The first of all where each has one of them.
+    """
+    first = next((node for node in queue if channel_of(node) not in channels), queue[0])
+    taken = next((node for node in queue if channel and channel_of(node) == channel), first)
     queue.remove(taken)
     return taken
 
