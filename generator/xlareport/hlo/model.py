@@ -17,6 +17,7 @@ from xlareport.hlo.shape import Shape
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _LONGEST_REPR = 60
+_ZEROS = frozenset({"0", "-0", "0.0", "false"})
 _MOST_DEVICES = 1_000_000_000
 """Partitions or replicas; a larger number in a header cannot be meant."""
 
@@ -78,6 +79,11 @@ class Instruction(Struct, eq=False):
     def call_target(self) -> str:
         """The `custom_call_target` without quotes; empty where there is none."""
         return self.attributes.get("custom_call_target", "").strip('"')
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is a constant whose text is a zero."""
+        return self.opcode == "constant" and self.argument.strip() in _ZEROS
 
     @property
     def metadata(self) -> Metadata:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.collectives.filled_values import find_filling, is_zero
+from xlareport.analysis.collectives.filled_values import find_filling
 from xlareport.hlo.model import HloModule
 
 ReadText = Callable[[str], HloModule]
@@ -53,4 +53,4 @@ def test_a_value_is_filled_with_a_constant(
     home = module.by_name["main"]
     filling = find_filling(module, home, home.by_name[name])
     assert (filling.name if filling else None) == constant
-    assert (filling is not None and is_zero(filling)) is (constant == "zero")
+    assert (filling is not None and filling.is_zero) is (constant == "zero")

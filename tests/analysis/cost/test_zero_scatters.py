@@ -58,6 +58,11 @@ def test_another_value_than_zero_is_no_buffer_of_zeros() -> None:
     assert found(TEXT.replace("constant(0)", "constant(2)")) is None
 
 
+def test_a_buffer_that_the_first_parameter_fills_is_not_taken_for_zeros() -> None:
+    """The number of a parameter is no value."""
+    assert found(TEXT.replace("z = f32[] constant(0)", "z = f32[] parameter(0)")) is None
+
+
 @pytest.mark.parametrize(("rows", "is_each"), [(64, True), (16, False), (8, False)])
 def test_one_element_of_each_row(rows: int, *, is_each: bool) -> None:
     """As the gradient of jnp.take_along_axis adds; one of each column is none, nor a pool's."""

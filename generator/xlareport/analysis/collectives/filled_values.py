@@ -5,7 +5,6 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
 _FARTHEST = 40
 _KEEP = REARRANGEMENTS | {"broadcast", "convert", "copy-done", "copy-start"}
-_ZEROS = frozenset({"0", "-0", "0.0", "false"})
 
 
 def find_filling(module: HloModule, home: Computation, value: Instruction) -> Instruction | None:
@@ -31,8 +30,3 @@ def find_filling(module: HloModule, home: Computation, value: Instruction) -> In
         else:
             current = home.operand(current) if current.opcode in _KEEP else None
     return None
-
-
-def is_zero(constant: Instruction) -> bool:
-    """Return whether a constant is a zero."""
-    return constant.argument.strip() in _ZEROS

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.collectives.filled_values import find_filling, is_zero
+from xlareport.analysis.collectives.filled_values import find_filling
 from xlareport.analysis.collectives.partitioning import MOVES
 from xlareport.analysis.cost.loops import Loops
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -162,7 +162,7 @@ class _Chain:
             sent=body,
             is_scatter=_SCATTERS in _body_name(self._loop),
             start=start,
-            is_zero=filling is not None and is_zero(filling),
+            is_zero=filling is not None and filling.is_zero,
             hops=hops,
             count=self._count(),
             is_after=is_after,

@@ -80,4 +80,4 @@ def _zeros(module: HloModule, home: Computation, buffer: Instruction | None) -> 
     if filling.opcode != "broadcast" or not filling.operand_names:
         return None
     value = place.operand(filling)
-    return buffer if value is not None and value.argument in ("0", "-0") else None
+    return buffer if value is not None and value.is_zero else None

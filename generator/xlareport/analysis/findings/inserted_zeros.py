@@ -21,7 +21,6 @@ LEAST_SHARE = 0.02
 _LIBRARY = "__cudnn$conv"
 _PASSED = frozenset({"bitcast", "copy", "get-tuple-element", "reshape", "transpose"})
 _MOST_PASSED = 8
-_ZEROS = frozenset({"0", "-0"})
 
 
 class _Zeros(Struct, frozen=True):
@@ -83,9 +82,10 @@ def _data_share(module: HloModule, producer: Instruction) -> float | None:
 def _inserts_zeros(computation: Computation, pad: Instruction) -> bool:
     """Return whether a pad puts zeros between the elements of its operand."""
     value = computation.operand(pad, 1)
-    is_zero = value is not None and value.opcode == "constant" and value.argument in _ZEROS
+    if value is None or not value.is_zero:
+        return False
     dimensions = [part.split("_") for part in pad.attributes.get("padding", "").split("x")]
-    return is_zero and any(part[2:] not in ([], ["0"]) for part in dimensions)
+    return any(part[2:] not in ([], ["0"]) for part in dimensions)
 
 
 def _finding(case: Case, zeros: list[_Zeros]) -> Finding:
