@@ -6,6 +6,7 @@ from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.modules.signature import Argument, Signature
 from xlareport.analysis.shardings.report import ShardedEntryValue, ShardingReport
 from xlareport.runtime import units
+from xlareport.runtime.english import capitalize
 
 
 def argument_facts(
@@ -52,7 +53,7 @@ def _place(argument: Argument, count: int, whole: ShardedEntryValue | None) -> s
 
 def _sharding(value: ShardedEntryValue) -> str:
     written = f", {value.sharding}" if value.sharding else ""
-    return f"{value.words[:1].upper()}{value.words[1:]}{written}."
+    return f"{capitalize(value.words)}{written}."
 
 
 def _donation(
