@@ -6,6 +6,7 @@ from functools import cache
 from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
+from xlareport.runtime.english import first_sentence
 
 
 class FileKind(Struct, frozen=True):
@@ -27,6 +28,11 @@ class FileKind(Struct, frozen=True):
     """The useful information in it."""
     examples: tuple[str, ...]
     """Names as they are met."""
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of `words`."""
+        return first_sentence(self.words)
 
 
 @cache

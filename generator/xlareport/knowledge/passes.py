@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
+from xlareport.runtime.english import first_sentence
 
 CLOSED_SOURCE = "closed source"
 """The `source` of unpublished passes."""
@@ -45,6 +46,11 @@ class PassInfo(Struct, frozen=True):
     """Whether a dash and a number may follow the name."""
     example: str | None = None
     """A step of a real dump with its changes, as a sentence."""
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of `words`."""
+        return first_sentence(self.words)
 
     @property
     def basis(self) -> str:

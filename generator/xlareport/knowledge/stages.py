@@ -6,6 +6,7 @@ from functools import cache
 from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
+from xlareport.runtime.english import first_sentence
 
 
 class StageMeaning(Struct, frozen=True):
@@ -19,6 +20,11 @@ class StageMeaning(Struct, frozen=True):
     absent: str | None = None
     """The meaning if a dump has no such file."""
     aliases: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of `words`."""
+        return first_sentence(self.words)
 
 
 @cache

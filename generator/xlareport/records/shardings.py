@@ -159,9 +159,10 @@ def _holders(sharding: Sharding) -> Iterator[HolderRecord]:
         yield HolderRecord(tile, tuple(sorted(devices)))
 
 
-def words_along(text: str, record: MeshRecord | None) -> str:
+def words_along(text: str, record: MeshRecord | None, *, explained: bool = True) -> str:
     """Return in words what a sharding is, along the axes of a mesh of at most 256 devices."""
-    if record is None or not record.devices:
-        return words_of(text, None)
-    axes = tuple((axis.name, axis.size) for axis in record.axes)
-    return words_of(text, Mesh(axes, DeviceOrder.of(record.devices)))
+    mesh = None
+    if record is not None and record.devices:
+        axes = tuple((axis.name, axis.size) for axis in record.axes)
+        mesh = Mesh(axes, DeviceOrder.of(record.devices))
+    return words_of(text, mesh, explained=explained)

@@ -72,6 +72,20 @@ def test_words(text: str, words: str) -> None:
     assert describe_sharding(sharding, mesh()) == words
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{replicated}", "replicated"),
+        ("{{replicated}, {manual}}", "replicated; manual"),
+        ("{mesh['a'=2], [{?}, {?}]}", "open"),
+        ("{mesh['a'=2,'b'=4], [{}, {?}, {?}]}", "not cut, open to propagation"),
+        ("{devices=[1,4]...}", "dimension 1 in 4 parts"),
+    ],
+)
+def test_words_without_explanation(text: str, words: str) -> None:
+    assert words_of(text, explained=False) == words
+
+
 def test_parts_without_their_devices() -> None:
     assert words_of("{devices=[1,4]...}", None) == "dimension 1 in 4 parts"
     assert words_of("{devices=[1,4,2]}", None) == "not read"

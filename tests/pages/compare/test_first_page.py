@@ -20,6 +20,7 @@ from xlareport.pages.compare.first_page import (
     changed_words,
     compare_page,
     compared_tables,
+    program_words,
 )
 from xlareport.report import BuildOptions, build
 
@@ -88,6 +89,19 @@ def test_what_changed_is_the_program_its_options_or_the_compiler() -> None:
     )
     assert changed_words([cause("compiler"), cause("pass")]) == "The compiler."
     assert changed_words([cause("pass")]) == "The same program, compiled differently."
+
+
+def test_a_changed_program_is_a_clause_of_its_layers_before_its_sizes() -> None:
+    def cause(kind: str, clause: str) -> Cause:
+        return Cause(kind, f"{clause}, at `model.py:3`.", Grade.EXACT, (), clause=clause)
+
+    layers = cause("layers", "the program has 3 layers instead of 2")
+    size = cause("size", "a dimension of 1 argument is 8 instead of 4")
+    dtype = cause("dtype", "the program computes in bf16 instead of f32")
+    assert program_words([dtype, size, layers]) == layers.clause
+    assert program_words([dtype, size]) == size.clause
+    assert program_words([dtype]) == "the program was changed"
+    assert program_words([cause("option", "")]) == ""
 
 
 @pytest.mark.parametrize(("obstacle", "look"), [("", "xr-better"), ("the TPUs differ", "")])

@@ -45,7 +45,7 @@ def why_option(change: OptionChange) -> str:
 def why_pass(name: str) -> str:
     """Return the first sentence about a pass; empty if the tables do not have it."""
     pass_info = find_either(name) if name else None
-    return english.first_sentence(pass_info.words) if pass_info else ""
+    return pass_info.summary if pass_info else ""
 
 
 def why_program(change: ProgramChange, comparison: Comparison) -> str:
@@ -121,14 +121,7 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
     """Return a sentence on a change in the program."""
     names = f": {listed(change.names, change.count)}" if change.names else ""
     at = _at(change.lines, change.line_count)
-    what = (_recomputed(change) or _WORDS[change.kind]).format(
-        base=change.base,
-        head=change.head,
-        arguments=units.plural(change.count, "argument"),
-        loops="A loop runs" if change.count == 1 else f"{change.count} loops run",
-        size=units.byte_size(change.bytes),
-        donated=_donated(change),
-    )
+    what = _program_words(change)
     match change.kind:
         case ChangeKind.TYPE if change.is_whole:
             of = f" ({units.plural(change.count, 'argument')})" if change.names else ""
@@ -142,6 +135,23 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
             return f"{what}: {'; '.join(_operations(change))}."
         case _:
             return f"{what}{names}{at}."
+
+
+def program_clause(change: ProgramChange) -> str:
+    """Return a change in the program as part of a sentence, without names and places."""
+    words = _program_words(change)
+    return words[:1].lower() + words[1:]
+
+
+def _program_words(change: ProgramChange) -> str:
+    return (_recomputed(change) or _WORDS[change.kind]).format(
+        base=change.base,
+        head=change.head,
+        arguments=units.plural(change.count, "argument"),
+        loops="A loop runs" if change.count == 1 else f"{change.count} loops run",
+        size=units.byte_size(change.bytes),
+        donated=_donated(change),
+    )
 
 
 def _recomputed(change: ProgramChange) -> str:

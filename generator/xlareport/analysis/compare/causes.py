@@ -86,6 +86,8 @@ class Cause(Struct, frozen=True):
     """Ids of the places side by side that show it, the best first."""
     notes: tuple[str, ...] = ()
     """Further sentences, shown on demand."""
+    clause: str = ""
+    """A change of the program as part of a sentence, without names and places; else empty."""
 
 
 def find_causes(
@@ -250,6 +252,7 @@ def _program_cause(
         _effect_of(change, first, kinds),
         cause_words.why_program(change, first),
         ("given", "end"),
+        clause=cause_words.program_clause(change),
     )
 
 

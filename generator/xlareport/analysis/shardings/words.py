@@ -67,11 +67,10 @@ def _ordered(mesh: Mesh, strides: Sequence[int]) -> tuple[str, ...]:
 
 _MEMBERS = 8
 _TILES_ALONE = re.compile(r"\{devices=\[([\d,]{1,800}+)\]\.\.\.\}", re.ASCII)
-_PLAIN = {
-    ShardingKind.REPLICATED: "replicated: whole on each device",
-    ShardingKind.MANUAL: "manual: the shape is that of one device's part (shard_map)",
-    ShardingKind.UNREDUCED: "unreduced: a partial sum of the whole on each device",
-    ShardingKind.UNKNOWN: "unknown",
+_MEANINGS = {
+    ShardingKind.REPLICATED: "whole on each device",
+    ShardingKind.MANUAL: "the shape is that of one device's part (shard_map)",
+    ShardingKind.UNREDUCED: "a partial sum of the whole on each device",
 }
 _GROUPS = {
     ShardingKind.REPLICATED: "each part on {} devices",
@@ -80,20 +79,26 @@ _GROUPS = {
 }
 
 
-def describe_sharding(sharding: Sharding, mesh: Mesh | None = None) -> str:
-    """Return the shard of each device in words, by mesh axes if they explain it."""
+def describe_sharding(
+    sharding: Sharding, mesh: Mesh | None = None, *, explained: bool = True
+) -> str:
+    """Return the shard of each device in words, by mesh axes if they explain it.
+
+    `explained` adds the meaning of `replicated` and other terms.
+    """
     if sharding.kind == ShardingKind.TUPLE:
-        members = [describe_sharding(element, mesh) for element in sharding.elements[:_MEMBERS]]
+        shown = sharding.elements[:_MEMBERS]
+        members = [describe_sharding(element, mesh, explained=explained) for element in shown]
         more = len(sharding.elements) - len(members)
         return "; ".join([*members, *([f"{more:,} more"] if more else [])]) or "empty tuple"
     if sharding.kind == ShardingKind.MAXIMAL:
         devices = sharding.devices.devices() if sharding.devices is not None else None
         return f"whole on device {devices[0]} only" if devices else "whole on one device"
-    opened = _open_words(sharding)
-    if opened:
-        return opened
-    if sharding.kind != ShardingKind.TILED:
-        return _PLAIN[sharding.kind]
+    name, meaning = _open_words(sharding)
+    if not name and sharding.kind != ShardingKind.TILED:
+        name, meaning = sharding.kind.value, _MEANINGS.get(sharding.kind, "")
+    if name:
+        return f"{name}: {meaning}" if explained and meaning else name
     return _tiled_words(sharding, mesh)
 
 
@@ -103,25 +108,25 @@ def _tiled_words(sharding: Sharding, mesh: Mesh | None) -> str:
     return ", ".join([*([cuts] if cuts else ["not cut"]), *groups])
 
 
-def _open_words(sharding: Sharding) -> str:
-    """Return a sharding with open dimensions, which propagation may cut; empty without these."""
+def _open_words(sharding: Sharding) -> tuple[str, str]:
+    """Return what a sharding with open dimensions is, and which propagation may cut."""
     is_whole = sharding.kind == ShardingKind.REPLICATED
     dimensions = enumerate(sharding.dimensions)
     opened = [str(number) for number, dimension in dimensions if dimension.is_open]
     if not opened or not (is_whole or sharding.kind == ShardingKind.TILED):
-        return ""
+        return "", ""
     if is_whole and len(opened) == len(sharding.dimensions):
-        return "open: left to propagation"
+        return "open", "left to propagation"
     cuts = "not cut" if is_whole else _tiled_words(sharding, None)
     noun = "dimension" if len(opened) == 1 else "dimensions"
-    return f"{cuts}, open to propagation: {noun} {', '.join(opened)}"
+    return f"{cuts}, open to propagation", f"{noun} {', '.join(opened)}"
 
 
 UNREAD = "not read"
 """Of a sharding that cannot be parsed."""
 
 
-def words_of(written: str, mesh: Mesh | None = None) -> str:
+def words_of(written: str, mesh: Mesh | None = None, *, explained: bool = True) -> str:
     """Return a written sharding in words; `not read` if it cannot be parsed.
 
     `{devices=[1,4]...}` has the parts alone: which device holds which is not known.
@@ -130,7 +135,9 @@ def words_of(written: str, mesh: Mesh | None = None) -> str:
     if tiles:
         return describe_tiles(tiles)
     sharding = parse_sharding(written)
-    return describe_sharding(sharding, mesh) if sharding is not None else UNREAD
+    if sharding is None:
+        return UNREAD
+    return describe_sharding(sharding, mesh, explained=explained)
 
 
 def describe_tiles(tiles: tuple[int, ...], axes: Axes | None = None) -> str:

@@ -98,7 +98,7 @@ def _coded_cause(
 
 def _sharding_words(written: str, mesh: MeshRecord | None) -> str:
     """Return a sharding as a part of a sentence: without its explanation, several in brackets."""
-    words = words_along(written, mesh).partition(":")[0]
+    words = words_along(written, mesh, explained=False)
     return f"({words})" if "," in words else words
 
 

@@ -11,6 +11,7 @@ from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
 from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.program_changes import ChangeKind
 from xlareport.pages import words
 from xlareport.pages.compare.addresses import page_of
 from xlareport.pages.compare.figures import (
@@ -253,11 +254,11 @@ def changes_program(causes: Sequence[Cause]) -> bool:
 
 def program_words(causes: Sequence[Cause]) -> str:
     """Return that the program differs, with its layers or sizes; empty if it does not."""
-    sentences = (
-        cause.sentence for kind in ("layers", "size") for cause in causes if cause.kind == kind
-    )
-    sentence = next(sentences, "The program was changed").rstrip(".").partition(":")[0]
-    return f"{sentence[:1].lower()}{sentence[1:]}" if changes_program(causes) else ""
+    if not changes_program(causes):
+        return ""
+    kinds = (ChangeKind.LAYERS, ChangeKind.SIZE)
+    clauses = (cause.clause for kind in kinds for cause in causes if cause.kind == kind)
+    return next(clauses, "the program was changed")
 
 
 _SAME_INSTRUCTIONS = ("header", "pass", "nowhere")
@@ -331,11 +332,8 @@ def _pairs(modules: Sequence[ComparedRecord]) -> str:
     pairs = [module for module in modules if module.base and module.head]
     same = sum(pair.same for pair in pairs)
     bare = all(pair.bare for pair in pairs)
-    whole_modules = [module for module in modules if not module.extracted]
-    new, gone = (
-        sum(module.base is None for module in whole_modules),
-        sum(module.head is None for module in whole_modules),
-    )
+    new = sum(module.base is None and not module.extracted for module in modules)
+    gone = sum(module.head is None and not module.extracted for module in modules)
     of_them = "" if bare else f", {same} of them with the same optimized HLO"
     parts = [f"{units.plural(len(pairs), 'module')} paired{of_them}"]
     parts += [f"{new} only in the head"] if new else []

@@ -155,10 +155,10 @@ def describe(name: DumpName) -> str:
     title = english.capitalize(kind.title if kind else name.kind)
     kernel = f" of {name.kernel}" if name.kernel else ""
     if stage and (name.kind.startswith("hlo-") or name.stage not in _NOT_OF_THE_FILE):
-        return f"{title}{kernel}: {_continued(stage.words)}"
+        return f"{title}{kernel}: {_continued(stage.summary)}"
     if name.kind == "mosaic" and name.stage and name.stage.startswith("post-"):
         return f"{title}: a hand-written TPU kernel after {name.stage.removeprefix('post-')}."
-    holds = f": {_continued(kind.words)}" if kind else "."
+    holds = f": {_continued(kind.summary)}" if kind else "."
     return f"{title}{kernel}{holds}"
 
 
@@ -166,9 +166,9 @@ _NOT_OF_THE_FILE = frozenset({"after_optimizations", "pass"})
 """Stages at which files of several kinds are written, so that they do not say the content."""
 
 
-def _continued(words: str) -> str:
+def _continued(summary: str) -> str:
     """Return a sentence to follow a colon; a name at its beginning keeps its capital."""
-    sentence = english.first_sentence(plain(words))
+    sentence = plain(summary)
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
