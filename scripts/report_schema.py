@@ -246,15 +246,16 @@ def nullable(schema: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def field_docstrings(record: type) -> dict[str, str]:
-    """Return the string below each field of a struct, by the name of the field."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
-    assert isinstance(body, ast.ClassDef)  # noqa: S101 - the source of a class is a class
-    found = {}
-    for field, after in zip(body.body, body.body[1:], strict=False):
-        is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
-            found[field.target.id] = in_json(str(after.value.value))  # type: ignore[attr-defined]
-    return found
+    """Return the string below each field of a struct and its bases, by the name of the field."""
+    docstrings = {}
+    for base in reversed(record.__mro__[: record.__mro__.index(Struct)]):
+        body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
+        assert isinstance(body, ast.ClassDef)  # noqa: S101 - the source of a class is a class
+        for field, after in zip(body.body, body.body[1:], strict=False):
+            is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
+                docstrings[field.target.id] = in_json(str(after.value.value))  # type: ignore[attr-defined]
+    return docstrings
 
 
 def in_json(words: str) -> str:

@@ -10,7 +10,7 @@ from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, StoredRecords
 from xlareport.report import BuildOptions, read_report
 
-TYPED = {name for name in vars(ModuleOutline) if not name.startswith("_")}
+TYPED = {*ModuleOutline.__struct_fields__}
 CUT = {"files", "stages", "findings"}
 """Of which an outline has a part."""
 LARGE = {*ModuleRecord.__struct_fields__} - TYPED
@@ -29,5 +29,5 @@ def test_an_outline_has_what_its_type_says_and_no_more(unpacked: Callable[[str],
         for name in TYPED - CUT:
             assert getattr(outline, name) == getattr(module, name)
         assert len(outline.stages) == len(module.stages)
-        assert not any(getattr(outline, name) for name in LARGE)
+        assert not any(hasattr(outline, name) for name in LARGE)
     assert {"cost", "kernels", "shardings", "tpu"} <= LARGE

@@ -1,7 +1,5 @@
 """The part of a module's record that lists show: it is in memory also for thousands of modules."""
 
-from typing import Protocol
-
 from msgspec import Struct
 
 from xlareport.analysis.findings.finding import Finding
@@ -41,105 +39,57 @@ class SnapshotRecord(Struct, frozen=True):
         return number_and_pipeline(self.sequence, self.pipeline) or self.label
 
 
-class ModuleOutline(Protocol):
-    """The part of a `ModuleRecord` that is available for each module of a dump."""
+class ModuleOutline(Struct, frozen=True):
+    """The part of a `ModuleRecord` that is available for each module of a dump.
 
-    @property
-    def key(self) -> str:
-        """Its key in the dump: `module_0002.jit_f`."""
+    In a large dump, it has only the folder of the files and the titles of the findings.
+    """
 
-    @property
-    def slug(self) -> str:
-        """The key as it is in addresses."""
+    key: str
+    slug: str
+    id: int | None
+    name: str
+    timestamp: int | None
+    role: str
+    role_reason: str
+    rank: int
+    backend: str | None
+    frontend: str | None
+    stages: tuple[SnapshotRecord, ...]
+    final: ModuleFigures
+    files: tuple[str, ...]
+    function: str = ""
+    """The function's name without the framework's additions.
 
-    @property
-    def id(self) -> int | None:
-        """The number of the module in the process that compiled it."""
-
-    @property
-    def name(self) -> str:
-        """As in the names of its files."""
-
-    @property
-    def timestamp(self) -> int | None:
-        """In the names of its files, in microseconds."""
-
-    @property
-    def function(self) -> str:
-        """The function's name without the framework's additions."""
-
-    @property
-    def role(self) -> str:
-        """Its role in the program: `main`, `helper`, ..."""
-
-    @property
-    def role_reason(self) -> str:
-        """Why it has that role."""
-
-    @property
-    def rank(self) -> int:
-        """Its place in the ranking, from 1."""
-
-    @property
-    def backend(self) -> str | None:
-        """The backend it was compiled for."""
-
-    @property
-    def frontend(self) -> str | None:
-        """The framework that made it."""
-
-    @property
-    def stages(self) -> tuple[SnapshotRecord, ...]:
-        """Its snapshots; of the files of each in a large dump the folder."""
-
-    @property
-    def final(self) -> ModuleFigures:
-        """The figures of its final snapshot."""
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Its files; in a large dump the folder."""
-
-    @property
-    def retrace_group(self) -> int | None:
-        """Index in `retrace_groups` of the function that it is a compilation of."""
-
-    @property
-    def process(self) -> int | None:
-        """Which of several processes compiled it, from 1."""
-
-    @property
-    def ranks(self) -> RankNumbers:
-        """All processes that compiled it."""
-
-    @property
-    def runs(self) -> int | None:
-        """The number of runs in the profile."""
-
-    @property
-    def run_microseconds(self) -> float | None:
-        """The total time of these runs."""
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Its findings; in a large dump their titles."""
-
-    @property
-    def same_as(self) -> str | None:
-        """Key of the earlier module that it repeats."""
-
-    @property
-    def backend_reason(self) -> str:
-        """Why the backend is a guess."""
-
-    @property
-    def passes_microseconds(self) -> int | None:
-        """From the first start of a pass to the last end."""
+    `train_step` of `jit_train_step`, `multiply` of TensorFlow's
+    `a_inference_multiply_15__XlaMustCompile...`.
+    """
+    retrace_group: int | None = None
+    """Place in `retrace_groups` of the function that this is one of several compilations of."""
+    backend_reason: str = ""
+    """Why the backend is a guess; empty if a file states it or nothing indicates it."""
+    passes_microseconds: int | None = None
+    """From the first start of a pass to the last end."""
+    runs: int | None = None
+    """Number of profiled runs of a module of this name; None without a trace."""
+    run_microseconds: float | None = None
+    """The total time of these runs."""
+    process: int | None = None
+    """Number of the process that compiled it, from 1; None if unknown."""
+    ranks: RankNumbers = RankNumbers()
+    """All processes that compiled it, with the same contents, as ranges: `1-16,18`."""
+    findings: tuple[Finding, ...] = ()
+    """Findings, by severity, then by what they can save."""
+    same_as: str | None = None
+    """Key of the earlier module that this one repeats: byte for byte, in large dumps only; or of
+    another rank, but for names, ids and notes."""
 
     @property
     def changed_steps(self) -> int:
         """Number of steps with changes."""
+        return sum(stage.changed is True for stage in self.stages)
 
     @property
     def steps(self) -> int:
         """Steps between snapshots that could be read."""
+        return sum(stage.changed is not None for stage in self.stages)

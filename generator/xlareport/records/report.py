@@ -6,7 +6,6 @@ Pages show the same records, so that they cannot disagree. A figure that is not 
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -20,15 +19,13 @@ from xlareport.analysis.kernels.record import KernelRecord, ModuleTuning
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.links import ModuleLink
 from xlareport.analysis.modules.recompilations import RecompilationGroup
-from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
 from xlareport.analysis.ranks.groups import RankGroup
-from xlareport.analysis.ranks.numbers import RankNumbers
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.cost import CostRecord
 from xlareport.records.file_list import FileRecord
-from xlareport.records.outline import ModuleOutline, SnapshotRecord
+from xlareport.records.outline import ModuleOutline
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
@@ -104,52 +101,17 @@ RECOMPILATIONS = "recompilations"
 """The rule whose places are modules, by their keys: each module of a function has its finding."""
 
 
-class ModuleRecord(Struct, frozen=True):
+class ModuleRecord(ModuleOutline, frozen=True):
     """A module of the dump."""
 
-    key: str
-    slug: str
-    id: int | None
-    name: str
-    timestamp: int | None
-    role: str
-    role_reason: str
-    rank: int
-    backend: str | None
-    frontend: str | None
-    stages: tuple[SnapshotRecord, ...]
-    final: ModuleFigures
-    files: tuple[str, ...]
-    function: str = ""
-    """The function's name without the framework's additions.
-
-    `train_step` of `jit_train_step`, `multiply` of TensorFlow's
-    `a_inference_multiply_15__XlaMustCompile...`.
-    """
-    retrace_group: int | None = None
-    """Place in `retrace_groups` of the function that this is one of several compilations of."""
     passes: tuple[PassTime, ...] = ()
     """The longest first; empty if the compiler wrote no metadata."""
-    backend_reason: str = ""
-    """Why the backend is a guess; empty if a file states it or nothing indicates it."""
-    passes_microseconds: int | None = None
-    """From the first start of a pass to the last end."""
-    runs: int | None = None
-    """Number of profiled runs of a module of this name; None without a trace."""
-    run_microseconds: float | None = None
-    """The total time of these runs."""
-    process: int | None = None
-    """Number of the process that compiled it, from 1; None if unknown."""
-    ranks: RankNumbers = RankNumbers()
-    """All processes that compiled it, with the same contents, as ranges: `1-16,18`."""
     shardings: ShardingsRecord | None = None
     """Shardings of its values; None for a module of one partition."""
     cost: CostRecord | None = field(default=None, name="expense")
     """The cost of one run; None if that of no snapshot is known."""
     measured: ProfileRecord | None = None
     """The profile; None if no profile contains the module."""
-    findings: tuple[Finding, ...] = ()
-    """Findings, by severity, then by what they can save."""
     candidates: tuple[Finding, ...] = ()
     """Savings of a small program without findings: below 2 µs or 1 MiB, but 5% of it or more."""
     collectives: tuple[CollectiveRecord, ...] = ()
@@ -169,19 +131,6 @@ class ModuleRecord(Struct, frozen=True):
     """The TPU programs of its instructions; empty if the dump has no LLO files."""
     tpu: TpuSummary | None = None
     """The figures of all TPU programs together."""
-    same_as: str | None = None
-    """Key of the earlier module that this one repeats: byte for byte, in large dumps only; or of
-    another rank, but for names, ids and notes."""
-
-    @property
-    def changed_steps(self) -> int:
-        """Number of steps with changes."""
-        return sum(stage.changed is True for stage in self.stages)
-
-    @property
-    def steps(self) -> int:
-        """Steps between snapshots that could be read."""
-        return sum(stage.changed is not None for stage in self.stages)
 
 
 class ReportRecord(Struct, frozen=True):
@@ -288,12 +237,14 @@ class StoredRecords(SpooledValues[ModuleRecord]):
             for stage in value.stages
         )
         highest = sorted(value.files, key=lambda path: path.count("/"))[:1]
-        return replace(
-            value,
-            **_LARGE,
-            files=self._folders(highest),
-            findings=share(findings),
-            stages=self._shared.share_each(stages),
+        kept = {name: getattr(value, name) for name in ModuleOutline.__struct_fields__}
+        return ModuleOutline(
+            **kept
+            | {
+                "files": self._folders(highest),
+                "findings": share(findings),
+                "stages": self._shared.share_each(stages),
+            }
         )
 
     def _folders(self, paths: Sequence[str]) -> tuple[str, ...]:
@@ -307,15 +258,3 @@ def _outline_finding(finding: Finding) -> Finding:
     if finding.rule == RECOMPILATIONS:
         return finding
     return replace(finding, evidence="", suggestion="", places=(), seconds=None, bytes=None)
-
-
-_LARGE: Mapping[str, Any] = {
-    name: default
-    for name, default in zip(
-        reversed(ModuleRecord.__struct_fields__),
-        reversed(ModuleRecord.__struct_defaults__),
-        strict=False,
-    )
-    if name not in vars(ModuleOutline)
-}
-"""Fields that no outline has, with their defaults."""
