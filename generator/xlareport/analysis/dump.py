@@ -163,7 +163,7 @@ class FileTotals(Struct, frozen=True):
     bytes: "array[int]"
 
 
-class AnalyzedDump(Struct, frozen=True):
+class AnalyzedDump(Struct, frozen=True, dict=True):
     """A dump with each of its modules analyzed."""
 
     name: str
@@ -203,6 +203,12 @@ class AnalyzedDump(Struct, frozen=True):
         if len(self.modules) <= RESIDENT:
             return tuple(values)
         return SpooledValues[T](self.modules.folder, 0).extend(values)
+
+    @cached_property
+    def marked(self) -> Mapping[str, MarkerHit]:
+        """The modules that contain the marker, by their keys."""
+        outlines = self.modules.outlines
+        return {module.summary.files.key: module.marker for module in outlines if module.marker}
 
     @property
     def module_keys(self) -> Sequence[str]:
@@ -278,20 +284,15 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     """Return the relations between modules; a part that fails is listed and left empty."""
     summaries, table, faults = dump.summaries, dump.ranks, Faults(dump.name)
     attempt, keep = faults.attempt, dump.keep
-    marked = {
-        module.summary.files.key: module.marker for module in dump.modules.outlines if module.marker
-    }
-    ranking = _rank(dump, marked, faults)
-    guess = attempt(
-        "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
-    )
+    ranking = _rank(dump, faults)
+    guess = attempt("The guess of the main program", lambda: _guess_main(dump, ranking), None)
     module_links = attempt(
         "The links",
         lambda: link_modules(summaries, table.assigned, dump.graphs, table.orders, keep),
         (),
     )
-    proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
-    every_link = ((link.source, link.target) for link in module_links)
+    proven = [link.ends for link in module_links if link.grade == "exact"]
+    linked = (link.ends for link in module_links)
     unknown = (_UNKNOWN,) * len(summaries)
     roles = attempt("The roles", lambda: assign_roles(summaries, guess, proven), unknown)
     recompilations: Sequence[RecompilationGroup] = attempt(
@@ -299,10 +300,10 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     )
     return DumpRelations(
         ranking=ranking.modules,
-        marked=marked,
+        marked=dump.marked,
         guess=guess,
         links=module_links,
-        chains=attempt("The chains of modules", lambda: find_chains(every_link), Chains((), ())),
+        chains=attempt("The chains of modules", lambda: find_chains(linked), Chains((), ())),
         roles=roles,
         recompilations=recompilations,
         group_of_module=_number_groups(recompilations, places_of(summaries)),
@@ -344,8 +345,9 @@ def _finding_of(group: RecompilationGroup) -> Finding | None:
     return None if group.is_helper else report_recompilation(group)
 
 
-def _rank(dump: AnalyzedDump, marked: Mapping[str, MarkerHit], faults: Faults) -> Ranking:
+def _rank(dump: AnalyzedDump, faults: Faults) -> Ranking:
     """Rank the modules, those with the marker first; in their own order where that fails."""
+    marked = dump.marked
     summaries, processes = dump.summaries, dump.ranks.assigned
     alike = KeyedValues(places_of(summaries), (1.0,) * len(summaries))
     unknown = Relations(summaries, processes, {}, {}, alike, find_autotuning_pieces(()), ())
@@ -361,13 +363,11 @@ def _rank(dump: AnalyzedDump, marked: Mapping[str, MarkerHit], faults: Faults) -
     return Ranking(ranking.modules.reordered(ordered), ranking.relations)
 
 
-def _guess_main(
-    dump: AnalyzedDump, ranking: Ranking, marked: Mapping[str, MarkerHit]
-) -> MainGuess | None:
+def _guess_main(dump: AnalyzedDump, ranking: Ranking) -> MainGuess | None:
     """Guess the main program among modules with the marker where there are any, else among all."""
     repeats = bytearray(bool(module.same_as) for module in dump.modules.outlines)
     places = places_of(dump.summaries)
-    hits = {place for key in marked if not repeats[place := places[key]]}
+    hits = {place for key in dump.marked if not repeats[place := places[key]]}
     if hits:
         return guess_main(ranking.select(hits.__contains__))
     return guess_main(ranking.select(lambda place: not repeats[place]) if any(repeats) else ranking)

@@ -143,73 +143,69 @@ def collective_records(
 
 
 def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
-    figures, collective, time = row.figures, row.collective, row.figures.time
-    overlap = figures.overlap
-    hidden = _why_hidden(row, is_scheduled=is_scheduled)
-    why_not_modeled = hidden if overlap.exposed_seconds is None else None
+    figures, collective, overlap = row.figures, row.collective, row.figures.overlap
     groups = figures.pairs or (figures.groups.groups if figures.groups else None)
     late = NotHiddenRecord(overlap.reason.value, overlap.reason_detail) if overlap.reason else None
-    merged_by, merged_by_reason = _pass_of(row, "merged")
-    split_by, split_by_reason = _pass_of(row, "split")
-    moved_by, moved_by_reason = _pass_of(row, "moved")
-    async_by, async_by_reason = _pass_of(row, "asynchronous", "synchronous", "fused")
     return CollectiveRecord(
         instruction=collective.instruction,
         computation=collective.computation,
         body=collective.body,
         done=collective.done or None,
-        done_reason=_without(collective.done or None, "one instruction begins and ends it"),
         parts=collective.parts[:_MOST_NAMES],
         kind=collective.kind,
         form=collective.form,
         is_sync=collective.is_sync,
-        is_sync_reason=_without(collective.is_sync, "the backend notes nothing"),
         thread=collective.thread,
         shape=row.shape,
         bytes=figures.data_bytes,
-        bytes_reason=_without(figures.data_bytes, "a shape is not known"),
         wire_bytes=figures.wire_bytes,
-        wire_bytes_reason=_without(figures.wire_bytes, _NO_TRAFFIC),
         algorithm=figures.algorithm,
         senders=figures.senders,
-        senders_reason=_without(figures.senders, _NO_TRAFFIC),
         executions=figures.executions,
-        executions_reason=_without(figures.executions, "a trip count is not known"),
         group_size=figures.group_size,
-        group_size_reason=_without(figures.group_size, "the form of the groups is not known"),
         groups=groups[:_MOST_GROUPS] if groups else None,
-        groups_reason=None if groups else _why_no_groups(row),
         groups_text=row.groups_text,
         origin=row.origin,
-        merged_by=merged_by,
-        merged_by_reason=merged_by_reason,
-        split_by=split_by,
-        split_by_reason=split_by_reason,
-        moved_by=moved_by,
-        moved_by_reason=moved_by_reason,
-        async_by=async_by,
-        async_by_reason=async_by_reason,
         trail=row.trail,
         members=tuple(map(_member, row.members)),
         sharding=row.sharding,
-        sharding_reason=_without(row.sharding, row.sharding_reason),
         op_name=row.op_name or None,
-        op_name_reason=None if row.op_name else "the instruction has no op_name",
         source=row.source or None,
-        source_reason=None if row.source else "the instruction has no source line",
-        time_us=_microseconds(time.seconds),
-        time_us_reason=time.reason,
+        time_us=_microseconds(figures.time.seconds),
+        time_us_reason=figures.time.reason,
         exposed_us=_microseconds(overlap.exposed_seconds),
-        exposed_us_reason=why_not_modeled,
         hideable_us=_microseconds(overlap.hideable_seconds),
-        hideable_us_reason=why_not_modeled,
         is_validated=False,
         overlaps=overlap.between and overlap.between[:_MOST_NAMES],
-        overlaps_reason=_without(overlap.between, "it runs synchronously"),
         not_hidden=late,
-        not_hidden_reason=None if late else hidden,
         remedy=row.remedy,
+        **_passes(row),
+        **_reasons(row, _why_hidden(row, is_scheduled=is_scheduled)),
     )
+
+
+def _reasons(row: CollectiveRow, hidden: str) -> dict[str, str | None]:
+    """Return why values are not known, by the fields of the record; None where they are."""
+    figures, collective, overlap = row.figures, row.collective, row.figures.overlap
+    has_groups = figures.pairs or (figures.groups and figures.groups.groups)
+    reasons = {
+        "done": _without(collective.done or None, "one instruction begins and ends it"),
+        "is_sync": _without(collective.is_sync, "the backend notes nothing"),
+        "bytes": _without(figures.data_bytes, "a shape is not known"),
+        "wire_bytes": _without(figures.wire_bytes, _NO_TRAFFIC),
+        "senders": _without(figures.senders, _NO_TRAFFIC),
+        "executions": _without(figures.executions, "a trip count is not known"),
+        "group_size": _without(figures.group_size, "the form of the groups is not known"),
+        "groups": None if has_groups else _why_no_groups(row),
+        "sharding": _without(row.sharding, row.sharding_reason),
+        "op_name": None if row.op_name else "the instruction has no op_name",
+        "source": None if row.source else "the instruction has no source line",
+        "exposed_us": _without(overlap.exposed_seconds, hidden),
+        "hideable_us": _without(overlap.exposed_seconds, hidden),
+        "overlaps": _without(overlap.between, "it runs synchronously"),
+        "not_hidden": None if overlap.reason else hidden,
+    }
+    return {f"{name}_reason": reason for name, reason in reasons.items()}
 
 
 def _without(value: object, reason: str | None) -> str | None:
@@ -237,13 +233,23 @@ def _why_hidden(row: CollectiveRow, *, is_scheduled: bool) -> str:
     return "what runs meanwhile takes as long by estimate"
 
 
-def _pass_of(row: CollectiveRow, *events: str) -> tuple[str | None, str | None]:
-    """Return the last pass that did any of these to a collective, or why there is none."""
-    done = [event for event in row.trail if event.event in events]
-    if not done:
-        return None, row.trail_reason or f"no snapshot shows it {events[0]}"
-    by = done[-1].by
-    return by, _without(by, row.trail_reason or NO_NAME)
+_EVENTS = {
+    "merged_by": ("merged",),
+    "split_by": ("split",),
+    "moved_by": ("moved",),
+    "async_by": ("asynchronous", "synchronous", "fused"),
+}
+
+
+def _passes(row: CollectiveRow) -> dict[str, str | None]:
+    """Return the last pass that did each kind of event, or why there is none, by fields."""
+    fields: dict[str, str | None] = {}
+    for name, events in _EVENTS.items():
+        passes = [event.by for event in row.trail if event.event in events]
+        missing = NO_NAME if passes else f"no snapshot shows it {events[0]}"
+        by = passes[-1] if passes else None
+        fields |= {name: by, f"{name}_reason": _without(by, row.trail_reason or missing)}
+    return fields
 
 
 def _member(member: CollectiveMember) -> CollectiveMemberRecord:

@@ -110,23 +110,17 @@ class Schedule(Struct, frozen=True, dict=True):
         """Return the overlap of a collective; `others` are the other collectives of the module."""
         home = self.module.by_name[collective.computation]
         between = self._between(home, collective)
-        starts = {other.instruction for other in others if other.computation == home.name}
-        names = {
-            name
-            for other in others
-            if other.computation == home.name
-            for name in _waiting_parts(other)
-        }
+        beside = [other for other in others if other.computation == home.name]
+        starts = {other.instruction for other in beside}
+        names = {name for other in beside for name in _waiting_parts(other)}
         working = tuple(
             line.name for line in between or () if line.name not in names and _works(line)
         )
         pieces = [name for name in collective.parts[1:-1] if collective.form == ASYNC_FUSIONS]
-        hidden = sum(self.seconds(home, name) for name in (*working, *pieces))
         is_sync = collective.is_sync or between is None
-        hidden = 0.0 if is_sync else hidden
-        exposed = (
-            max(0.0, seconds - hidden) if self.module.is_scheduled and seconds is not None else None
-        )
+        hidden = 0.0 if is_sync else sum(self.seconds(home, name) for name in (*working, *pieces))
+        is_modeled = self.module.is_scheduled and seconds is not None
+        exposed = max(0.0, (seconds or 0.0) - hidden) if is_modeled else None
         independent = self._independent(home, collective, names)
         apart = _apart(independent, between if hidden else None)
         apart_seconds = sum(self.seconds(home, name) for name in apart)
@@ -135,8 +129,7 @@ class Schedule(Struct, frozen=True, dict=True):
         early = EarlyOperands()
         body = self.module.find(*collective.body)
         if reason in (*_COULD, WaitReason.DEPENDENCE) and seconds:
-            least = ENOUGH * seconds
-            early = find_early(home, collective, self._ready_times(home), least)
+            early = find_early(home, collective, self._ready_times(home), ENOUGH * seconds)
         return Overlap(
             between=None if between is None or collective.is_sync else (*pieces, *working),
             together=tuple(line.name for line in between or () if line.name in starts),

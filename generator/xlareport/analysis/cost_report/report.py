@@ -1,11 +1,11 @@
 """The content of a module's cost pages: work, memory, source lines, findings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from msgspec import Struct
 
-from xlareport import reader_table
 from xlareport.analysis.code.later_instructions import LaterInstructions
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.breakdown import (
@@ -16,6 +16,7 @@ from xlareport.analysis.cost.breakdown import (
     key_by_scope,
 )
 from xlareport.analysis.cost.costed import CostedModule
+from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.heavy import HeavyInstruction, list_heavy
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
@@ -24,6 +25,7 @@ from xlareport.analysis.cost.roofline import (
     measure_on_chip_share,
 )
 from xlareport.analysis.cost.time_basis import BY_CYCLES, ROOFLINE, CompilerCycles, sum_cycles
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_builder import report_memory
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.precision_report import (
@@ -53,9 +55,10 @@ from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.lost_metadata import restore_metadata
 from xlareport.analysis.operations import family_in
 from xlareport.analysis.shardings.report import ShardingReport
-from xlareport.analysis.source.served_ops import serve_ops
-from xlareport.hlo.model import HloModule
+from xlareport.analysis.source.served_ops import OpShares, serve_ops
+from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.knowledge.devices import Device, device_named
+from xlareport.reader_table import STABLEHLO
 
 _ROWS = 200
 _SCOPE_DEPTH = 3
@@ -137,25 +140,22 @@ def report_cost(
     `read` returns source texts, if given. From `snapshots`, matmuls, collectives and reduce-windows
     that lost their op_name get that of their history. `collectives` are of the final snapshot.
     """
-    module, cost, device, backend = costed.module, costed.cost, costed.device, costed.backend
-    written = costed.hlo
-    hlo, restored = _restored(written, snapshots)
-    earlier = (snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not written)
+    module, cost, device = costed.module, costed.cost, costed.device
+    hlo, restored = _restored(costed.hlo, snapshots)
+    earlier = (snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not costed.hlo)
     first = next(earlier, None)
     chip = device_named(module.device_words)
     key = chip.key if chip else ""
     memory = report_memory(
-        module.memory, hlo, cost, key, backend, before=first, shardings=shardings
+        module.memory, hlo, cost, key, costed.backend, before=first, shardings=shardings
     )
     peak = memory.peak_lines if memory.at_peak_count else None
-    shares = costed.divided
-    phase, served = key_by_phase(hlo), serve_ops(hlo)
-    rematerializations = shardings.rematerializations if shardings is not None else ()
-    case = make_case(costed, rematerializations or (), collectives, later)
+    served = serve_ops(hlo)
+    rematerializations = (shardings.rematerializations if shardings else None) or ()
+    case = make_case(costed, rematerializations, collectives, later)
     findings = find_findings(case) if case else ()
-    operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)
-    evidence = SourceEvidence(first, hlo, operations, peak, served)
+    evidence = SourceEvidence(first, hlo, module.side.of(STABLEHLO) or (), peak, served)
     return CostReport(
         device=device,
         device_grade=costed.device_grade,
@@ -167,17 +167,28 @@ def report_cost(
         heaviest=tuple(list_heavy(hlo, cost, device, _ROWS, served)),
         loops=tuple(list_loops(hlo, cost, device)),
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
-        computations=break_down(hlo, cost, key_by_computation, shares)[:_ROWS],
-        scopes=divide_by_op(hlo, cost, key_by_scope(_SCOPE_DEPTH), shares, served)[:_ROWS],
-        opcodes=break_down(hlo, cost, family_in, shares),
-        phases=divide_by_op(hlo, cost, phase, shares, served) if phase else (),
-        layers=divide_by_op(hlo, cost, key_by_layer(hlo), shares, served),
+        **_divide(hlo, cost, costed.divided, served),
         findings=findings,
         candidates=find_candidates(case) if case and not findings else (),
         products=products,
         precisions=sum_by_precision(products),
         recomputed=count_recomputed(hlo, cost, first),
         memory=memory,
-        source=report_source_lines(evidence, cost, shares, read),
+        source=report_source_lines(evidence, cost, costed.divided, read),
         restored_op_names=restored,
     )
+
+
+def _divide(
+    hlo: HloModule, cost: ModuleCost, shares: Shares, served: Mapping[InstructionKey, OpShares]
+) -> dict[str, tuple[CostPart, ...]]:
+    """Return the cost by parts of each kind, by the fields of the report."""
+    by_op = partial(divide_by_op, hlo, cost, shares=shares, served=served)
+    phase = key_by_phase(hlo)
+    return {
+        "computations": break_down(hlo, cost, key_by_computation, shares)[:_ROWS],
+        "scopes": by_op(key_by_scope(_SCOPE_DEPTH))[:_ROWS],
+        "opcodes": break_down(hlo, cost, family_in, shares),
+        "phases": by_op(phase) if phase else (),
+        "layers": by_op(key_by_layer(hlo)),
+    }

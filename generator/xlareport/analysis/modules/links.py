@@ -44,6 +44,11 @@ class ModuleLink(Struct, frozen=True):
     via: tuple[str, ...] = ()
     """Operations outside of XLA that some of the values pass through."""
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Its source and its target."""
+        return self.source, self.target
+
 
 def link_modules(
     summaries: Sequence[ModuleSummary],

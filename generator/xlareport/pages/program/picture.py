@@ -29,7 +29,7 @@ _FAMILIES: Mapping[str, Family] = {
 
 def program_picture(report: ReportRecord) -> PictureRequest | None:
     """Return the drawing of user programs and linked helpers; None without two modules."""
-    linked = {key for link in report.links for key in (link.source, link.target)}
+    linked = {key for link in report.links for key in link.ends}
     drawn = _first(
         module for module in report.outlines if module.key in linked or module.role not in HELPERS
     )
@@ -81,7 +81,7 @@ def _node(module: ModuleOutline) -> Box:
 
 def _edge(link: ModuleLink) -> Arrow:
     many = "" if len(link.tensors) < 2 else str(len(link.tensors))
-    return Arrow(link.source, link.target, many, "normal" if link.grade == "exact" else "thin")
+    return Arrow(*link.ends, many, "normal" if link.grade == "exact" else "thin")
 
 
 def _groups(drawn: Sequence[ModuleOutline], report: ReportRecord) -> tuple[Group, ...]:

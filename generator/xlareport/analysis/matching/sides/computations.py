@@ -116,17 +116,12 @@ def correspond(
         for computation in before.computations
         if after.by_name.get(computation.name) is not computation or computation.name in left
     }
-    named = old if same_program else ()
-    pairs = {
-        name: name
-        for name in named
-        if name in new and name not in abandoned and _alike(old[name], new[name])
-    }
+    named = old.keys() & new.keys() - abandoned if same_program else ()
+    pairs = {name: name for name in old if name in named and _alike(old[name], new[name])}
     first, second = before.entry, after.entry
     if first is not None and second is not None and first.name in old and second.name in new:
-        pairs.pop(first.name, None)
-        pairs = {b: a for b, a in pairs.items() if a != second.name}
-        pairs[first.name] = second.name
+        entries = (first.name, second.name)
+        pairs = {name: name for name in pairs if name not in entries} | {first.name: second.name}
     shared = [
         [name for name in side if other.by_name.get(name) is None and _goes_on(calls, name)]
         for side, other, calls in ((old, after, sites[0]), (new, before, sites[1]))
