@@ -155,7 +155,8 @@ def report_cost(
     case = make_case(costed, rematerializations, collectives, later)
     findings = find_findings(case) if case else ()
     products = list_products(hlo, cost, device)
-    evidence = SourceEvidence(first, hlo, module.side.of(STABLEHLO) or (), peak, served)
+    operations = module.side.of(STABLEHLO) or ()
+    evidence = SourceEvidence(first, hlo, operations, peak, served)
     return CostReport(
         device=device,
         device_grade=costed.device_grade,
