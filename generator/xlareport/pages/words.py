@@ -6,7 +6,6 @@ from itertools import chain
 
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.module_role import ModuleRole
-from xlareport.analysis.source.scopes import phase_of, plain_path
 from xlareport.dump.module_names import explain_module
 from xlareport.records.outcome import BuildOutcome
 from xlareport.records.outline import ModuleOutline
@@ -269,13 +268,3 @@ def _missing(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
     if ends or module.backend == "ipu":
         return text
     return f"{text} The compilation may have failed or been stopped."
-
-
-def op_words(op_name: str) -> str:
-    """Return phase and path of an op_name: `backward block3/ffn/dot_general`; empty for none.
-
-    Of several that XLA merged that is the first.
-    """
-    first = op_name.partition(";")[0]
-    path = plain_path(first) if "/" in first else ""
-    return f"{phase_of(first)} {path}".strip() if path else ""

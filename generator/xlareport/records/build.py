@@ -111,16 +111,14 @@ def _with_parts(
     cost, profile = module.cost, module.profile
     record = _with_kernels(record, module.kernels, module.side)
     attempt, of = faults.attempt, f"of {record.key}"
+    findings = attempt(f"The findings {of}", lambda: finding_records(record, cost, again), ())
+    titles = {finding.title for finding in findings}
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
-        cost=attempt(f"The cost {of}", lambda: cost_record(cost), None),
+        cost=attempt(f"The cost {of}", lambda: cost_record(cost, titles), None),
         shardings=attempt(f"The shardings {of}", lambda: shardings_record(module.shardings), None),
         measured=attempt(f"The measured time {of}", lambda: profile_record(profile), None),
-        findings=attempt(
-            f"The findings {of}",
-            lambda: finding_records(record, cost, again),
-            (),
-        ),
+        findings=findings,
         candidates=attempt(f"The candidates {of}", lambda: candidate_records(record, cost), ()),
         collectives=attempt(
             f"The collectives {of}", lambda: collective_records(module.collectives), ()

@@ -3,7 +3,7 @@
 Figures are for one run on one device; unknown figures are None.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from msgspec import Struct
 
@@ -23,7 +23,8 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.cost_report.work_report import LoopRow
-from xlareport.records.sentences import value_name, why
+from xlareport.analysis.memory_actions.actions import MemoryAction, list_actions
+from xlareport.records.sentences import why
 
 _MOST_ROWS = 20
 _MOST_PRODUCTS = 100
@@ -162,6 +163,8 @@ class MemoryRecord(Struct, frozen=True):
     """The largest buffers into which loops write slice by slice, as scans do."""
     host_transfers: tuple[HostTransfer, ...]
     """The largest transfers between the device's memory and the host's."""
+    actions: tuple[MemoryAction, ...] = ()
+    """Suggestions that lower the peak, the most bytes first."""
 
 
 class SourceLineRecord(Struct, frozen=True):
@@ -225,8 +228,11 @@ class CostRecord(Struct, frozen=True):
         return (self.cycles.seconds if self.cycles else None) or self.seconds
 
 
-def cost_record(cost_report: CostReport | None) -> CostRecord | None:
-    """Return the record of a module's cost, the largest entries of each list; None if unknown."""
+def cost_record(cost_report: CostReport | None, titles: Container[str] = ()) -> CostRecord | None:
+    """Return the record of a module's cost, the largest entries of each list; None if unknown.
+
+    `titles` are those of its findings, which suggestions name.
+    """
     if cost_report is None:
         return None
     totals = cost_report.totals
@@ -248,7 +254,7 @@ def cost_record(cost_report: CostReport | None) -> CostRecord | None:
         products=tuple(map(_product, cost_report.products[:_MOST_PRODUCTS])),
         heaviest=tuple(map(_heavy, cost_report.heaviest[:_MOST_ROWS])),
         loops=tuple(map(_loop, cost_report.loops)),
-        memory=_memory(cost_report.memory),
+        memory=_memory(cost_report.memory, titles),
         lines=tuple(map(_line, cost_report.source.lines[:_MOST_ROWS])),
     )
 
@@ -299,7 +305,7 @@ def _loop(row: LoopRow) -> LoopRecord:
     )
 
 
-def _memory(memory: MemoryReport) -> MemoryRecord:
+def _memory(memory: MemoryReport, titles: Container[str]) -> MemoryRecord:
     held = memory.figures.held
     return MemoryRecord(
         held=held,
@@ -323,6 +329,7 @@ def _memory(memory: MemoryReport) -> MemoryRecord:
         ),
         stacked=memory.stacked[:_MOST_ROWS],
         host_transfers=memory.host_transfers[:_MOST_ROWS],
+        actions=list_actions(memory, titles),
     )
 
 
@@ -348,7 +355,7 @@ def _saving(memory: MemoryReport) -> SavingRecord | None:
 def _living(rows: Sequence[ValueRow]) -> tuple[LiveValueRecord, ...]:
     return tuple(
         LiveValueRecord(
-            value=value_name(row),
+            value=row.name,
             argument=row.argument or None,
             bytes=row.size,
             first=row.lifetime.start if row.lifetime else None,

@@ -13,7 +13,6 @@ from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts, per_device
 from xlareport.pages.figures import Figure
-from xlareport.pages.memory.actions import list_actions
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.pages.memory.chart import MemoryChart, memory_chart
 from xlareport.pages.memory.peak_words import (
@@ -109,7 +108,11 @@ def _actions(memory: MemoryReport, module: ModuleRecord) -> Iterator[Markup]:
     here, cost = (navigation.module_page(module.slug, part) for part in ("memory", "cost"))
     address = f"{navigation.address(cost, here)}#findings"
     titles = {finding.title: address for finding in module.findings}
-    yield from (prose(words, titles) for words in list_actions(memory, titles))
+    actions = module.cost.memory.actions if module.cost else ()
+    yield from (prose(action.sentence, titles) for action in actions)
+    if memory.lost_bytes > _LEAST_LOST * memory.peak_bytes:
+        words = "of the temp allocations is fragmentation at most; the peak does not contain it."
+        yield prose(f"{units.byte_size(memory.lost_bytes)} {words}")
 
 
 TAB = ModuleTab(
@@ -120,6 +123,8 @@ TAB = ModuleTab(
 )
 
 
+_LEAST_LOST = 0.03
+"""Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
 _SMALL = 0.001
 """Of the peak of the device memory: a space with less is shown on demand."""
 _CURVE = (

@@ -3,7 +3,7 @@
 from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.records.sentences import element_name
+from xlareport.analysis.cost_report.value_row import element_name
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few, plain
 

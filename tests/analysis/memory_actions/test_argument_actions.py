@@ -4,8 +4,8 @@ from xlareport.analysis.cost.donation import DonationRow
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.replicated_state import ReplicatedArguments
+from xlareport.analysis.memory_actions.argument_actions import donation_action, replication_actions
 from xlareport.analysis.source.argument_names import NamedArgument
-from xlareport.pages.memory.argument_actions import donation_action, replication_actions
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
 

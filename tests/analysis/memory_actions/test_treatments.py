@@ -8,7 +8,7 @@ from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_purposes import ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.pages.memory.treatments import TREATMENTS, name_rows, treatment_of
+from xlareport.analysis.memory_actions.treatments import TREATMENTS, name_rows, treatment_of
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
 ROW = ValueRow("v", (), 1 << 20, "f32[8]{0}", "fusion", "temp", 0, 0, None, None, "", "")

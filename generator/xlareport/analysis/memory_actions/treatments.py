@@ -7,8 +7,7 @@ from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.source.scopes import Phase, phase_of
-from xlareport.pages.words import op_words
+from xlareport.analysis.source.scopes import Phase, phase_of, plain_path
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
@@ -144,9 +143,18 @@ def name_rows(rows: Sequence[ValueRow]) -> str:
 
 def _named(row: ValueRow, *, has_size: bool) -> str:
     """Return a value with its size and origin: `%dot.1` (2.0 MiB, forward logits/dot)."""
-    index = f"{{{','.join(map(str, row.index))}}}" if row.index else ""
-    op = op_words(row.origin)
-    is_told = op and op.isprintable() and "`" not in op
-    what = op if is_told else row.shape.partition("{")[0]
+    op = _op_words(row.origin)
+    is_shown = op and op.isprintable() and "`" not in op
+    what = op if is_shown else row.shape.partition("{")[0]
     what = f"{units.byte_size(row.size)}, {what}" if has_size else what
-    return f"`%{row.instruction}{index}` ({what})"
+    return f"`%{row.name}` ({what})"
+
+
+def _op_words(op_name: str) -> str:
+    """Return phase and path of an op_name: `backward block3/ffn/dot_general`; empty for none.
+
+    Of several that XLA merged that is the first.
+    """
+    first = op_name.partition(";")[0]
+    path = plain_path(first) if "/" in first else ""
+    return f"{phase_of(first)} {path}".strip() if path else ""

@@ -1,7 +1,9 @@
-"""Suggestions to reduce a module's memory, a sentence for each, the most bytes first."""
+"""Suggestions to lower the peak memory of a module, the most bytes first."""
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, IN_A_LOOP
@@ -12,18 +14,21 @@ from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.findings import dense_gradients, split_products
+from xlareport.analysis.memory_actions.argument_actions import donation_action, replication_actions
+from xlareport.analysis.memory_actions.padding_actions import padding_action
+from xlareport.analysis.memory_actions.treatments import (
+    COMBINERS,
+    TREATMENTS,
+    name_rows,
+    treatment_of,
+)
 from xlareport.analysis.source.scopes import Phase
-from xlareport.pages.memory.argument_actions import donation_action, replication_actions
-from xlareport.pages.memory.padding_actions import padding_action
-from xlareport.pages.memory.treatments import COMBINERS, TREATMENTS, name_rows, treatment_of
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
 _NAMED = 2
 _LEAST_SHARE = 0.01
 """Share of the peak: fewer bytes are not worth a change of the program."""
-_LEAST_LOST = 0.03
-"""Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
 
 _NARROWER = "a narrower type or sharding shrinks them."
 _STACKED = {
@@ -66,24 +71,21 @@ _OUTSIDE_OF_LOOPS = (
 )
 
 
-def list_actions(memory: MemoryReport, titles: Container[str] = ()) -> list[str]:
-    """Return the sentences; names are in backticks, as are titles of findings among `titles`.
+class MemoryAction(Struct, frozen=True):
+    """What could be done to lower the peak."""
 
-    The last is on fragmentation, which lowers no peak.
-    """
-    return [*list_reductions(memory, titles), *_fragmentation(memory)]
-
-
-def list_reductions(memory: MemoryReport, titles: Container[str] = ()) -> list[str]:
-    """Return the sentences on what lowers the peak."""
-    least = _LEAST_SHARE * _peak(memory)
-    actions = [(size, words) for size, words in _actions(memory, titles) if size >= least]
-    return [words for _, words in sorted(actions, key=lambda action: -action[0])]
+    bytes: int
+    """By how much at most."""
+    sentence: str
+    """Names and titles of findings are in backticks."""
 
 
-def _peak(memory: MemoryReport) -> int:
-    estimate = memory.estimate.bytes if memory.estimate else 0
-    return memory.occupied_peak_bytes or estimate
+def list_actions(memory: MemoryReport, titles: Container[str] = ()) -> tuple[MemoryAction, ...]:
+    """Return the actions; a sentence may refer to a finding among `titles`."""
+    least = _LEAST_SHARE * memory.peak_bytes
+    actions = (MemoryAction(*action) for action in _actions(memory, titles))
+    worthwhile = (action for action in actions if action.bytes >= least)
+    return tuple(sorted(worthwhile, key=lambda action: -action.bytes))
 
 
 def _actions(memory: MemoryReport, titles: Container[str]) -> Iterator[tuple[int, str]]:
@@ -126,13 +128,6 @@ def _group_action(group: PeakGroup, titles: Container[str]) -> tuple[int, str]:
         f"{group.combined} {group.opcode}s and writes all results at once. A lower combine "
         f"threshold{flag} lets each run nearer to its use; more collectives have more latency."
     )
-
-
-def _fragmentation(memory: MemoryReport) -> Iterator[str]:
-    lost = memory.lost_bytes
-    if lost > _LEAST_LOST * _peak(memory):
-        words = "of the temp allocations is fragmentation at most; the peak does not contain it."
-        yield f"{units.byte_size(lost)} {words}"
 
 
 def _saved(memory: MemoryReport, saving: Saving) -> int:
@@ -218,7 +213,7 @@ def _is_of(row: ValueRow, group: PeakGroup) -> bool:
 
 def _are_worth_a_point(memory: MemoryReport) -> bool:
     size = sum(activation.size for activation in memory.activations)
-    return size >= max(1, _LEAST_SHARE * _peak(memory))
+    return size >= max(1, _LEAST_SHARE * memory.peak_bytes)
 
 
 def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
@@ -285,7 +280,7 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
 
 def _split_further(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
     """Return a sentence on the buffer that a further axis of the mesh makes the most smaller."""
-    least = _LEAST_SHARE * _peak(memory)
+    least = _LEAST_SHARE * memory.peak_bytes
     unsplit = [
         stack for stack in memory.unsplit_stacks if stack.buffer in buffers and stack.saved >= least
     ]

@@ -5,7 +5,6 @@ from collections.abc import Container, Iterator
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.padded_values import PaddedValue
 from xlareport.analysis.findings import tile_padding
-from xlareport.records.sentences import element_name
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
@@ -31,7 +30,4 @@ def padding_action(memory: MemoryReport, titles: Container[str]) -> Iterator[tup
 
 def _sizes(padded: PaddedValue) -> str:
     row = padded.value
-    return (
-        f"`%{element_name(row.instruction, row.index)}` ({units.byte_size(row.size)} for "
-        f"{units.byte_size(padded.data)} of data)"
-    )
+    return f"`%{row.name}` ({units.byte_size(row.size)} for {units.byte_size(padded.data)} of data)"
