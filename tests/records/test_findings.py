@@ -31,7 +31,7 @@ def cost(unpacked: Callable[[str], Path]) -> CostReport:
         return report_cost(costed)
 
 
-FINDING = Finding("some-rule", "some title", (("e", "i"),), "evidence", "try", "exact", 1.0)
+FINDING = Finding("some title", (("e", "i"),), "evidence", "try", "exact", 1.0, "some-rule")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from xlareport.analysis.findings.attention_scores import attention_scores, list_
 from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
-from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
+from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, rule_id
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
@@ -34,7 +34,6 @@ from xlareport.analysis.findings.rules import (
     find_candidates,
     find_findings,
     merge_findings,
-    rule_id,
 )
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.score_values import find_attention_scores
@@ -189,9 +188,7 @@ def test_all_occurrences_are_counted_though_only_the_first_places_are_listed(
 
 
 def test_findings_of_one_title_count_together_and_not_the_users_they_name() -> None:
-    finding = Finding(
-        "r", "t", (("e", "g1"), ("e", "user1")), "x.", "y.", "exact", 2.0, occurrences=1
-    )
+    finding = Finding("t", (("e", "g1"), ("e", "user1")), "x.", "y.", "exact", 2.0, occurrences=1)
     other = replace(finding, places=(("e", "g2"), ("e", "user2")), weight=1.0)
     (joined,) = merge_findings([finding, other])
     assert (len(joined.places), joined.count) == (4, 2)

@@ -44,7 +44,7 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     """
     refused: dict[str, list[ResultTraffic]] = defaultdict(list)
     closed: dict[str, list[ResultTraffic]] = defaultdict(list)
-    split = {place for finding in split_products(case) for place in finding.places}
+    split = {place for finding in case.findings_of(split_products) for place in finding.places}
     for reason, traffic in _refusals(case):
         if traffic.is_closed and traffic.place in split:
             continue  # the finding of its partial sums states this traffic

@@ -47,7 +47,8 @@ def short_kernels(case: Case) -> Iterator[Finding]:
 
 def _in_serial_loops(case: Case) -> frozenset[str]:
     """Return the computations of loops whose launches are reported already."""
-    loops = (case.module.find(*place) for finding in serial_loops(case) for place in finding.places)
+    findings = case.findings_of(serial_loops)
+    loops = (case.module.find(*place) for finding in findings for place in finding.places)
     return frozenset(called_computations(case.module, [loop for loop in loops if loop]))
 
 
