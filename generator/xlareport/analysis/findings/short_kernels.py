@@ -57,7 +57,6 @@ def _finding(case: Case, short: list[tuple[float, int, InstructionKey]], waiting
     names = join_names((name for _, _, (_, name) in short), _MOST_NAMES)
     kernels = units.plural(len(short), "kernel or copy", "kernels and copies")
     return Finding(
-        rule="short-kernels",
         title="Kernels shorter than a launch",
         places=tuple(place for _, _, place in short),
         evidence=(
