@@ -16,7 +16,7 @@ from xlareport.analysis.compare.comparison import (
     compare_modules,
     known_figures,
 )
-from xlareport.analysis.compare.pairing import ModulePair, pair_modules
+from xlareport.analysis.compare.module_pairing import ModulePair, pair_modules
 from xlareport.analysis.compare.sweep import Member
 from xlareport.analysis.compare.time_changes import (
     Timing,
@@ -27,11 +27,11 @@ from xlareport.analysis.compare.time_changes import (
 )
 from xlareport.analysis.compare.verdict import judge
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
-from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.compare_side import OpenedSide, open_side, read_side, read_timed_side
 from xlareport.dump.source import Source
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.compare.files import compare_files
+from xlareport.pages.compare.comparison_files import compare_files
 from xlareport.pages.compare.module_diff import (
     ModuleDiff,
     Reports,

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from xlareport.pages import navigation
 from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
 from xlareport.site.finish import NOT_FOUND, Finish, finish_files, own_settings
-from xlareport.site.shares import MODULES, WRITTEN_WHOLE, SiteShare, own_share, share_paths
+from xlareport.site.site_shares import MODULES, WRITTEN_WHOLE, SiteShare, own_share, share_paths
 from xlareport.storage.payloads import payload_path
 
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from xlareport.analysis.dump import StoredAnalyses
 from xlareport.analysis.logged_spills import assign_spills
 from xlareport.analysis.partitioner_warnings import assign_warnings
-from xlareport.analysis.profile.times import ModuleTimes, sum_times
+from xlareport.analysis.profile.instruction_times import ModuleTimes, sum_times
 from xlareport.dump.beside import profiles_beside
 from xlareport.dump.filename import sanitised
 from xlareport.dump.modules import Artifact

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.dump.modules import Artifact, SnapshotFiles
-from xlareport.dump.order import place_of_contents, place_of_time, places_of_contents
+from xlareport.dump.snapshot_order import place_of_contents, place_of_time, places_of_contents
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.same_compilation import contradiction, parameter_contradiction
 

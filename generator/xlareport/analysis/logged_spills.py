@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from xlareport.analysis.findings.rules import merge_findings
-from xlareport.analysis.kernels.findings import find_spills
+from xlareport.analysis.kernels.kernel_findings import find_spills
 from xlareport.analysis.kernels.record import FigureSource, KernelRecord
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.readers.spill_log import LoggedSpill

@@ -16,9 +16,9 @@ from xlareport.runtime.limits import Limits
 if TYPE_CHECKING:
     from xlareport.program import ParsedModule
     from xlareport.replay.bisect import Bisection, FirstStep
-    from xlareport.replay.process import Child
-    from xlareport.replay.recorded import RecordedFiles
-    from xlareport.replay.verdict import OutputDifference, StageRun
+    from xlareport.replay.child_process import Child
+    from xlareport.replay.first_difference import OutputDifference, StageRun
+    from xlareport.replay.recorded_inputs import RecordedFiles
 
 _BREACH = 1
 SILENCE = (
@@ -93,8 +93,8 @@ def command(
     send and recv. With --bisect the exit code is 1 if a step is named.
     """
     from xlareport.replay.bisect import bisect
-    from xlareport.replay.process import Bounds, child_process
-    from xlareport.replay.recorded import find_record, write_record
+    from xlareport.replay.child_process import Bounds, child_process
+    from xlareport.replay.recorded_inputs import find_record, write_record
     from xlareport.report import BuildOptions, read_one_module
 
     _check_usage(bisects=as_bisection, runs_one=bool(stage or outputs), as_json=as_json)
@@ -137,8 +137,8 @@ def _run_one(
     outputs: Path | None,
 ) -> None:
     from xlareport.replay.bisect import Runner, make_inputs, program_of
-    from xlareport.replay.process import ReplayError, RunError
-    from xlareport.replay.programs import RunnableProgram
+    from xlareport.replay.child_process import ReplayError, RunError
+    from xlareport.replay.runnable_program import RunnableProgram
 
     snapshot = read.snapshots[0] if stage is None else read.snapshot(stage)
     program = program_of(read, snapshot)
@@ -189,7 +189,7 @@ def bisection_json(result: "Bisection") -> dict[str, object]:
 
 
 def _stage_json(run: "StageRun") -> dict[str, object]:
-    from xlareport.replay.verdict import OutputDifference
+    from xlareport.replay.first_difference import OutputDifference
 
     difference = run.difference or OutputDifference(None, None)
     return {

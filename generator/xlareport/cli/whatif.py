@@ -72,8 +72,8 @@ def command(
     control shows how far the compilation without the change equals that of the dump; if no change
     is given, only the control runs. With --target alone the first side is the module of the dump.
     """
+    from xlareport.replay.child_process import Bounds, child_process
     from xlareport.replay.environments import python_with
-    from xlareport.replay.process import Bounds, child_process
     from xlareport.replay.whatif import parse_target, recompile
     from xlareport.report import BuildOptions, read_one_module
 

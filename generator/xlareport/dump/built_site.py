@@ -14,8 +14,8 @@ from xlareport.dump.archive import inside
 from xlareport.dump.spool import Spool, UnpackedFile
 from xlareport.runtime.errors import Problem, UnreadableInputError
 from xlareport.runtime.limits import FileTooLargeError
-from xlareport.storage.folding import Folded, Pattern, unfold_strings
 from xlareport.storage.payloads import extract_payload, read_payload
+from xlareport.storage.string_folding import Folded, Pattern, unfold_strings
 from xlareport.storage.texts import Chunk, DamagedTextsError, StoredText, restore
 
 SINGLE_FILE_MARK = '<meta name="xlareport" content="single-file">'

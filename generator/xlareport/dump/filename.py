@@ -23,7 +23,7 @@ from msgspec import Struct
 from xlareport.dump import endings, suffix
 from xlareport.dump.grammar import GrammarForm, file_forms, name_forms, path_forms
 from xlareport.dump.module_names import explain_module
-from xlareport.dump.reading import NameReading
+from xlareport.dump.name_reading import NameReading
 from xlareport.dump.tokens import Token, joined, table
 
 S = TypeVar("S", str, str | None)

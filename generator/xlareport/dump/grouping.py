@@ -20,11 +20,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.dump import order
+from xlareport.dump import snapshot_order
 from xlareport.dump.classify import classify
-from xlareport.dump.contents import RunEach
+from xlareport.dump.content_digests import RunEach
 from xlareport.dump.filename import DumpName
-from xlareport.dump.identity import (
+from xlareport.dump.llo import llo_modules, plain_name
+from xlareport.dump.module_identity import (
     Identity,
     identity_of,
     join_incomplete,
@@ -32,7 +33,6 @@ from xlareport.dump.identity import (
     prefix_of,
     stem_of,
 )
-from xlareport.dump.llo import llo_modules, plain_name
 from xlareport.dump.modules import (
     AFTER_SPMD,
     HLO_KINDS,
@@ -330,12 +330,12 @@ def _stage(files: Sequence[Artifact]) -> SnapshotFiles:
         after=name.after,
         before=name.before,
         artifacts=tuple(sorted(files, key=lambda file: file.path)),
-        placed_by="name" if order.is_extension(stage, name.sequence) else "",
+        placed_by="name" if snapshot_order.is_extension(stage, name.sequence) else "",
     )
 
 
-def _stage_order(stage: SnapshotFiles) -> tuple[order.OrderKey, str, str]:
-    return order.place(stage.name, stage.sequence), stage.name, stage.pipeline or ""
+def _stage_order(stage: SnapshotFiles) -> tuple[snapshot_order.OrderKey, str, str]:
+    return snapshot_order.place(stage.name, stage.sequence), stage.name, stage.pipeline or ""
 
 
 def _collisions(module: ModuleFiles) -> Iterable[Problem]:

@@ -13,8 +13,8 @@ from hashlib import blake2b
 
 from msgspec import Struct, field
 
-from xlareport.dump.contents import RunEach, content_digest
-from xlareport.dump.duplicates import find_duplicates
+from xlareport.dump.content_digests import RunEach, content_digest
+from xlareport.dump.duplicate_modules import find_duplicates
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.rank_modules import RankPlace, by_ending, may_be_ranks, rank_place
 from xlareport.storage.packed_keys import digest_number, group_alike

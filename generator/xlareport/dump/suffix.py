@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from xlareport.dump import endings
 from xlareport.dump.grammar import GrammarForm, suffix_forms
-from xlareport.dump.reading import NameReading
+from xlareport.dump.name_reading import NameReading
 
 _CORE = re.compile(r"(?:(?P<prefix>.+?)\.)?module_(?P<id>\d{4,})(?=\.|$)", re.DOTALL | re.ASCII)
 _STAMP = re.compile(r"\d{15,17}", re.ASCII)

@@ -24,8 +24,8 @@ from xlareport.hlo.dot_graph import DotCluster, DotGraph, DotNode, statements
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.protos.attributes import call_attributes
 from xlareport.hlo.quoting import escape
-from xlareport.hlo.reading import PrintedReader, SnapshotReading, first_problems
 from xlareport.hlo.shape import UNKNOWN
+from xlareport.hlo.snapshot_reading import PrintedReader, SnapshotReading, first_problems
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.graphs import postorder
 

@@ -8,8 +8,8 @@ from importlib.resources import files
 from msgspec import Struct, field
 
 from xlareport.hlo import quoting
-from xlareport.hlo.reading import problem_at
 from xlareport.hlo.shape import UNKNOWN, ShapeError, parse_shape
+from xlareport.hlo.snapshot_reading import problem_at
 from xlareport.runtime.errors import Problem
 
 OPCODES = frozenset(files(__package__).joinpath("opcodes.txt").read_text("ascii").split())

@@ -6,7 +6,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 
 _VERSION = re.compile(r"([a-z_-]{2,20})(?:==|[ -])v?(\d{1,4}(?:\.\d{1,4}){0,3})\Z", re.IGNORECASE)
 _MONTH = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])\Z")

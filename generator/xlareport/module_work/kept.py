@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport import reader_table
-from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.hlo.model import Instruction, InstructionKey

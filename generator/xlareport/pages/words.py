@@ -7,8 +7,8 @@ from itertools import chain
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.module_role import ModuleRole
 from xlareport.dump.module_names import explain_module
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.outcome import BuildOutcome
-from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.graphs import forest, neighbors

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures import boxes
+from xlareport.pictures.boxless_instructions import shape_words
 from xlareport.pictures.drawing import EDGE_LIMIT, LEAVES, Arrow, Box, Drawing, Family, Group, Shape
-from xlareport.pictures.folding import shape_words
 from xlareport.pictures.metrics import shorten
+from xlareport.pictures.operand_uses import Item, Uses, collect_uses
 from xlareport.pictures.parts import InstructionGroup, alike_words
 from xlareport.pictures.scene import Instance, opens_into
 from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, scopes_of, shade_of, shade_of_group
-from xlareport.pictures.uses import Item, Uses, collect_uses
 from xlareport.runtime.grouping import group_by_key
 from xlareport.runtime.units import plural
 

@@ -10,8 +10,8 @@ from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge import opcodes
+from xlareport.pictures.boxless_instructions import constant_words, short_shape
 from xlareport.pictures.drawing import Family, Opening
-from xlareport.pictures.folding import constant_words, short_shape
 from xlareport.pictures.metrics import LONGEST_LINE, shorten
 from xlareport.pictures.style_values import folding_rules
 from xlareport.runtime.units import plural

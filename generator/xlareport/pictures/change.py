@@ -24,9 +24,9 @@ from xlareport.pictures.boxes import frame_title
 from xlareport.pictures.drawing import Arrow, Drawing, Group, State
 from xlareport.pictures.left_out import Naming, choose, find_change_regions, name_of
 from xlareport.pictures.metrics import shorten
+from xlareport.pictures.operand_uses import Item
 from xlareport.pictures.scene import Instance
-from xlareport.pictures.side import PictureSide
-from xlareport.pictures.uses import Item
+from xlareport.pictures.step_side import PictureSide
 from xlareport.runtime.grouping import group_by_key
 
 Found: TypeAlias = Mapping[str, Mapping[str, str]]

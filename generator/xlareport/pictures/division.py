@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.cycle_breaking import numbered
 from xlareport.pictures.flow import FlowDivider
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.grouper import InstructionGrouper
 from xlareport.pictures.labels import PathFinder, is_line
 from xlareport.pictures.parts import (

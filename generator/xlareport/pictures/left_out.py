@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.pictures.side import PictureSide
+from xlareport.pictures.step_side import PictureSide
 from xlareport.runtime.english import first_few
 from xlareport.runtime.graphs import nearest_first
 from xlareport.runtime.grouping import group_by_key

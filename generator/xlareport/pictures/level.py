@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.pictures.assembly import assemble
 from xlareport.pictures.boxes import frame_title, loop_count, openings
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.drawing import Drawing, FrameKind, Group, Opening
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.operand_uses import Item
 from xlareport.pictures.parts import FIRST_VIEW, InstructionGroup, Things, alike_words, size_of
 from xlareport.pictures.scene import Instance, open_caller, opens_into
 from xlareport.pictures.shade import ColorData
-from xlareport.pictures.uses import Item
 
 MOST_BOXES = 150
 """A computation with no more instructions, after folding, is drawn whole, unless it comes first."""

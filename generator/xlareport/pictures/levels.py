@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.pictures.boxes import is_worth_opening
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.division import divide
 from xlareport.pictures.drawing import Box, Drawing, Group
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.labels import PathFinder
 from xlareport.pictures.level import MOST_BOXES, PictureLevel
+from xlareport.pictures.operand_uses import Item
 from xlareport.pictures.parts import FIRST_VIEW, InstructionGroup
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.shade import NO_COLOR_DATA, ColorData
-from xlareport.pictures.uses import Item
 from xlareport.runtime.units import plural
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import Sketched
-from xlareport.analysis.compare.pairing import Sketch
+from xlareport.analysis.compare.module_pairing import Sketch
 from xlareport.analysis.modules.summarize import summarize_unread
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.modules import ModuleFiles

@@ -26,7 +26,7 @@ from xlareport.records.collectives import collective_records
 from xlareport.records.cost import cost_record
 from xlareport.records.file_list import list_files
 from xlareport.records.findings import candidate_records, finding_records
-from xlareport.records.outline import ModuleOutline, SnapshotRecord
+from xlareport.records.module_outline import ModuleOutline, SnapshotRecord
 from xlareport.records.profile import profile_record
 from xlareport.records.report import (
     CandidateRecord,

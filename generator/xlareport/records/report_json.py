@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from xlareport.analysis.ranks.groups import RankGroup
+from xlareport.analysis.ranks.rank_groups import RankGroup
 from xlareport.records.file_list import FileList, FileRecord
-from xlareport.records.outline import SnapshotRecord
+from xlareport.records.module_outline import SnapshotRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 
 

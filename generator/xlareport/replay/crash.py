@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import Runner, make_inputs, program_of
+from xlareport.replay.child_process import Child, ReplayError, RunError
 from xlareport.replay.cutting import cut, inlined, shared_names
 from xlareport.replay.flatten import flatten
-from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, RunnableProgram
+from xlareport.replay.runnable_program import NotRunnableError, RunnableProgram
 
 T = TypeVar("T")
 

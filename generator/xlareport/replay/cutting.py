@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from xlareport.hlo.shape import parse_shape
-from xlareport.replay.programs import (
+from xlareport.replay.runnable_program import (
     Body,
     Line,
     NotRunnableError,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from xlareport.replay.process import ReplayError
+from xlareport.replay.child_process import ReplayError
 from xlareport.replay.worker.main import FAMILIES
 from xlareport.runtime.errors import error_reason
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.hlo.shape import Shape, parse_shape
-from xlareport.replay.programs import Line, NotRunnableError
+from xlareport.replay.runnable_program import Line, NotRunnableError
 
 _GEMMS = frozenset({"__cublas$gemm", "__cublas$lt$matmul"})
 _CONVOLUTIONS = frozenset(

@@ -15,9 +15,9 @@ from tests.analysis.findings.texts import FINDINGS, having, paths_of_texts, read
 from tests.modules import parse_module
 
 from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
-from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.attention_scores import attention_scores, list_score_traffic
 from xlareport.analysis.findings.carried_constants import carried_constants
@@ -44,7 +44,7 @@ from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.undonated_inputs import undonated_inputs
 from xlareport.analysis.findings.waiting_collectives import words_of_bound
-from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.modules.module_origin import origin_of
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import (
     Difference,

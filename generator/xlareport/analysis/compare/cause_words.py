@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, OptionChange
 from xlareport.analysis.compare.compilers import OtherCompiler, Sign
+from xlareport.analysis.compare.converted_products import ConvertedProducts, find_converted
 from xlareport.analysis.compare.moved_operations import Move
-from xlareport.analysis.compare.passes import PassDifference
-from xlareport.analysis.compare.products import ConvertedProducts, find_converted
+from xlareport.analysis.compare.one_sided_passes import PassDifference
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
 from xlareport.knowledge.changed_defaults import ChangedDefault, changed_defaults, defaults_of
 from xlareport.knowledge.flags import all_entries

@@ -32,8 +32,12 @@ from xlareport.analysis.compare.effects import (
     whole_effect,
 )
 from xlareport.analysis.compare.moved_operations import find_moves
+from xlareport.analysis.compare.one_sided_passes import (
+    PassDifference,
+    one_sided_passes,
+    same_dumped,
+)
 from xlareport.analysis.compare.parting import parting
-from xlareport.analysis.compare.passes import PassDifference, one_sided_passes, same_dumped
 from xlareport.analysis.compare.program_changes import (
     ChangeKind,
     ProgramChange,

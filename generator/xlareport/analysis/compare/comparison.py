@@ -8,8 +8,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
-from xlareport.analysis.compare.facts import Facts
-from xlareport.analysis.compare.pairing import ModulePair, Sketch
+from xlareport.analysis.compare.module_facts import Facts
+from xlareport.analysis.compare.module_pairing import ModulePair, Sketch
 from xlareport.analysis.compare.shared_phases import share_phases
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary

@@ -12,7 +12,7 @@ from xlareport.analysis.compare.comparison import (
     donates_otherwise,
 )
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
-from xlareport.analysis.compare.program import NO_PROGRAM, Program
+from xlareport.analysis.compare.given_program import NO_PROGRAM, Program
 from xlareport.knowledge.grades import Grade
 
 _START = "pipeline-start"

@@ -10,7 +10,7 @@ from math import isclose
 
 from msgspec.structs import replace
 
-from xlareport.analysis.compare.facts import Facts
+from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.operations import (
     Operation,
     OperationChange,

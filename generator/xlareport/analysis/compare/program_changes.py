@@ -7,9 +7,9 @@ from enum import StrEnum
 from msgspec import Struct
 
 from xlareport.analysis.compare.changed_lines import find_changed_lines
+from xlareport.analysis.compare.given_program import GivenArgument, Program
 from xlareport.analysis.compare.loop_changes import find_trip_changes
 from xlareport.analysis.compare.moved_operations import Move
-from xlareport.analysis.compare.program import GivenArgument, Program
 from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
 from xlareport.analysis.steps.heaviness import heaviness
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS

@@ -4,9 +4,9 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.cost_options import CostOptions, choose_device
 from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.cost.fusion_shares import Shares, share_fusions
-from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_total_time
 from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
 from xlareport.analysis.cost.work import Costs, ModuleCost

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.operations import NOTHING, Work, convert_to_real
+from xlareport.analysis.cost.instruction_flops import NOTHING, Work, convert_to_real
 from xlareport.analysis.cost.site import Site, parse_integers
 from xlareport.analysis.cost.sizes import (
     UncountableError,

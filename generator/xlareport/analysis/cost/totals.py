@@ -12,14 +12,14 @@ from msgspec import Struct, field
 
 from xlareport.analysis.cost.custom_calls import estimate_custom_cost
 from xlareport.analysis.cost.fused import FusedComputations
-from xlareport.analysis.cost.loops import Loops, TripCount
-from xlareport.analysis.cost.operations import (
+from xlareport.analysis.cost.instruction_flops import (
     NOTHING,
     Work,
     count_applications,
     count_as_xla,
     count_work,
 )
+from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.traffic import (

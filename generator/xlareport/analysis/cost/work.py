@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct, field
 
 from xlareport.analysis.cost.executions import Runs, count_executions
+from xlareport.analysis.cost.instruction_flops import find_arithmetic_type
 from xlareport.analysis.cost.loops import Loops, TripCount
-from xlareport.analysis.cost.operations import find_arithmetic_type
 from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.sizes import UncountableError

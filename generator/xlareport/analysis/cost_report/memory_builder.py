@@ -65,7 +65,7 @@ from xlareport.analysis.cost_report.replicated_state import (
 from xlareport.analysis.cost_report.unsplit_stacks import find_unsplit_stacks
 from xlareport.analysis.cost_report.value_purposes import find_purposes
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.shardings.report import ShardingReport
+from xlareport.analysis.shardings.sharding_report import ShardingReport
 from xlareport.analysis.source.argument_names import list_arguments, name_arguments
 from xlareport.analysis.source.instruction_origins import (
     InstructionOrigin,

@@ -27,7 +27,7 @@ from math import prod
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.analysis.shardings.words import describe_tiles
+from xlareport.analysis.shardings.sharding_words import describe_tiles
 from xlareport.hlo.model import InstructionKey
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.hlo.shardings.mesh import read_numbers

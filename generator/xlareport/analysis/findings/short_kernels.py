@@ -9,7 +9,7 @@ loops of stated trip count. A library call counts as one kernel.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.code.links import name_kernel
+from xlareport.analysis.code.kernel_links import name_kernel
 from xlareport.analysis.cost.loops import unevaluated_conditions
 from xlareport.analysis.cost.roofline import LAUNCH_SECONDS
 from xlareport.analysis.findings.finding import Case, Finding, join_names

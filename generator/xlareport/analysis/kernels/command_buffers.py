@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.code.units import RunThunk
+from xlareport.analysis.code.instruction_products import RunThunk
 from xlareport.readers.thunks import find_command_buffers
 
 MOST_MEMBERS = 5_000

@@ -6,12 +6,13 @@ from math import ceil
 from msgspec.structs import replace
 
 from xlareport.analysis.kernels.card import Card
-from xlareport.analysis.kernels.occupancy import (
+from xlareport.analysis.kernels.kernel_occupancy import (
     BlockNeeds,
     KernelOccupancy,
     find_occupancy,
     registers_for,
 )
+from xlareport.analysis.kernels.kernel_resources import KernelEvidence, KernelNeeds, find_resources
 from xlareport.analysis.kernels.record import (
     BlockSizeOccupancy,
     CardOccupancy,
@@ -19,7 +20,6 @@ from xlareport.analysis.kernels.record import (
     KernelRecord,
     ResourceLimit,
 )
-from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, find_resources
 from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of
 from xlareport.knowledge.grades import Grade, weakest
 

@@ -17,7 +17,7 @@ from xlareport.analysis.modules.measures import (
     measure_work,
 )
 from xlareport.analysis.modules.processes import places_of
-from xlareport.analysis.modules.ranks import find_rank_groups
+from xlareport.analysis.modules.rank_programs import find_rank_groups
 from xlareport.analysis.modules.recompilations import find_repeated, function_name
 from xlareport.analysis.modules.state import updates_state
 from xlareport.analysis.modules.summary import ModuleSummary

@@ -14,7 +14,7 @@ from xlareport.analysis.cost.roofline import estimate_weight
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.modules.features import NO_FILES, extract_features
-from xlareport.analysis.modules.origin import Origin, origin_of
+from xlareport.analysis.modules.module_origin import Origin, origin_of
 from xlareport.analysis.modules.settings import classify_option
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.modules.summary import (
@@ -25,7 +25,7 @@ from xlareport.analysis.modules.summary import (
     StepSummary,
 )
 from xlareport.analysis.modules.tpu_flags import compare_flags
-from xlareport.analysis.operations import count_operations
+from xlareport.analysis.operation_families import count_operations
 from xlareport.analysis.source.locations import is_framework
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule

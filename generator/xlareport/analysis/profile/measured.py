@@ -5,7 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime, entry_executions
+from xlareport.analysis.profile.instruction_times import (
+    ModuleTimes,
+    OpTime,
+    RunTime,
+    entry_executions,
+)
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import phase_of, scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
-from xlareport.analysis.modules.ranks import is_rank_of
+from xlareport.analysis.modules.rank_programs import is_rank_of
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.storage.packed_keys import ChosenValues

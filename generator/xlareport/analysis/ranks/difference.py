@@ -13,8 +13,8 @@ from xlareport.analysis.ranks.collective_order import (
     compare_order,
     run_apart,
 )
+from xlareport.analysis.ranks.differing_side_files import compare_decisions, compare_side_files
 from xlareport.analysis.ranks.instructions import InstructionDifference, list_differences
-from xlareport.analysis.ranks.side_files import compare_decisions, compare_side_files
 from xlareport.analysis.ranks.verdicts import (
     REASONS,
     VERDICTS,

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.shardings.shardy import shardy_meshes
+from xlareport.analysis.shardings.shardy_texts import shardy_meshes
 from xlareport.hlo import quoting
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding
-from xlareport.hlo.shardings.shardy import parse_sdy_mesh, unquote
+from xlareport.hlo.shardings.shardy_attributes import parse_sdy_mesh, unquote
 from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.readers.shardy import ShardyText
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.shardings.words import axes_of
+from xlareport.analysis.shardings.sharding_words import axes_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import DENSE_PRODUCTS
 from xlareport.hlo.shardings.mesh import Mesh

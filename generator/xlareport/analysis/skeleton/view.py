@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.skeleton.folding import fold
 from xlareport.analysis.skeleton.items import Skeleton, SkeletonItem
-from xlareport.analysis.skeleton.text import line_parts, skeleton_head, time_words
+from xlareport.analysis.skeleton.skeleton_folds import fold
+from xlareport.analysis.skeleton.skeleton_text import line_parts, skeleton_head, time_words
 from xlareport.runtime.graphs import descend
 
 _MOST_LINES = 120

@@ -7,10 +7,10 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from xlareport.analysis.tpu.units import PARTS
+from xlareport.analysis.tpu.core_units import PARTS
 from xlareport.llo_files import LloProgram
+from xlareport.readers.llo.bundle_operation import without_comments
 from xlareport.readers.llo.bundles import Bundle
-from xlareport.readers.llo.operations import without_comments
 from xlareport.readers.llo.utilization import Utilization
 
 MOST_CYCLES = 20_000

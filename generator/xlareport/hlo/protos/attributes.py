@@ -8,7 +8,7 @@ from xlareport.hlo.protos.literals import float_text
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shapes import shape_text
 from xlareport.hlo.protos.shardings import device_groups, sharding_text
-from xlareport.hlo.protos.words import (
+from xlareport.hlo.protos.text_pieces import (
     Attributes,
     braces,
     flag,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shardings import sharding_text
-from xlareport.hlo.protos.words import text
+from xlareport.hlo.protos.text_pieces import text
 from xlareport.hlo.quoting import escape
 
 _METADATA_TEXTS = ("op_type", "op_name", "source_file")

@@ -8,7 +8,7 @@ from xlareport.hlo.protos.header import computation_header
 from xlareport.hlo.protos.literals import literal_text
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shapes import shape_text
-from xlareport.hlo.protos.words import name, named, numbered, text
+from xlareport.hlo.protos.text_pieces import name, named, numbered, text
 from xlareport.hlo.shape import ELEMENT_TYPES
 
 _PRED = ELEMENT_TYPES["pred"].number

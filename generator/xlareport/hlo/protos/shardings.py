@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from xlareport.hlo.protos.schema import Message
-from xlareport.hlo.protos.words import braces, numbered, text
+from xlareport.hlo.protos.text_pieces import braces, numbered, text
 
 _OTHER, _TUPLE, _MAXIMAL = 3, 2, 1
 _KINDS = {0: "replicated", 4: "manual", 5: "unknown", 6: "unreduced"}

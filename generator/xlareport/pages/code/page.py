@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from xlareport.analysis.code.code_files import CodeFile, CodeLink
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.code.files import CodeFile, CodeLink
-from xlareport.analysis.code.module import MOST_UNITS, CodeFiles, CodeSummary
-from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
+from xlareport.analysis.code.instruction_products import CodeUnit, ModuleCode, RunThunk
+from xlareport.analysis.code.module_code import MOST_UNITS, CodeFiles, CodeSummary
 from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation

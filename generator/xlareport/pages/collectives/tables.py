@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.schedule import WaitReason
-from xlareport.pages.collectives.groups import find_axes, label_groups
-from xlareport.pages.collectives.reasons import cause_words, reason_words
+from xlareport.pages.collectives.collective_reasons import cause_words, reason_words
+from xlareport.pages.collectives.replica_groups import find_axes, label_groups
 from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.records.shardings import MeshRecord
 from xlareport.runtime.english import first_few, plain

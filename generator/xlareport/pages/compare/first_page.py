@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.compare.program_changes import ChangeKind
 from xlareport.pages import words
 from xlareport.pages.compare.addresses import page_of
-from xlareport.pages.compare.figures import (
+from xlareport.pages.compare.compared_figures import (
     FigureRow,
     figure_name,
     figure_rows,

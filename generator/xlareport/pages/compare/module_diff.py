@@ -15,8 +15,8 @@ from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.requests import PictureStore, describe_pictures, step_pictures_of
+from xlareport.pages.steps.change_rows import further_rows
 from xlareport.pages.steps.payload import step_payload
-from xlareport.pages.steps.rows import further_rows
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import read_snapshots

@@ -11,8 +11,8 @@ from msgspec import Struct, to_builtins
 from xlareport.analysis.compare.sweep import FIGURES, Member, find_outlier
 from xlareport.pages import words
 from xlareport.pages.charts import grid_line, svg_chart
-from xlareport.pages.compare.figures import figure_name, written
-from xlareport.pages.compare.files import frame_files
+from xlareport.pages.compare.compared_figures import figure_name, written
+from xlareport.pages.compare.comparison_files import frame_files
 from xlareport.pages.compare.verdict import verdict_sentence
 from xlareport.pages.rendering.environment import prose, visible
 from xlareport.pages.rendering.templates import render

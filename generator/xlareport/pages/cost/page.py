@@ -7,19 +7,19 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation
 from xlareport.pages.collectives.page import collectives_words
 from xlareport.pages.cost.basis import cycles_words, on_chip_spaces
-from xlareport.pages.cost.charts import roofline, roofline_words
+from xlareport.pages.cost.roofline_chart import roofline, roofline_words
 from xlareport.pages.cost.tables import cost_tables, cycle_columns, estimate_columns
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.cost.unknown_loops import iterations_words, with_one_iteration
-from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage, Table
 from xlareport.pages.tabs import ModuleTab

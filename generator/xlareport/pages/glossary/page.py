@@ -16,7 +16,7 @@ from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, 
 from xlareport.knowledge.flags import Flag
 from xlareport.knowledge.layouts import layout_sentences, space_sentences
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
+from xlareport.pages.token_views import PSEUDO_PASSES, meaning_of_pass, pass_words
 from xlareport.runtime.english import plain
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.modules.signature import Argument, Signature
-from xlareport.analysis.shardings.report import ShardedEntryValue, ShardingReport
+from xlareport.analysis.shardings.sharding_report import ShardedEntryValue, ShardingReport
 from xlareport.runtime import units
 from xlareport.runtime.english import capitalize
 

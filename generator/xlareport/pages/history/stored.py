@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.pictures.graph import flat
-from xlareport.storage.folding import Folded, fold_strings, unfold_strings
+from xlareport.pages.pictures.snapshot_graph import flat
+from xlareport.storage.string_folding import Folded, fold_strings, unfold_strings
 
 _MOST_CHARACTERS = 1 << 28
 """Limit on characters of the strings of one column."""

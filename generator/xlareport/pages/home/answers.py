@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.cost.heavy import HeavyInstruction
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
@@ -18,7 +18,7 @@ from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.cost.unknown_loops import iterations_words, named_loops
 from xlareport.pages.home.memory_answer import memory_lines
 from xlareport.pages.home.time import TimeView, time_view
-from xlareport.pages.program.ranks import rank_words
+from xlareport.pages.program.rank_matrix import rank_words
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord

@@ -1,7 +1,7 @@
 """The answer on memory on the home page: the peak, what holds it, what is allocated."""
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
 from xlareport.records.report import ModuleRecord

@@ -15,7 +15,7 @@ from xlareport.analysis.cost.phases import (
     UNMARKED,
     UPDATE,
 )
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.pages import navigation
 from xlareport.pages.charts import ChartPart
 from xlareport.pages.cost.treemap import treemap, treemap_words

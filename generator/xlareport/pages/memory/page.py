@@ -7,12 +7,12 @@ from markupsafe import Markup
 from xlareport.analysis.cost.host_memory import FROM_HOST, TO_HOST
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost.occupancy import MAIN_MEMORY
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts, per_device
-from xlareport.pages.figures import Figure
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.pages.memory.chart import MemoryChart, memory_chart
 from xlareport.pages.memory.peak_words import (

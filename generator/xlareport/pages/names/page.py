@@ -17,7 +17,7 @@ from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles
 from xlareport.dump.tokens import table
 from xlareport.knowledge import kinds, opcodes, stages
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tokens import TokenView, token_views
+from xlareport.pages.token_views import TokenView, token_views
 from xlareport.runtime import english, units
 from xlareport.runtime.english import plain
 from xlareport.storage.packed_keys import digest_number

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.trends import Night, Step, find_steps
 from xlareport.pages import words
-from xlareport.pages.compare.figures import written
+from xlareport.pages.compare.compared_figures import written
 from xlareport.pages.nightly.curve import figure_curve
 from xlareport.pages.nightly.index import NightOutcome, Outcome
 from xlareport.pages.rendering.environment import environment

@@ -7,11 +7,11 @@ from pathlib import Path
 from markupsafe import Markup
 from msgspec import Struct, to_builtins
 
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.compare.verdict import judge_figures
 from xlareport.analysis.trends import Night, Step, find_steps, labels
 from xlareport.pages import words
-from xlareport.pages.compare.figures import written
+from xlareport.pages.compare.compared_figures import written
 from xlareport.pages.compare.verdict import verdict_sentence
 from xlareport.pages.nightly.curve import figure_curve, night_minute
 from xlareport.pages.tables import Column, Table

@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge import colors
-from xlareport.pages.pictures.graph import fitting, short
+from xlareport.pages.pictures.snapshot_graph import fitting, short
 from xlareport.pictures.boxes import lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
@@ -39,8 +39,8 @@ from xlareport.pictures.levels import LevelPicture, ModulePictures, all_levels, 
 from xlareport.pictures.scales import limits
 from xlareport.pictures.shade import ColorData, Shade
 from xlareport.pictures.style import dark_rules, filled, style_sheet
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.string_folding import fold_strings
 
 Record: TypeAlias = dict[str, Any]
 

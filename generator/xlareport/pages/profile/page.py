@@ -16,13 +16,13 @@ from typing import Any
 from urllib.parse import quote
 
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
+from xlareport.analysis.profile.instruction_times import ModuleTimes, OpTime
 from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum, index_instructions
 from xlareport.analysis.profile.timeline import Bar, Timeline
-from xlareport.analysis.profile.times import ModuleTimes, OpTime
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts
-from xlareport.pages.figures import Figure
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.pictures.boxes import family

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from heapq import nsmallest
 
-from xlareport.analysis.modules.links import ModuleLink
+from xlareport.analysis.modules.module_links import ModuleLink
 from xlareport.analysis.modules.module_role import HELPERS, ModuleRole
 from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
-from xlareport.records.outline import ModuleOutline
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.operations import forms_in
+from xlareport.analysis.operation_families import forms_in
 from xlareport.analysis.source.inlined_op_names import whole_op_names_in
 from xlareport.analysis.source.locations import place_of
 from xlareport.analysis.steps.changes import Change
@@ -20,7 +20,7 @@ from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
 from xlareport.pages.long_tables import PAGE
-from xlareport.pages.pictures.graph import Interned
+from xlareport.pages.pictures.snapshot_graph import Interned
 from xlareport.pages.search.topics import search_topics
 from xlareport.records.report import ReportRecord
 from xlareport.storage.payloads import make_payload_file

@@ -7,7 +7,7 @@ from math import prod
 from markupsafe import Markup
 from msgspec import Struct
 
-from xlareport.analysis.shardings.shardy import ShardyStep
+from xlareport.analysis.shardings.shardy_texts import ShardyStep
 from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.pages.shardings.tables import sharding_tables
 from xlareport.pages.tables import PartPage

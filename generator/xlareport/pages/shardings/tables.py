@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.sharding_pair import OF_PARTIAL, ShardingPair
-from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.analysis.shardings.report import ShardedEntryValue
-from xlareport.analysis.shardings.shardy import ShardyStep
+from xlareport.analysis.shardings.sharding_changes import ShardingChange
+from xlareport.analysis.shardings.sharding_report import ShardedEntryValue
+from xlareport.analysis.shardings.shardy_texts import ShardyStep
 from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.readers.partitioner_log import PartitionerWarning
 from xlareport.records.collectives import CollectiveRecord

@@ -8,8 +8,8 @@ from msgspec import Struct, field
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, TextDiff
 from xlareport.runtime.units import plural
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.string_folding import fold_strings
 
 _FIRST_LINES = 600
 """Lines of a difference that are loaded with its step."""

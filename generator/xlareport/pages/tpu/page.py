@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.tpu.program_record import TpuModule, TpuProgram, TpuSummary
 from xlareport.pages import navigation
-from xlareport.pages.figures import Figure
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.rendering.environment import graded, prose
 from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection

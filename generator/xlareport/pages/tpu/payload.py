@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from xlareport.analysis.tpu.module import TpuFiles
+from xlareport.analysis.tpu.module_programs import TpuFiles
 from xlareport.analysis.tpu.program_record import TpuLoop, TpuProgram
 from xlareport.analysis.tpu.schedule_view import ScheduleView
 from xlareport.pages import navigation
