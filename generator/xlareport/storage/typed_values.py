@@ -77,7 +77,10 @@ def read_values(
 
 
 def fingerprint_type(kind: Any) -> str:
-    """Return a digest of a type with all types below: another where one of their fields differs."""
+    """Return a digest of a type with all types below: another where one of their fields differs.
+
+    The modules that the types are in do not matter: a type may move.
+    """
     seen: dict[str, list[Any]] = {}
     _describe(kind, seen)
     return hashlib.blake2b(json.dumps(seen).encode(), digest_size=8).hexdigest()
@@ -89,9 +92,15 @@ def _describe(kind: Any, seen: dict[str, list[Any]]) -> None:
     names = _field_names(kind)
     if names is not None and kind.__qualname__ not in seen:
         hints = get_type_hints(kind)
-        seen[kind.__qualname__] = [[name, str(hints[name])] for name in names]
+        seen[kind.__qualname__] = [[name, _name_type(hints[name])] for name in names]
         for name in names:
             _describe(hints[name], seen)
+
+
+def _name_type(hint: Any) -> str:
+    """Return a type with its arguments as text, without the names of modules."""
+    name = getattr(get_origin(hint) or hint, "__qualname__", None) or repr(hint)
+    return f"{name}[{', '.join(map(_name_type, get_args(hint)))}]"
 
 
 def _field_names(kind: Any) -> tuple[str, ...] | None:
