@@ -360,10 +360,10 @@ class Snapshot:
 
     def source_of(self, instruction: Instruction) -> SourcePlace | None:
         """Return file, line and function of the user's program; None where they are not known."""
-        return self._places(instruction)
+        return self._source_places(instruction)
 
     @cached_property
-    def _places(self) -> Callable[[Instruction], SourcePlace | None]:
+    def _source_places(self) -> Callable[[Instruction], SourcePlace | None]:
         return places_of(self.hlo)
 
     @cached_property

@@ -117,7 +117,7 @@ def command(
     if as_json:
         say_json(bisection_json(step))
     else:
-        for line in _lines(step, read):
+        for line in _result_lines(step, read):
             say(line)
     click.get_current_context().exit(_BREACH if step.first else 0)
 
@@ -218,7 +218,7 @@ def _verdict(result: "Bisection") -> str:
     return f"The outputs change at {result.first.stage}. What ran before it: {result.first.after}."
 
 
-def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
+def _result_lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
     ran = sum(run.ran for run in result.runs)
     yield (
         f"{result.module}: {ran} of {units.plural(len(result.runs), 'snapshot')} ran on the CPU "
@@ -226,7 +226,7 @@ def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
     )
     yield f"Tolerance: relative error {result.tolerance.limit:.2g}, {result.tolerance.reason}."
     for run in result.runs:
-        yield f"  {_figures(run):<28} {run.label}"
+        yield f"  {_difference_words(run):<28} {run.label}"
     if result.uninformative:
         yield (
             f"{result.uninformative} of {units.plural(result.outputs, 'output')} of the first "
@@ -238,7 +238,8 @@ def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
             "devices that hold copies."
         )
     if result.recorded is not None:
-        yield f"The recorded result differs from the first run by {_shown(result.recorded)}."
+        difference = _figures_words(result.recorded)
+        yield f"The recorded result differs from the first run by {difference}."
     if result.rounding is not None:
         yield f"The last bits first change at {result.rounding}."
     yield _verdict(result)
@@ -246,13 +247,13 @@ def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
         yield from _story(result.first, read)
 
 
-def _figures(run: "StageRun") -> str:
+def _difference_words(run: "StageRun") -> str:
     if run.difference is None:
         return f"not run: {run.reason}."
-    return _shown(run.difference)
+    return _figures_words(run.difference)
 
 
-def _shown(difference: "OutputDifference") -> str:
+def _figures_words(difference: "OutputDifference") -> str:
     error, ulp = difference.max_relative_error, difference.max_ulp
     shown = "not finite" if error is None else f"{error:.2g}"
     return shown if ulp is None else f"{shown}, {ulp:,} ULP"

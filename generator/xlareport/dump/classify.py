@@ -34,7 +34,7 @@ class ModulesOfId:
     def __init__(self, snapshots: Iterable[DumpName]) -> None:
         self._prefixes: dict[_Key, str] = {}
         for snapshot in snapshots:
-            key, prefix = _key(snapshot), snapshot.module_prefix or ""
+            key, prefix = _module_key(snapshot), snapshot.module_prefix or ""
             self._prefixes[key] = min(self._prefixes.get(key, prefix), prefix)
         self._by_name: dict[str, set[str]] = defaultdict(set)
         self._by_time: dict[int | None, list[_Key]] = defaultdict(list)
@@ -45,7 +45,7 @@ class ModulesOfId:
 
     def of(self, this_name: DumpName, path: str) -> frozenset[str]:
         """Return the prefixes of the modules that a file can belong to."""
-        name, timestamp = _key(this_name)
+        name, timestamp = _module_key(this_name)
         modules = (
             {self._prefixes[name, timestamp]} if (name, timestamp) in self._prefixes else set()
         )
@@ -72,7 +72,7 @@ class ModulesOfId:
         return self._asked[question]
 
 
-def _key(name: DumpName) -> _Key:
+def _module_key(name: DumpName) -> _Key:
     return sanitised(name.module_name or ""), name.timestamp
 
 

@@ -94,7 +94,7 @@ def _forms(name: str, key: str) -> Iterator[GrammarForm]:
 def _form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
     own_fields = {"pattern", "owner", "suffix", "kind", "note", "without_id"}
     return GrammarForm(
-        pattern=re.compile(_expand(_text(row), macros), re.DOTALL | re.ASCII),
+        pattern=re.compile(_expand(_row_pattern(row), macros), re.DOTALL | re.ASCII),
         kind=row.get("kind", "unknown"),
         constants={field: value for field, value in row.items() if field not in own_fields},
         note=row.get("note"),
@@ -102,7 +102,7 @@ def _form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
     )
 
 
-def _text(row: Mapping[str, Any]) -> str:
+def _row_pattern(row: Mapping[str, Any]) -> str:
     if "owner" in row:
         return r"(?P<owner>(?:\..+)?)" + str(row["owner"])
     if "suffix" in row:

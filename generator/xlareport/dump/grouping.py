@@ -103,13 +103,13 @@ def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
 def name_and_group(source: Source) -> NamedDump:
     """Return the files of a dump and its modules; raises OSError where a disk is full."""
     if len(source.entries) < MANY_FILES:
-        return _named(source)
+        return _name_dump(source)
     with tempfile.TemporaryDirectory(prefix="xlareport-names-") as folder, WorkerPool(1) as worker:
         work = partial(_stored, folder=Path(folder))
         return _taken_over(worker.submit(work, source, work).result())
 
 
-def _named(source: Source) -> NamedDump:
+def _name_dump(source: Source) -> NamedDump:
     artifacts = name_files(source)
     grouped = group(artifacts)
     return NamedDump(artifacts, grouped, owners(artifacts, grouped.modules))
@@ -136,7 +136,7 @@ class _Stored(Struct, frozen=True):
 
 
 def _stored(source: Source, folder: Path) -> _Stored:
-    named = _named(source)
+    named = _name_dump(source)
     blocks = FilledValues[tuple[Artifact, ...]](folder / "files")
     modules = FilledValues[ModuleFiles](folder / "modules")
     return _Stored(
@@ -250,13 +250,13 @@ def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
     for this_module in modules:
         if this_module.key not in gone:
             yield (
-                _joined(this_module, second_halves[this_module.key])
+                _join_modules(this_module, second_halves[this_module.key])
                 if this_module.key in second_halves
                 else this_module
             )
 
 
-def _joined(first: ModuleFiles, second: ModuleFiles) -> ModuleFiles:
+def _join_modules(first: ModuleFiles, second: ModuleFiles) -> ModuleFiles:
     return replace(
         first,
         stages=first.stages + second.stages,

@@ -78,7 +78,7 @@ _Key = tuple[object, ...] | None
 """Key that an incomplete identity shares with the complete one; None if not applicable."""
 
 
-def _whole(identity: Identity) -> _Key:
+def _whole_key(identity: Identity) -> _Key:
     is_whole = identity.id is not None and identity.name is not None
     return (identity.folder, identity.id, identity.name) if is_whole else None
 
@@ -104,8 +104,8 @@ def _nameless(identity: Identity) -> _Key:
     return (identity.folder, identity.id) if identity.name is None else None
 
 
-def _named(identity: Identity) -> _Key:
-    return (identity.folder, identity.id) if _whole(identity) else None
+def _key_by_id(identity: Identity) -> _Key:
+    return (identity.folder, identity.id) if _whole_key(identity) else None
 
 
 def _idless(identity: Identity) -> _Key:
@@ -113,7 +113,7 @@ def _idless(identity: Identity) -> _Key:
 
 
 def _with_id(identity: Identity) -> _Key:
-    return (identity.folder, identity.name) if _whole(identity) else None
+    return (identity.folder, identity.name) if _whole_key(identity) else None
 
 
 def _timeless(identity: Identity) -> _Key:
@@ -126,9 +126,9 @@ def _timed(identity: Identity) -> _Key:
 
 _JOINS = (
     (_timeless, _timed),
-    (_without_build, _whole),
-    (_without_letters, _whole),
-    (_nameless, _named),
+    (_without_build, _whole_key),
+    (_without_letters, _whole_key),
+    (_nameless, _key_by_id),
     (_idless, _with_id),
     (_timeless, _timed),
 )

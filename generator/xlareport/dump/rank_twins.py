@@ -183,12 +183,12 @@ def _without_notes(content: bytes) -> bytes:
 
 
 def _text_form(content: bytes) -> bytes:
-    content = b"\n".join(_plain(line) for line in content.split(b"\n") if line)
+    content = b"\n".join(_comparable_line(line) for line in content.split(b"\n") if line)
     content = _CHANNEL.sub(_counted(b"channel_id=", {}), content)
     return _NAME.sub(_counted(b"%", {}), content)
 
 
-def _plain(line: bytes) -> bytes:
+def _comparable_line(line: bytes) -> bytes:
     """Return a line without names of parameters and without ids of callbacks."""
     if line.startswith((b"%", b"ENTRY ")):
         return _PARAMETER.sub(b"", line)

@@ -99,20 +99,20 @@ class NameCells(Struct):
         """Return the cell of a name."""
         parts: list[int] = []
         for token in name.tokens:
-            parts += self._part(token, name.kind)
+            parts += self._part_numbers(token, name.kind)
         return [str(name), parts]
 
-    def _part(self, token: Token, kind: str) -> tuple[int, int]:
+    def _part_numbers(self, token: Token, kind: str) -> tuple[int, int]:
         meaning = meaning_of_stage(token) if token.field == "stage" else token.meaning
         key = token.text, meaning, token.field, kind
         if key not in self._parts:
             if len(self._parts) >= _REMEMBERED:
                 self._parts.clear()  # names of modules alone are as many as these
-            number = self._number(meaning, _word(token, kind))
+            number = self._meaning_number(meaning, _word(token, kind))
             self._parts[key] = script_length(token.text), number
         return self._parts[key]
 
-    def _number(self, meaning: str, word: str) -> int:
+    def _meaning_number(self, meaning: str, word: str) -> int:
         if not meaning:
             return -1
         key = meaning, word

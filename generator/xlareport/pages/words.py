@@ -162,13 +162,13 @@ def _programs(report: ReportRecord) -> list[str]:
         for link in report.links
         if link.grade == "exact" and is_main(link.source) and is_main(link.target)
     ]
-    times, programs = number - _joined(again), number - _joined(again + proven)
+    times, programs = number - _count_repeats(again), number - _count_repeats(again + proven)
     parts = f" in {times} parts" if programs < times else ""
     repeated = f" (compiled {number:,} times)" if times < number else ""
     return [f"{units.plural(programs, 'program')}{parts}{repeated}"]
 
 
-def _joined(same: Iterable[tuple[str, str]]) -> int:
+def _count_repeats(same: Iterable[tuple[str, str]]) -> int:
     """Return how many fewer things there are where these pairs of keys are the same thing."""
     links = neighbors(same)
     return len(links) - sum(1 for _ in forest(list(links), links.__getitem__))

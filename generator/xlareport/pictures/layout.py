@@ -48,7 +48,7 @@ def parse_layout(graphviz_json: bytes) -> Layout | LayoutFailure:
 
 
 def _layout(graph: Any, objects: Iterable[Any], edges: Iterable[Any]) -> Layout:
-    left, low, right, high = _numbers(graph["bb"])
+    left, low, right, high = _parse_floats(graph["bb"])
     page = _Page(left, high)
     objects = tuple(objects)
     return Layout(
@@ -73,21 +73,21 @@ class _Page(Struct, frozen=True):
 
     def node(self, value: Mapping[str, str]) -> Rectangle:
         width, height = 72 * float(value["width"]), 72 * float(value["height"])
-        x, y = _numbers(value["pos"])
+        x, y = _parse_floats(value["pos"])
         corner = self.point(x - width / 2, y + height / 2)
         return Rectangle(*corner, round(width, 1), round(height, 1))
 
     def frame(self, value: Mapping[str, str]) -> Rectangle:
-        left, low, right, high = _numbers(value["bb"])
+        left, low, right, high = _parse_floats(value["bb"])
         return Rectangle(*self.point(left, high), round(right - left, 1), round(high - low, 1))
 
     def curve(self, text: str) -> tuple[Coordinates, ...]:
         """Read `e,TIP START C1 C2 P ...`; there is a tip only with an arrow head."""
-        points = [self.point(*_numbers(part)) for part in text.split()]
+        points = [self.point(*_parse_floats(part)) for part in text.split()]
         return tuple(points)
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def _parse_floats(text: str) -> tuple[float, ...]:
     """Read `1.5,2`; raises ValueError for anything else, infinities included."""
     numbers = tuple(float(part) for part in text.split(","))
     if not all(map(math.isfinite, numbers)):

@@ -49,7 +49,7 @@ class PictureSide:
 
     def folding_without(self, computation: str, keep: Collection[str]) -> Folding:
         """Return the folding of a computation in which the named instructions have boxes."""
-        return _plain(self.module.by_name[computation]).keeping(keep)
+        return _default_folding(self.module.by_name[computation]).keeping(keep)
 
     def _fold(self, computation: str, keep: Collection[str]) -> Folding:
         folding = self._foldings[computation] = self.folding_without(computation, keep)
@@ -82,7 +82,7 @@ class PictureSide:
 
 
 @lru_cache(maxsize=64)
-def _plain(computation: Computation) -> Folding:
+def _default_folding(computation: Computation) -> Folding:
     """Return the default folding; cached, as the next step begins with it."""
     return Folding(computation, inputs=computation.is_entry)
 

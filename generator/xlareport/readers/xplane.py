@@ -73,7 +73,7 @@ def pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
     while start < end:
         file.seek(start)
         chunk = file.read(min(size, end - start))
-        whole = _whole(chunk)
+        whole = _end_of_fields(chunk)
         if whole:
             yield chunk[:whole]
             start, size = start + whole, _PIECE
@@ -83,7 +83,7 @@ def pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
             size *= 4
 
 
-def _whole(data: bytes) -> int:
+def _end_of_fields(data: bytes) -> int:
     """Return the end of the last complete field."""
     position = 0
     try:

@@ -222,12 +222,12 @@ def _main(
         tie=guess.tie and not decided,
         sureness="marker" if decided else guess.sureness,
         meaning=sentences.decided() if decided else sentences.meaning(guess),
-        runs=tuple(_run(run) for run in relations.runs),
+        runs=tuple(_run_record(run) for run in relations.runs),
         strongest=() if guess.alone else tuple(_strongest(best.evidence)),
     )
 
 
-def _run(run: Run) -> RunRecord:
+def _run_record(run: Run) -> RunRecord:
     best = run.main.best.summary
     return RunRecord(run.processes, best.files.key, best.display_name, run.main.sureness)
 

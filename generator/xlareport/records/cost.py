@@ -255,7 +255,7 @@ def cost_record(cost_report: CostReport | None, titles: Container[str] = ()) -> 
         heaviest=tuple(map(_heavy, cost_report.heaviest[:_MOST_ROWS])),
         loops=tuple(map(_loop, cost_report.loops)),
         memory=_memory(cost_report.memory, titles),
-        lines=tuple(map(_line, cost_report.source.lines[:_MOST_ROWS])),
+        lines=tuple(map(_line_record, cost_report.source.lines[:_MOST_ROWS])),
     )
 
 
@@ -373,7 +373,7 @@ def _parts(shares: Sequence[Share]) -> tuple[PeakPartRecord, ...]:
     return tuple(PeakPartRecord(share.name, share.size) for share in shares[:_MOST_ROWS])
 
 
-def _line(source_line: SourceLine) -> SourceLineRecord:
+def _line_record(source_line: SourceLine) -> SourceLineRecord:
     place, cost = source_line.place, source_line.cost
     return SourceLineRecord(
         file=place.file,

@@ -138,16 +138,16 @@ class _Trial:
         def fails(kept: Sequence[str]) -> bool:
             if time.monotonic() > self._end:
                 return False
-            part = _part(whole, kept, names)
+            part = _smaller_program(whole, kept, names)
             again = self.failure(part) if part is not None else None
             return again is not None and failure_kind(again) == kind
 
         if not fails(shared):
             return program
-        return _part(whole, minimized(shared, fails, _MOST_TESTS), names) or program
+        return _smaller_program(whole, minimized(shared, fails, _MOST_TESTS), names) or program
 
 
-def _part(
+def _smaller_program(
     whole: RunnableProgram, kept: Collection[str], names: frozenset[str]
 ) -> RunnableProgram | None:
     try:

@@ -63,11 +63,11 @@ def _range(shape: Shape, uses: list[_Use]) -> InputRange:
     if dtype == "bool":
         return replace(plain, low=0, high=2, reason="true or false")
     if shape.element_type[0] in "su":
-        return _whole(plain, uses)
+        return _integer_range(plain, uses)
     return _float(replace(plain, low=-1.0, high=1.0, reason="around 0"), uses)
 
 
-def _whole(plain: InputRange, uses: list[_Use]) -> InputRange:
+def _integer_range(plain: InputRange, uses: list[_Use]) -> InputRange:
     bounds = [bound for use in uses if use.is_exact for bound in _index_bounds(use)]
     if bounds:
         return replace(plain, low=0, high=max(1, min(bounds)), reason="an index within bounds")
@@ -88,10 +88,12 @@ def _index_bounds(use: _Use) -> Iterator[int]:
     sizes = use.shapes[line.operands[0]].dimensions if line.operands else ()
     attributes = dict(line.attributes)
     if line.opcode == "gather" and use.operand == 1:
-        yield from (sizes[place] or 1 for place in _places(attributes, "start_index_map", sizes))
+        yield from (
+            sizes[place] or 1 for place in _dimension_numbers(attributes, "start_index_map", sizes)
+        )
     elif line.opcode == "scatter" and use.operand == len(line.operands) // 2:
         name = "scatter_dims_to_operand_dims"
-        yield from (sizes[place] or 1 for place in _places(attributes, name, sizes))
+        yield from (sizes[place] or 1 for place in _dimension_numbers(attributes, name, sizes))
     elif line.opcode in _INDEXED and use.operand >= _INDEXED[line.opcode]:
         place = use.operand - _INDEXED[line.opcode]
         if place < len(sizes):
@@ -102,7 +104,9 @@ _INDEXED = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 """The first operand that is an index."""
 
 
-def _places(attributes: Mapping[str, str], name: str, sizes: tuple[int | None, ...]) -> list[int]:
+def _dimension_numbers(
+    attributes: Mapping[str, str], name: str, sizes: tuple[int | None, ...]
+) -> list[int]:
     written = attributes.get(name, "{}").strip("{}").split(",")
     return [int(place) for place in written if place.isdigit() and int(place) < len(sizes)]
 
@@ -131,7 +135,7 @@ def _summed(use: _Use) -> int:
     count = 1
     if line.opcode == "dot":
         side = ("lhs", "rhs")[min(use.operand, 1)]
-        for place in _places(attributes, f"{side}_contracting_dims", tuple(sizes)):
+        for place in _dimension_numbers(attributes, f"{side}_contracting_dims", tuple(sizes)):
             count *= sizes[place]
     elif line.opcode == "convolution" and use.operand < 2:
         for size in use.shapes[line.operands[1]].dimensions:

@@ -171,7 +171,7 @@ def take_program(module: HloModule) -> RunnableProgram:
     if module.entry is None or module.entry.root is None:
         raise NotRunnableError("it has no entry computation")
     bodies = [
-        Body(name, list(_lines(module, name)), is_entry=name == module.entry.name)
+        Body(name, list(_program_lines(module, name)), is_entry=name == module.entry.name)
         for name in _callees_first(module, module.entry.name)
     ]
     for body in bodies:
@@ -196,7 +196,7 @@ def _callees_first(module: HloModule, start: str) -> Iterator[str]:
     return postorder([start], callees)
 
 
-def _lines(module: HloModule, name: str) -> Iterator[Line]:
+def _program_lines(module: HloModule, name: str) -> Iterator[Line]:
     computation = module.by_name[name]
     by_name = computation.by_name
     elements: dict[str, None] = {}
@@ -206,11 +206,11 @@ def _lines(module: HloModule, name: str) -> Iterator[Line]:
                 raise NotRunnableError(f"the operand {operand} of {instruction.name} is missing")
             if "#" in operand and operand not in elements:
                 elements[operand] = None
-                yield _element(by_name, operand)
-        yield replace(_line(instruction), is_root=instruction is computation.root)
+                yield _element_line(by_name, operand)
+        yield replace(_program_line(instruction), is_root=instruction is computation.root)
 
 
-def _element(known: Mapping[str, Instruction], operand: str) -> Line:
+def _element_line(known: Mapping[str, Instruction], operand: str) -> Line:
     """Return the get-tuple-element that a compact operand such as `while.6#1` represents."""
     name, *places = operand.split("#")
     shape = known[name].shape
@@ -230,7 +230,7 @@ def element_name(operand: str) -> str:
     return operand.replace("#", ".element.")
 
 
-def _line(instruction: Instruction) -> Line:
+def _program_line(instruction: Instruction) -> Line:
     attributes = tuple((name, value) for name, value in instruction.attributes.items())
     operands = tuple(element_name(operand) for operand in instruction.operands)
     argument = "" if operands else instruction.argument

@@ -62,7 +62,7 @@ def pack_single(
     )
     facts = _block("report.json", _facts(site, main.slug)) + _notices(site)
     others = _others(site, main)
-    parts = [_part(site, path, main) for path in main.data]
+    parts = [_packed_part(site, path, main) for path in main.data]
     notice = _missing((*others, *describe_files(parts)), notes)
     fixed = sum(len(text.encode()) for text in (head, templates, notice, scripts, facts, foot))
     packed, dropped = select_files(parts, limit, fixed)
@@ -83,7 +83,7 @@ def _others(site: Path, main: MainProgram) -> tuple[tuple[str, int], ...]:
     return ((words, len(pages) + len(payloads)),) if folders else ()
 
 
-def _part(site: Path, path: str, main: MainProgram) -> PackedFile:
+def _packed_part(site: Path, path: str, main: MainProgram) -> PackedFile:
     file = PackedFile(path, site / path, 0, rank_file(path, main))
     return replace(file, size=len(_data(file)))
 

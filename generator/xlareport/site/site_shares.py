@@ -49,9 +49,11 @@ def write_shares(sources: Path, folder: Path, jobs: int) -> list[Path | None]:
     if number <= at_once:
         return [None]
     pages = _module_pages(sources)
-    shares = [_written(folder / "share-0", islice(pages, max(0, at_once - _REST)), is_first=True)]
+    shares = [
+        _write_share(folder / "share-0", islice(pages, max(0, at_once - _REST)), is_first=True)
+    ]
     while some := list(islice(pages, at_once)):
-        shares.append(_written(folder / f"share-{len(shares)}", some, is_first=False))
+        shares.append(_write_share(folder / f"share-{len(shares)}", some, is_first=False))
     return list(shares)
 
 
@@ -63,7 +65,7 @@ def _module_pages(sources: Path) -> Iterator[str]:
             yield from (f"{MODULES}/{file.name}" for file in files if file.name.endswith(".md"))
 
 
-def _written(path: Path, pages: Iterable[str], *, is_first: bool) -> Path:
+def _write_share(path: Path, pages: Iterable[str], *, is_first: bool) -> Path:
     path.write_text(json.dumps({"is_first": is_first, "pages": list(pages)}), "utf-8")
     return path
 

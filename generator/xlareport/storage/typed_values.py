@@ -172,7 +172,7 @@ class _Decoders:
         def decode(value: Any) -> Any:
             if isinstance(value, dict):
                 return {keys(key): values(item) for key, item in value.items()}
-            if keys is _text:
+            if keys is _decode_str:
                 raise TypeError("this is no mapping")
             return dict(map(pair, _listed(value)))
 
@@ -191,22 +191,22 @@ def _one_of(values: tuple[Any, ...], value: Any) -> Any:
     return value
 
 
-def _text(value: Any) -> str:
+def _decode_str(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("this is no text")
     value.encode()  # a lone surrogate fits into no file
     return value
 
 
-def _whole(value: Any) -> int:
+def _decode_int(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _LARGEST_INTEGER:
         raise TypeError("this is no whole number")
     return value
 
 
-def _number(value: Any) -> float:
+def _decode_float(value: Any) -> float:
     if isinstance(value, int):
-        return _whole(value)
+        return _decode_int(value)
     if not isinstance(value, float) or not math.isfinite(value):
         raise TypeError("this is no number")
     return value
@@ -219,11 +219,11 @@ def _flag(value: Any) -> bool:
 
 
 _PLAIN: Mapping[Any, Decoder] = {
-    str: _text,
-    int: _whole,
-    float: _number,
+    str: _decode_str,
+    int: _decode_int,
+    float: _decode_float,
     bool: _flag,
-    bytes: lambda value: bytes.fromhex(_text(value)),
+    bytes: lambda value: bytes.fromhex(_decode_str(value)),
     Path: lambda _: Path(),
 }
 

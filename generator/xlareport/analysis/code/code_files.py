@@ -66,13 +66,15 @@ def _link(file: CodeFile, index: KernelIndex) -> CodeLink:
     if file.kernels:
         return CodeLink(file, (), "No instruction has a name like its kernel's.")
     if file.defines_none:
-        return CodeLink(file, _whole(index.module, "It defines no kernel; all kernels share it."))
+        return CodeLink(
+            file, _origin_of_module(index.module, "It defines no kernel; all kernels share it.")
+        )
     if file.part:
         return CodeLink(file, (), "Neither its name nor a related file names a kernel.")
-    return CodeLink(file, _whole(index.module, "It contains the whole module."))
+    return CodeLink(file, _origin_of_module(index.module, "It contains the whole module."))
 
 
-def _whole(module: HloModule, reason: str) -> tuple[CodeOrigin, ...]:
+def _origin_of_module(module: HloModule, reason: str) -> tuple[CodeOrigin, ...]:
     if module.entry is None:
         return ()
     return (CodeOrigin("", module.entry.name, "", "matched", reason),)

@@ -81,10 +81,10 @@ class KernelIndex(Struct, frozen=True, dict=True):
                 yield _placed(kernel, self._by_name[name], "exact", reason)
 
     def _by_own_name(self, kernel: str) -> CodeOrigin | None:
-        named = (self._named(kernel, name) for name in list_possible_names(kernel))
+        named = (self._origin_by_name(kernel, name) for name in list_possible_names(kernel))
         return next(filter(None, named), None) or self._whole_computation(kernel)
 
-    def _named(self, kernel: str, name: str) -> CodeOrigin | None:
+    def _origin_by_name(self, kernel: str, name: str) -> CodeOrigin | None:
         if name in self._by_name:
             reason = "The kernel has the instruction's name."
             return _placed(kernel, self._by_name[name], "matched", reason)

@@ -40,14 +40,14 @@ def code_file(text: CodeText) -> CodeFile:
         path=text.artifact.path,
         kind=name.kind,
         stage=name.stage or "",
-        part=_part(name),
+        part=_part_of_name(name),
         kernels=kernels,
         size=text.artifact.entry.size,
         defines_none=name.kind in _TEXTS and text.content is not None and not kernels,
     )
 
 
-def _part(name: DumpName) -> str:
+def _part_of_name(name: DumpName) -> str:
     return next((token.text for token in name.tokens if token.field in _PARTS), "")
 
 

@@ -156,7 +156,7 @@ class Origins:
         is_derived = phase_of(op_name) is Phase.BACKWARD and "shard_map" in path
         where = place_of(home.by_name[collective.body[1]], module)
         name, line = path[-1] if path else "", where.short if where else ""
-        detail = _derived(name, line) if is_derived else _written(name, line)
+        detail = _derived(name, line) if is_derived else _requested_words(name, line)
         first = _Appearance(self._passes.label(0), None, _IN_PROGRAM)
         return _known(first, CauseKind.USER, detail, grade)
 
@@ -204,7 +204,7 @@ def _derived(name: str, where: str) -> str:
     return _OF_AUTODIFF + _TRANSPOSED.format(where=f" at {where}" if where else "")
 
 
-def _written(op: str, place: str) -> str:
+def _requested_words(op: str, place: str) -> str:
     """Return that the program has a collective: the framework's op and its line, where known."""
     named = f": `{op}`" if op and "`" not in op else ""
     at = f" at {place}" if place else ""

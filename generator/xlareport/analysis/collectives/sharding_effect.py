@@ -29,14 +29,14 @@ def gather(
         return ""
     joined: dict[int, Tile] = {}
     for group in groups:
-        place = _joined([places.get(device) for device in group], dimension, size)
+        place = _joined_tile([places.get(device) for device in group], dimension, size)
         if place is None:
             return ""
         joined.update(dict.fromkeys(group, place))
     return write_tiles(_replaced(tiles, dimension, tiles[dimension] // size), joined)
 
 
-def _joined(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
+def _joined_tile(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
     """Return the index of the joined tile; None if the members do not hold adjacent tiles."""
     joined = [place for place in places if place is not None]
     numbers = sorted(place[dimension] for place in joined)
@@ -65,7 +65,7 @@ def exchange(
     tile_of: dict[int, Tile] = {}
     for group in groups:
         parts = [places.get(device) for device in group]
-        place = _joined(parts, joined, size)
+        place = _joined_tile(parts, joined, size)
         if place is None or parts != sorted(part for part in parts if part is not None):
             return ""
         for number, device in enumerate(group):

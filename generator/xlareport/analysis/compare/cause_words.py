@@ -21,7 +21,7 @@ NOT_BETWEEN = "The optimized HLO differs; the dumps do not have the same snapsho
 
 def option(change: OptionChange) -> str:
     """Return which option differs."""
-    base, head = (_value(value) for value in (change.base, change.head))
+    base, head = (_option_value(value) for value in (change.base, change.head))
     if change.name == DEVICE:
         return f"The device it was compiled for is {base} in the base and {head} in the head."
     if change.name == DISABLED:
@@ -71,7 +71,7 @@ def _release(changed: ChangedDefault) -> tuple[int, ...]:
     return tuple(int(part) for part in changed.after.split("."))
 
 
-def _value(value: str | None) -> str:
+def _option_value(value: str | None) -> str:
     return "at its default" if value is None else f"`{value}`"
 
 

@@ -62,9 +62,9 @@ def find_converted(
     after = _by_place(final)
     for place, asked in _by_place(given).items():
         run = after.get(place, [])
-        if not place[1] or not run or any(not _is_of(product, requested) for product in asked):
+        if not place[1] or not run or any(not _has_type(product, requested) for product in asked):
             continue
-        if not any(_is_of(product, requested) for product in run):
+        if not any(_has_type(product, requested) for product in run):
             count += sum(product.count for product in asked)
             for product in run:
                 kinds[product.kind] += product.count
@@ -75,5 +75,5 @@ def _by_place(products: Sequence[TypedProduct]) -> Mapping[tuple[str, str], list
     return group_by_key(((product.op, product.line), product) for product in products)
 
 
-def _is_of(product: TypedProduct, element_type: str) -> bool:
+def _has_type(product: TypedProduct, element_type: str) -> bool:
     return product.kind.split()[0] == element_type

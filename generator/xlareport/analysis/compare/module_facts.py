@@ -112,7 +112,7 @@ def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
         operations_left_out=listed.left_out,
         unnamed=listed.unnamed,
         precisions=sum_by_precision(list_products(hlo, cost, device)),
-        figures=(*_figures(costed).items(), *tpu_figures(tpu)),
+        figures=(*_further_figures(costed).items(), *tpu_figures(tpu)),
         tpu=tpu,
         opcode_work=tuple(_opcode_work(hlo, cost, shares.whole)),
         device=device.name,
@@ -162,7 +162,7 @@ def _opcode_work(
         yield ComparedOpcode(opcode, time, accessed[opcode], kernels[opcode])
 
 
-def _figures(costed: CostedModule) -> Mapping[str, int]:
+def _further_figures(costed: CostedModule) -> Mapping[str, int]:
     """Return the figures that the summary of a module does not have."""
     hlo, cost = costed.hlo, costed.cost
     figures: dict[str, int] = {}

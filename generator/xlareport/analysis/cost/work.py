@@ -45,7 +45,7 @@ class Products(Struct, frozen=True):
         return tuple(
             sorted(
                 (kind, flops)
-                for (is_product, kind), flops in self._of(local).items()
+                for (is_product, kind), flops in self._sum_own(local).items()
                 if is_product is products
             )
         )
@@ -54,10 +54,10 @@ class Products(Struct, frozen=True):
         """Sum up a computation; those that it calls were added before."""
         total: Counter[tuple[bool, str]] = Counter()
         for local in self.tallies[name].locals:
-            total.update(self._of(local))
+            total.update(self._sum_own(local))
         self.known[name] = total
 
-    def _of(self, local: OwnCost) -> _ByKind:
+    def _sum_own(self, local: OwnCost) -> _ByKind:
         if local.instruction.opcode == "fusion":
             name = next((name for _, name in local.instruction.called), "")
             return self.known.get(name, Counter())

@@ -96,7 +96,7 @@ class _TimelineBuilder:
             if touched.leaves(computation, matching):
                 nodes[computation.name] = former_nodes
             else:
-                named = nodes[computation.name] = self._named(
+                named = nodes[computation.name] = self._number_nodes(
                     computation, former_nodes, touched.origins.get(computation.name, {})
                 )
                 old = matching.before.by_name.get(former[computation.name]) if matching else None
@@ -118,7 +118,7 @@ class _TimelineBuilder:
             timeline.names.append((number, name))
         return timeline
 
-    def _named(
+    def _number_nodes(
         self, computation: Computation, kept: NodeNumbers, origins: Mapping[str, Place | None]
     ) -> NodeNumbers:
         """Return node numbers of instructions: that of the predecessor, else a new one."""

@@ -53,7 +53,7 @@ def kernel_record(
         is_on_pairs=evidence.object is not None and evidence.object.in_pairs,
         matrix=evidence.ptx.matrix if evidence.ptx else "",
         grade=weakest((grade for *_, grade in places), default=Grade.GUESSED),
-        note=_note(evidence, resources),
+        note=_missing_resources(evidence, resources),
         threads=resources.threads,
         threads_at_most=resources.threads_at_most,
         blocks=resources.blocks,
@@ -194,7 +194,7 @@ def _derived(waves: float | None, resources: KernelNeeds, card: Card) -> Iterato
         yield FigureSource("waves", grade, f"{card.count} {units} ({card.count_source})")
 
 
-def _note(evidence: KernelEvidence, resources: KernelNeeds) -> str:
+def _missing_resources(evidence: KernelEvidence, resources: KernelNeeds) -> str:
     if resources.registers is not None:
         return ""
     if evidence.fault:

@@ -61,7 +61,7 @@ def read_kernels(
     if not kernels:
         return None
     card = _card(module, kernels.values(), options)
-    places = _places(code.code, kernels)
+    places = _launch_places(code.code, kernels)
     records = (
         replace(
             kernel_record(kernel, places.get(name, ()), card, known_cards()),
@@ -172,7 +172,7 @@ def _card(
     return find_card(module.device_words, target, cores, options.device)
 
 
-def _places(
+def _launch_places(
     code: ModuleCode, kernels: Mapping[str, KernelEvidence]
 ) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
     """Return (computation, instruction, grade) of all that launch each kernel."""

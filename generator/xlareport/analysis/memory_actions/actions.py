@@ -202,10 +202,10 @@ def _is_advised(row: ValueRow, memory: MemoryReport) -> bool:
         return True
     if row.role is PeakRole.ACTIVATION:
         return _are_worth_a_point(memory)
-    return any(_is_of(row, group) for group in memory.peak_groups)
+    return any(_is_in_group(row, group) for group in memory.peak_groups)
 
 
-def _is_of(row: ValueRow, group: PeakGroup) -> bool:
+def _is_in_group(row: ValueRow, group: PeakGroup) -> bool:
     """Return whether a value is in a group, which names a combined collective or one copy."""
     is_copy = group.opcode == row.opcode == "broadcast" and row.size * group.count == group.size
     return is_copy or row.instruction == group.instruction

@@ -73,7 +73,7 @@ def _drawn(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     )
 
 
-def _joined(memory: MemoryReport, row: ValueRow) -> str:
+def _combined_words(memory: MemoryReport, row: ValueRow) -> str:
     operand = memory.purposes.joined_operands[row.instruction]
     flag = COMBINERS.get(operand.kind, "")
     return (
@@ -114,7 +114,7 @@ def _each(words: Callable[[MemoryReport, ValueRow], str]) -> _Words:
 
 TREATMENTS: Mapping[str, _Words] = {
     "drawn": _drawn,
-    "joined": _each(_joined),
+    "joined": _each(_combined_words),
     "result": _each(_result),
     PeakRole.ACTIVATION: lambda _, rows: (
         f"recompute {name_rows(rows)} with jax.checkpoint (activations)"
@@ -138,10 +138,12 @@ TREATMENTS: Mapping[str, _Words] = {
 def name_rows(rows: Sequence[ValueRow]) -> str:
     """Return the first values, with their sizes if there are several, and their origins."""
     has_size = len(rows) > 1  # else it is that of the suggestion
-    return first_few([_named(row, has_size=has_size) for row in rows[:_NAMED]], _NAMED, len(rows))
+    return first_few(
+        [_describe_row(row, has_size=has_size) for row in rows[:_NAMED]], _NAMED, len(rows)
+    )
 
 
-def _named(row: ValueRow, *, has_size: bool) -> str:
+def _describe_row(row: ValueRow, *, has_size: bool) -> str:
     """Return a value with its size and origin: `%dot.1` (2.0 MiB, forward logits/dot)."""
     op = _op_words(row.origin)
     is_shown = op and op.isprintable() and "`" not in op

@@ -50,7 +50,7 @@ def assign_in_order(summaries: Iterable[ModuleSummary]) -> Sequence[Process | No
     assigned: list[Process | None] = [None] * number
     for where, folder in folders.items():
         by_number: dict[int | None, Process | None] = {None: None}
-        for place, process in zip(folder.places, _numbers(folder), strict=True):
+        for place, process in zip(folder.places, _process_indices(folder), strict=True):
             if process not in by_number:
                 by_number[process] = (where, process or 0)
             assigned[place] = by_number[process]
@@ -124,7 +124,7 @@ class _Folder(Struct):
         """Add a module; only these properties of it are kept."""
         self.places.append(place)
         self.ids.append(module.files.id)
-        self.written.append(_written(module) or 0.0)
+        self.written.append(_compilation_start(module) or 0.0)
         # programs of one form differ in their constants, as static arguments do
         program = digest_number((_program(module), module.features.scalars))
         self.programs.append(program if module.features.content else -1)
@@ -138,7 +138,7 @@ class _Folder(Struct):
         return self.backends if all_known else [None] * len(self.backends)
 
 
-def _numbers(folder: _Folder) -> Sequence[int | None]:
+def _process_indices(folder: _Folder) -> Sequence[int | None]:
     """Return the index of each module's process within one folder, in order of time.
 
     Files that belong to no snapshot have no timestamp, so that those of several processes count as
@@ -172,7 +172,7 @@ def _repeats(folder: _Folder, compiled: Iterable[int], numbers: Sequence[int | N
     return max(Counter(programs).values(), default=1) > 1
 
 
-def _written(module: ModuleSummary) -> float | None:
+def _compilation_start(module: ModuleSummary) -> float | None:
     """Return the start of compilation in microseconds, from the timestamp or file times."""
     if module.files.timestamp is not None:
         return float(module.files.timestamp)

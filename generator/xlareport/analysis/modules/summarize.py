@@ -70,7 +70,7 @@ def summarize_module(
         stages=_stages(module, steps),
         signature=read_signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
-        final=_figures(final.hlo if final else None, cost, memory, occupancy),
+        final=_module_figures(final.hlo if final else None, cost, memory, occupancy),
         heaviest=_heaviest(costed) if costed else (),
         opcodes=tuple(counts.most_common()),
         operations=tuple(count_operations(final.hlo).most_common()) if final else (),
@@ -185,7 +185,7 @@ def _user_lines(module: HloModule) -> int:
     return sum(file not in NO_FILES for file, _ in lines)
 
 
-def _figures(
+def _module_figures(
     module: HloModule | None,
     cost: ModuleCost | None,
     memory: MemoryFigures,

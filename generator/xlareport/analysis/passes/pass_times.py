@@ -165,7 +165,7 @@ def _exact(
         ran=ran,
         certain=certain,
         actor=actor(ran, certain=certain) if ran else between.actor,
-        note=_note([run.name for run in passes], changed, around),
+        note=_passes_sentence([run.name for run in passes], changed, around),
         inside=tuple((run.name, run.changed) for run in passes),
     )
 
@@ -191,18 +191,18 @@ def find_pipelines(metadata: ModuleMetadata) -> frozenset[str]:
     return frozenset(run.pipeline for run in metadata.runs) & {run.name for run in metadata.runs}
 
 
-def _note(ran: Sequence[str], changed: Sequence[str], around: str | None) -> str:
+def _passes_sentence(ran: Sequence[str], changed: Sequence[str], around: str | None) -> str:
     working = f" `{around}` was still at work when the file was written." if around else ""
     if not ran:
         return f"By the compiler's own metadata, no pass ran here from start to end.{working}"
-    which = f"{_listed(changed)} reported a change" if changed else "none reported a change"
+    which = f"{_name_passes(changed)} reported a change" if changed else "none reported a change"
     return (
         f"By the compiler's own metadata, exactly {units.plural(len(ran), 'pass', 'passes')} ran "
-        f"here: {_listed(ran)}; {which}.{working}"
+        f"here: {_name_passes(ran)}; {which}.{working}"
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_passes(names: Sequence[str]) -> str:
     return first_few(list(_counted(names)), _NAMES_SHOWN)
 
 

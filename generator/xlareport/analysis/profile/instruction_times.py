@@ -252,7 +252,7 @@ def _keep(module: _ModuleEvents, run: _Run, event: OpEvent, *, keep: bool) -> in
 
 
 def _module(name: str, seen: _ModuleEvents) -> ModuleTimes:
-    runs = [_run(key, run) for key, run in seen.runs.items()]
+    runs = [_run_time(key, run) for key, run in seen.runs.items()]
     ordered = tuple(sorted(runs, key=lambda run: run.start))
     return ModuleTimes(name, seen.instructions, ordered, seen.events, tuple(_steps(seen)))
 
@@ -271,7 +271,7 @@ def _steps(seen: _ModuleEvents) -> Iterator[Timeline]:
         yield build_timeline(name, events, run.start, names, number=number, among=len(candidates))
 
 
-def _run(name: str, run: _Run) -> RunTime:
+def _run_time(name: str, run: _Run) -> RunTime:
     busy = measure_union(run.intervals.values()) if run.is_whole else None
     return RunTime(name, run.start, run.end - run.start, busy)
 

@@ -115,7 +115,9 @@ def join_profile(
         times.instructions.values(), key=lambda instruction: (-instruction.own, instruction.name)
     )
     rows = list(
-        _rows((op_time for op_time in ordered if op_time.name in where), where, module, least)
+        _measured_rows(
+            (op_time for op_time in ordered if op_time.name in where), where, module, least
+        )
     )
     return Measured(
         runs=times.runs,
@@ -166,7 +168,7 @@ def index_instructions(module: HloModule) -> Mapping[str, tuple[Computation, Ins
     }
 
 
-def _rows(
+def _measured_rows(
     op_times: Iterable[OpTime],
     where: Mapping[str, tuple[Computation, Instruction]],
     module: HloModule,

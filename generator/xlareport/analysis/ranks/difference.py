@@ -212,14 +212,14 @@ def _keys(stages: Sequence[SnapshotFiles]) -> dict[_Key, SnapshotFiles]:
     """Return the snapshots by key, without numbers, which shift if a pass changed nothing."""
     stage_of: dict[_Key, SnapshotFiles] = {}
     for stage in stages:
-        key = _key(stage)
+        key = _snapshot_key(stage)
         while key in stage_of:
             key = (*key[:4], key[4] + 1)
         stage_of[key] = stage
     return stage_of
 
 
-def _key(stage: SnapshotFiles) -> _Key:
+def _snapshot_key(stage: SnapshotFiles) -> _Key:
     return stage.name, stage.pipeline, stage.after, stage.before, 0
 
 
@@ -250,7 +250,7 @@ def _find_first_line(reference: ModuleFiles, module: ModuleFiles) -> RankDiffere
     ranks.
     """
     for stage, other in zip(reference.stages, module.stages, strict=False):
-        ours, theirs = _text(stage), _text(other)
+        ours, theirs = _snapshot_text(stage), _snapshot_text(other)
         if ours == theirs:
             continue
         computation = b""
@@ -262,7 +262,7 @@ def _find_first_line(reference: ModuleFiles, module: ModuleFiles) -> RankDiffere
     return None
 
 
-def _text(stage: SnapshotFiles) -> bytes:
+def _snapshot_text(stage: SnapshotFiles) -> bytes:
     texts = (artifact for artifact in stage.artifacts if artifact.name.kind == "hlo-text")
     text = next(texts, None)
     return text.entry.read() if text is not None else b""

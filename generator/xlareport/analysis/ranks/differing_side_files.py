@@ -161,7 +161,7 @@ def _whether(file: Artifact | None) -> str:
     return "written" if file else "not written"
 
 
-def _shown(line: bytes) -> str:
+def _line_words(line: bytes) -> str:
     return line.decode("utf-8", "replace")[:_LINE]
 
 
@@ -172,7 +172,7 @@ def _first_lines(ours: bytes, theirs: bytes) -> tuple[int, str, str]:
     rows = zip_longest(ours.split(b"\n"), theirs.split(b"\n"), fillvalue=b"")
     for number, (line, other) in enumerate(rows, 1):
         if line != other:
-            return number, _shown(line), _shown(other)
+            return number, _line_words(line), _line_words(other)
     return 0, "", ""
 
 

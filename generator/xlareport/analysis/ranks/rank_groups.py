@@ -55,7 +55,9 @@ def group_ranks(
 
     `compared` are the differences between modules, by the key of the rarer module.
     """
-    named = {key: _named(difference, table) for key, difference in (compared or {}).items()}
+    named = {
+        key: _with_rank_names(difference, table) for key, difference in (compared or {}).items()
+    }
     every = find_columns(summaries, table.holders) if len(table.names) > 1 else ()
     columns = (
         without_stranger
@@ -70,7 +72,7 @@ def group_ranks(
     return tuple(groups)
 
 
-def _named(difference: RankDifference, table: RankTable) -> RankDifference:
+def _with_rank_names(difference: RankDifference, table: RankTable) -> RankDifference:
     numbers = table.holders[difference.module][:_NAMED]
     return replace(difference, ranks=tuple(table.names[number - 1] for number in numbers))
 

@@ -66,12 +66,12 @@ def read_meshes(module: HloModule) -> Mapping[str, Mesh]:
     text = unquote(text)
     end = quoting.closing(text, 0) if text.startswith("{") else -1
     words = quoting.split_at_commas(text[1:end]) if end > 0 else []
-    named = (_NAMED.fullmatch(word.strip()) for word in _joined(words))
+    named = (_NAMED.fullmatch(word.strip()) for word in _rejoin_words(words))
     meshes = ((match[1], parse_sdy_mesh(match[2])) for match in named if match)
     return {name: mesh for name, mesh in meshes if mesh is not None}
 
 
-def _joined(words: Sequence[str]) -> Iterator[str]:
+def _rejoin_words(words: Sequence[str]) -> Iterator[str]:
     """Yield the words, with those rejoined that a comma inside `<...>` divided."""
     held = ""
     for word in words:

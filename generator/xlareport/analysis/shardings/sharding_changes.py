@@ -73,7 +73,7 @@ def find_changes(partitioning: Partitioning, devices: int) -> tuple[ShardingChan
     return tuple(changes)
 
 
-def _key(module: HloModule, instruction: Instruction) -> InstructionKey:
+def _op_and_place(module: HloModule, instruction: Instruction) -> InstructionKey:
     place = place_of(instruction, module)
     return instruction.metadata.op_name, place.text if place is not None else ""
 
@@ -83,7 +83,7 @@ def _collectives(module: HloModule) -> dict[InstructionKey, list[str]]:
     for instruction in module.instructions:
         if instruction.opcode.removesuffix("-start") in KINDS and instruction.metadata.op_name:
             words = f"{instruction.name} ({instruction.opcode})"
-            words_of.setdefault(_key(module, instruction), []).append(words)
+            words_of.setdefault(_op_and_place(module, instruction), []).append(words)
     return words_of
 
 
@@ -110,7 +110,7 @@ def _changes(
             instruction=instruction.name,
             opcode=instruction.opcode,
             operands=tuple(operand.name for operand, _ in operands),
-            shape=_plain(shape),
+            shape=_shape_without_layout(shape),
             bytes=shape.byte_size,
             from_sharding=written,
             to_sharding=wanted,
@@ -118,7 +118,9 @@ def _changes(
             received_by_all=received[1] if received else None,
             op_name=op_name,
             source=place.short if place is not None else "",
-            collectives=tuple(collectives.get(_key(module, instruction), ())[:_COLLECTIVES]),
+            collectives=tuple(
+                collectives.get(_op_and_place(module, instruction), ())[:_COLLECTIVES]
+            ),
         )
 
 
@@ -167,5 +169,5 @@ def _received(shape: Shape, written: str, wanted: str, devices: int) -> tuple[in
     return most * shape.byte_size // count, everyone * shape.byte_size // count
 
 
-def _plain(shape: Shape) -> str:
+def _shape_without_layout(shape: Shape) -> str:
     return f"{shape.element_type}[{','.join(str(size or '?') for size in shape.dimensions)}]"

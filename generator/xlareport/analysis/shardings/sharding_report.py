@@ -167,7 +167,7 @@ def _parameters(
     for number, (old, new, final) in enumerate(list(rows)[:_MOST_VALUES]):
         written = old.attributes.get("sharding", "") or new.attributes.get("sharding", "")
         label = old.metadata.op_name or old.name
-        yield _value((number, old.name, label), (old.shape, new.shape, final), written, mesh)
+        yield _entry_value((number, old.name, label), (old.shape, new.shape, final), written, mesh)
 
 
 def _stored(shapes: Sequence[Shape], count: int) -> Sequence[Shape | None]:
@@ -191,7 +191,7 @@ def _results(
     names = _makers(roots[0], len(old))
     for number, shapes in enumerate(list(zip(old, new, stored, strict=True))[:_MOST_VALUES]):
         sharding = shardings[number] if number < len(shardings) else ""
-        yield _value((number, names[number], names[number]), shapes, sharding, mesh)
+        yield _entry_value((number, names[number], names[number]), shapes, sharding, mesh)
 
 
 def _makers(root: Instruction, count: int) -> Sequence[str]:
@@ -203,7 +203,7 @@ def _members(shape: Shape) -> Sequence[Shape]:
     return shape.elements if shape.element_type == "tuple" else (shape,)
 
 
-def _value(
+def _entry_value(
     named: tuple[int, str, str],
     shapes: tuple[Shape, Shape, Shape | None],
     sharding: str,

@@ -78,7 +78,7 @@ def fold(items: Sequence[SkeletonItem], most: int) -> tuple[SkeletonLine, ...]:
 
 def _unfolded(items: Sequence[SkeletonItem], depth: int) -> Iterator[SkeletonLine]:
     for item in items:
-        yield _line(depth, [item], item.scope)
+        yield _scope_line(depth, [item], item.scope)
         yield from _unfolded(item.children, depth + 1)
 
 
@@ -107,14 +107,14 @@ def _of_group(
     groups: Sequence[_Group], scopes: int, levels: int, depth: int
 ) -> Iterator[SkeletonLine]:
     items = [item for group in groups for item in group.items]
-    yield _line(depth, items, groups[0].scope)
+    yield _scope_line(depth, items, groups[0].scope)
     first = items[0]
     is_opened = first.kind in _HOLDING and (first.kind != "call" or len(items) == 1)
     if levels and is_opened:
         yield from _folded(first.children, scopes, levels - 1, depth + 1)
 
 
-def _line(depth: int, items: Sequence[SkeletonItem], scope: str) -> SkeletonLine:
+def _scope_line(depth: int, items: Sequence[SkeletonItem], scope: str) -> SkeletonLine:
     whole = tuple(items)
     shown, layers = _varying(scope, [item.scope for item in items if item.scope])
     return SkeletonLine(depth, whole, scope=shown, layers=layers, seconds=total_seconds(whole))
@@ -173,7 +173,7 @@ def _add(
         groups.append(_Group(_COPIES, "", list(waiting)))
         waiting = ()
     for item in members:
-        key = _key(item, scopes)
+        key = _fold_key(item, scopes)
         if waiting or not groups or groups[-1].key != key:
             groups.append(_Group(key, _common(item.scope, scopes), list(waiting)))
             waiting = ()
@@ -187,7 +187,7 @@ def _is_quiet(item: SkeletonItem) -> bool:
     return item.kind == "copy" or (item.kind == "kernel" and not item.scope)
 
 
-def _key(item: SkeletonItem, scopes: int) -> _Key:
+def _fold_key(item: SkeletonItem, scopes: int) -> _Key:
     common = _common(item.scope, scopes)
     if item.kind in _LEAF:
         return item.kind, common
@@ -268,10 +268,10 @@ def _layers(stretch: _Stretch) -> tuple[str, ...]:
 
 def _cut(items: Sequence[SkeletonItem], most: int) -> tuple[SkeletonLine, ...]:
     """Return at most so many lines: of neighbors, the quickest are put together."""
-    lines = [_line(0, group.items, group.scope) for group in _groups(items, 1)]
+    lines = [_scope_line(0, group.items, group.scope) for group in _groups(items, 1)]
     while len(lines) > most:
         at = min(range(len(lines) - 1), key=lambda i: lines[i].seconds + lines[i + 1].seconds)
         both = [*lines[at].items, *lines[at + 1].items]
         shared = lines[at].scope if lines[at].scope == lines[at + 1].scope else ""
-        lines[at : at + 2] = [_line(0, both, shared)]
+        lines[at : at + 2] = [_scope_line(0, both, shared)]
     return tuple(lines)

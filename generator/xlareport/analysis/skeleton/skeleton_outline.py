@@ -140,7 +140,7 @@ class _Outline(Struct):
         if order is None or module.entry is None:
             self.problems.append("The computations call one another in a circle.")
             return ()
-        needed = _run(module)
+        needed = _run_computations(module)
         for computation in order:
             if computation.name in needed:
                 self._make(computation)
@@ -198,12 +198,12 @@ class _Outline(Struct):
             opcode=opcode,
             computation=computation.name,
             scope=self._scope(computation, instruction, op_name),
-            shape=_short(instruction.shape),
+            shape=_shape_words(instruction.shape),
             seconds=None if kind == "done" else seconds,
             children=children,
             trip_count=trip_count,
             thread=_thread(instruction),
-            note=_note(kind, trip_count, seconds),
+            note=_item_note(kind, trip_count, seconds),
         )
 
     def _scope(self, computation: Computation, instruction: Instruction, op_name: str) -> str:
@@ -296,7 +296,7 @@ class _Outline(Struct):
         return self.estimates.seconds(computation, instruction)
 
 
-def _run(module: HloModule) -> frozenset[str]:
+def _run_computations(module: HloModule) -> frozenset[str]:
     """Return the computations that are run by themselves, not as a part of a kernel."""
 
     def run_by(name: str) -> Iterator[str]:
@@ -317,16 +317,16 @@ def _called_name(instruction: Instruction) -> str:
     return target or instruction.opcode
 
 
-def _short(shape: Shape) -> str:
+def _shape_words(shape: Shape) -> str:
     """Return types and dimensions of an array, of a tuple those of its largest element."""
     if shape.elements:
         largest = max(shape.elements, key=lambda element: element.byte_size or 0)
         others = len(shape.elements) - 1
-        return f"({_short(largest)}{f', {others} more' if others else ''})"[:_LONGEST_SHAPE]
+        return f"({_shape_words(largest)}{f', {others} more' if others else ''})"[:_LONGEST_SHAPE]
     return shape.type_and_sizes[:_LONGEST_SHAPE]
 
 
-def _note(kind: ItemKind, trip_count: int | None, seconds: float | None) -> str:
+def _item_note(kind: ItemKind, trip_count: int | None, seconds: float | None) -> str:
     if kind == "loop" and trip_count is None:
         return "trip count not known: counted once"
     if seconds is None and kind != "done":

@@ -37,7 +37,7 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
     yield (
         f"Times are estimates ({skeleton.time_name} on {skeleton.device}{grade}), not measured: "
         f"{units.seconds(skeleton.seconds)} in sequence, with waits for asynchronous operations."
-        f"{_whole(skeleton)}"
+        f"{_sum_words(skeleton)}"
     )
     if skeleton.unknown:
         yield f"The time of {units.plural(skeleton.unknown, 'item')} is not known."
@@ -46,7 +46,7 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
     yield from skeleton.problems
 
 
-def _whole(skeleton: Skeleton) -> str:
+def _sum_words(skeleton: Skeleton) -> str:
     """Return the sum of all instructions where some are asynchronous, as the Cost tab has it."""
     if skeleton.whole_seconds is None or not any(
         item.is_async for _, item in every_item(skeleton.items)
@@ -106,7 +106,11 @@ def _one_item(item: SkeletonItem) -> tuple[str, str, str]:
     match item.kind:
         case "loop":
             trips = f"{item.trip_count:,}" if item.trip_count is not None else "?"
-            return f"while \N{MULTIPLICATION SIGN} {trips} ", item.name, f"{_note(item)}{scope}"
+            return (
+                f"while \N{MULTIPLICATION SIGN} {trips} ",
+                item.name,
+                f"{_note_words(item)}{scope}",
+            )
         case "conditional":
             branches = units.plural(len(item.children), "branch", "branches")
             return "conditional ", item.name, f": one of {branches}{scope}"
@@ -118,7 +122,7 @@ def _one_item(item: SkeletonItem) -> tuple[str, str, str]:
         case "branch":
             return f"branch {item.name}", "", ""
         case _:
-            after = f": {item.opcode} {item.shape}{_until(item)}{_note(item)}{scope}"
+            after = f": {item.opcode} {item.shape}{_until(item)}{_note_words(item)}{scope}"
             return "", item.name, after
 
 
@@ -137,7 +141,7 @@ def _beside(item: SkeletonItem) -> str:
     return listing([units.plural(count, *_KINDS[kind]) for kind, count in item.beside.items()])
 
 
-def _note(item: SkeletonItem) -> str:
+def _note_words(item: SkeletonItem) -> str:
     has_note = item.note and item.note != "time not known"
     return f" ({item.note})" if has_note else ""
 

@@ -106,7 +106,7 @@ class _Served:
         written_op = ((op_name, 1.0),) if op_name else ()
         listed = listed_op_names(instruction, [main_op(ops) for _, ops in members])
         elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
-        joined = self._joined(computation, instruction)
+        joined = self._member_ops(computation, instruction)
         if joined:
             members = joined
         elif listed and is_combined(instruction):
@@ -126,7 +126,7 @@ class _Served:
         if instruction.opcode in _BUNDLES:
             return ()
         if is_element:
-            return self._element(computation, instruction, read)
+            return self._op_of_element(computation, instruction, read)
         return _divide(results) or next(filter(None, read), ())
 
     def _of_start(self, computation: Computation, done: Instruction) -> list[OpShares]:
@@ -190,7 +190,7 @@ class _Served:
             return []
         return _sized(computation, instruction, read)
 
-    def _joined(
+    def _member_ops(
         self, computation: Computation, instruction: Instruction
     ) -> list[tuple[int, OpShares]]:
         """Return bytes and ops of the members that a collective has in one array; else none.
@@ -220,7 +220,7 @@ class _Served:
         ops = [given.get(source.name, ()) if source else () for source in sources]
         return _sized(fused, root, ops)
 
-    def _element(
+    def _op_of_element(
         self, computation: Computation, instruction: Instruction, read: list[OpShares]
     ) -> OpShares:
         """Return the op of one element of what was combined, else what the tuple works for."""

@@ -82,7 +82,7 @@ def _hot_ranges(
             begin=begin,
             share=sum(shares[begin : begin + _RANGE]) / len(shares[begin : begin + _RANGE]),
             runs=counts[begin] if counts else None,
-            bundles=tuple(_plain(bundle) for bundle in bundles[begin : begin + _RANGE]),
+            bundles=tuple(_bundle_text(bundle) for bundle in bundles[begin : begin + _RANGE]),
         )
         for score, begin in best
         if score
@@ -96,5 +96,5 @@ def _shares(table: Utilization) -> list[float]:
     return [sum(row) / total for row in zip(*(table.columns[unit] for unit in units), strict=True)]
 
 
-def _plain(bundle: Bundle) -> str:
+def _bundle_text(bundle: Bundle) -> str:
     return " ".join(without_comments(bundle.text).split())[:_LONGEST_BUNDLE]

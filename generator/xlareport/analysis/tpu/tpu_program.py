@@ -79,7 +79,7 @@ def analyze_program(program: LloProgram, context: ProgramContext) -> AnalyzedPro
         computation=context.notes.computation if context.notes else None,
         code_bundles=code_bundles,
         nonempty_bundles=nonempty,
-        static_cycles=_rows(program),
+        static_cycles=_count_bundles(program),
         dynamic_cycles=dynamic.cycles,
         dynamic_reason=dynamic.reason,
         loops=loops,
@@ -152,21 +152,21 @@ def _bundles(program: LloProgram, figures: CodeFigures | None) -> tuple[int | No
     """Return bundles of the final code and those that start something."""
     if program.counts:
         return program.counts.total, program.counts.nonempty
-    final = _whole(program.final)
+    final = _whole_listing(program.final)
     total = len(final.bundles) if final else None
     if total is None and program.used_final and program.used_final.is_whole:
         total = program.used_final.rows
     return total, figures.nonempty if figures else None
 
 
-def _rows(program: LloProgram) -> int | None:
+def _count_bundles(program: LloProgram) -> int | None:
     if program.used and program.used.is_whole:
         return program.used.rows
-    schedule = _whole(program.schedule)
+    schedule = _whole_listing(program.schedule)
     return len(schedule.bundles) if schedule else None
 
 
-def _whole(listing: BundleListing | None) -> BundleListing | None:
+def _whole_listing(listing: BundleListing | None) -> BundleListing | None:
     return listing if listing and listing.is_whole else None
 
 
@@ -205,7 +205,7 @@ def _is_partial(program: LloProgram) -> bool:
 
 def _disagreements(program: LloProgram, figures: CodeFigures | None) -> Iterator[Problem]:
     """Yield the counts of two files that should be equal and are not."""
-    schedule, final = _whole(program.schedule), _whole(program.final)
+    schedule, final = _whole_listing(program.schedule), _whole_listing(program.final)
     used, used_final = program.used, program.used_final
     pairs = (
         ("the schedule", schedule and len(schedule.bundles), "its table", _table_rows(used)),

@@ -230,7 +230,7 @@ def _hlo(unit: CodeUnit, module: HloModule, store: TextChunks) -> Iterator[dict[
     if unit.instruction is not None:
         text = joined([*_with_called(unit.instruction, module)], _HLO)
     elif computation is not None and not computation.is_entry:
-        text = joined([*_text(computation)], _HLO)
+        text = joined([*_computation_lines(computation)], _HLO)
     else:
         return
     yield {
@@ -246,10 +246,10 @@ def _with_called(instruction: Instruction, module: HloModule) -> Iterator[str]:
     yield instruction.text[:_LONGEST_LINE]
     for called in module.callees(instruction):
         yield ""
-        yield from _text(called)
+        yield from _computation_lines(called)
 
 
-def _text(computation: Computation) -> Iterator[str]:
+def _computation_lines(computation: Computation) -> Iterator[str]:
     yield f"{computation.header[:_LONGEST_LINE]} {{"
     for instruction in computation.instructions:
         yield f"  {instruction.text[:_LONGEST_LINE]}"
@@ -265,7 +265,7 @@ def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]
             "label": _label(file),
             "path": file.path,
             "size": file.size,
-            **_shown(file, texts),
+            **_text_place(file, texts),
         }
 
 
@@ -287,7 +287,7 @@ _NOT_READ = {
 }
 
 
-def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
+def _text_place(file: CodeFile, texts: _Texts) -> dict[str, Any]:
     """Return where the text of a file is, True for that of its path, or why it is not shown."""
     content = texts.contents.get(file.path)
     if file.kind in _NOT_READ:

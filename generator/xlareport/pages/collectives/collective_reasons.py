@@ -29,7 +29,7 @@ def reason_words(row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | N
 
 
 def _reason(row: CollectiveRow, axes: tuple[str, ...], cause: str) -> str:
-    where = _places(row)
+    where = _op_words(row)
     along = f"along mesh axis {axes[0]}" if len(axes) == 1 else ""
     if len(axes) > 1:
         along = f"along mesh axes {', '.join(axes)}"
@@ -48,7 +48,7 @@ def _update_words(row: CollectiveRow) -> str:
     return f"{'The gradient' if is_gradient else 'What it reduces'} updates {names}."
 
 
-def _places(row: CollectiveRow) -> str:
+def _op_words(row: CollectiveRow) -> str:
     """Return the ops of a collective with their phases, of a combined one the largest ones."""
     if not row.members:
         names = split_merged(row.op_name)

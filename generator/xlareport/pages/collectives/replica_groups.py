@@ -39,7 +39,7 @@ def draw_groups(
 ) -> tuple[GroupsFigure, ...]:
     """Return a figure for each different grouping, in order of first appearance."""
     shape = _mesh_shape(rows, devices)
-    users = group_by_key((_key(row), row) for row in rows)
+    users = group_by_key((_groups_key(row), row) for row in rows)
     figures = (
         _figure(number, every, shape, (devices, mesh))
         for number, every in enumerate(list(users.values())[:_MOST_KINDS], 1)
@@ -54,7 +54,7 @@ def label_groups(
     numbers: dict[Hashable, int] = {}
     labels = {}
     for row in rows:
-        number = numbers.setdefault(_key(row), len(numbers) + 1)
+        number = numbers.setdefault(_groups_key(row), len(numbers) + 1)
         axes = find_axes(row, mesh)
         labels[row.collective.key] = f"G{number} ({', '.join(axes)})" if axes else f"G{number}"
     return labels
@@ -71,7 +71,7 @@ def find_group_axes(groups: Sequence[Sequence[int]], mesh: MeshRecord | None) ->
 
     Only axes that the framework named count.
     """
-    places = _places(mesh) if groups else {}
+    places = _device_places(mesh) if groups else {}
     if mesh is None or not places:
         return ()
     wanted = {frozenset(group) for group in groups}
@@ -88,7 +88,7 @@ def find_pair_axes(pairs: Sequence[tuple[int, int]], mesh: MeshRecord | None) ->
 
     A pair of a device with itself moves nothing and is left out.
     """
-    places = _places(mesh)
+    places = _device_places(mesh)
     if mesh is None or not all(device in places for pair in pairs for device in pair):
         return ()
     differing = {
@@ -106,7 +106,7 @@ _Places = Mapping[int, tuple[int, ...]]
 """The place of each device on the axes of a mesh."""
 
 
-def _places(mesh: MeshRecord | None) -> _Places:
+def _device_places(mesh: MeshRecord | None) -> _Places:
     """Return the places of devices on named axes; empty where the mesh does not say them."""
     if mesh is None or not mesh.named or not 0 < len(mesh.axes) <= _MOST_AXES:
         return {}
@@ -131,18 +131,18 @@ def _group_ids(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
     return (groups.groups if groups else None) or ()
 
 
-def _key(row: CollectiveRow) -> Hashable:
+def _groups_key(row: CollectiveRow) -> Hashable:
     """Return the key that collectives with the same device groups share.
 
     Pairs of sender and receiver are no groups; both directions of an exchange are one grouping.
     """
-    listed = _listed(row)
+    listed = _device_groups(row)
     if row.figures.pairs:
         return "pairs", frozenset(frozenset(pair) for pair in listed)
     return tuple(sorted(listed)) if listed else row.groups_text
 
 
-def _listed(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
+def _device_groups(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
     figures = row.figures
     return figures.pairs or (figures.groups.groups if figures.groups else None) or ()
 
@@ -170,7 +170,7 @@ def _figure(
     shape: tuple[int, int],
     place: tuple[int, MeshRecord | None],
 ) -> GroupsFigure:
-    listed, first = _listed(rows[0]), rows[0]
+    listed, first = _device_groups(rows[0]), rows[0]
     devices, mesh = place
     axes = find_axes(first, mesh)
     pairs = first.figures.pairs
@@ -197,7 +197,7 @@ def _words(row: CollectiveRow, devices: int) -> str:
 
 def _draw_pairs(rows: Sequence[CollectiveRow]) -> Markup:
     """Return the pairs of sender and receiver, each direction with the collectives that send so."""
-    directions = group_by_key((_listed(row), row.collective.instruction) for row in rows)
+    directions = group_by_key((_device_groups(row), row.collective.instruction) for row in rows)
     return Markup().join(
         Markup('<p class="xr-pairs">{}</p>').format(_pairs_words(pairs, names, len(directions)))
         for pairs, names in directions.items()

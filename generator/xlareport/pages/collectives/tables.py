@@ -164,7 +164,7 @@ def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
             Column("Member", "code", "in the snapshot that first has it"): lambda pair: (
                 pair[1].instruction
             ),
-            Column("Shape", "code", of="shape"): lambda pair: _short(pair[1].shape),
+            Column("Shape", "code", of="shape"): lambda pair: _short_shape(pair[1].shape),
             Column("Bytes", "bytes"): lambda pair: pair[1].data_bytes,
             Column("Cause"): lambda pair: pair[1].origin.cause_name,
             Column("Why", "sentence"): lambda pair: cause_words(
@@ -176,7 +176,7 @@ def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     )
 
 
-def _short(shape: str) -> str:
+def _short_shape(shape: str) -> str:
     return shape if len(shape) < 100 else f"{shape[:100]}..."
 
 

@@ -123,11 +123,11 @@ def _diff(task: DiffTask) -> ModuleDiff:
         same_program = actor is _COMPILER or not task.inputs_differ
         headers = id_ == "given" and task.divergence.where is Where.HEADER
         change = step(module, other, actor, headers=headers, same_program=same_program)
-        rows.append(_row(id_, label, change))
+        rows.append(_difference_record(id_, label, change))
         steps.append(_step(rows[-1], other))
         diff = text_diff(change.matching) if change.matching else None
         further = navigation.further_lines_key(task.slug, id_)
-        story, request = _shown(change, diff, further, store)
+        story, request = _step_story(change, diff, further, store)
         key = navigation.module_key(task.slug, f"step-{id_}")
         payloads += [make_payload(key, story), *further_lines(diff, StoredLines(), further)]
         payloads += further_rows(change.groups, further)
@@ -183,7 +183,7 @@ def _parting(
             yield side, label, snapshots[before].hlo, snapshots[after].hlo
 
 
-def _row(id_: str, label: str, change: StepChange) -> DifferenceRecord:
+def _difference_record(id_: str, label: str, change: StepChange) -> DifferenceRecord:
     return DifferenceRecord(
         id=id_,
         label=label,
@@ -195,7 +195,7 @@ def _row(id_: str, label: str, change: StepChange) -> DifferenceRecord:
     )
 
 
-def _shown(
+def _step_story(
     change: StepChange, diff: TextDiff | None, further: str, store: PictureStore
 ) -> tuple[dict[str, object], PictureRequest | None]:
     drawn = step_pictures_of(change, store) if change.matching else None

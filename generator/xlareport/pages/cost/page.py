@@ -257,13 +257,15 @@ def _counts(totals: Totals) -> list[Count]:
         ("Bytes accessed", totals.bytes_accessed, totals.xla_bytes_accessed),
     )
     return [
-        Count(label, _count(counted, totals), _plain(xla), _together(counted, totals))
+        Count(label, _count(counted, totals), _count_words(xla), _together(counted, totals))
         for label, counted, xla in rows
     ]
 
 
 def _count(figure: int | None, totals: Totals) -> str:
-    return f"{f'{totals.bound} ' if totals.bound and figure is not None else ''}{_plain(figure)}"
+    return (
+        f"{f'{totals.bound} ' if totals.bound and figure is not None else ''}{_count_words(figure)}"
+    )
 
 
 def _together(figure: int | None, totals: Totals) -> str:
@@ -272,7 +274,7 @@ def _together(figure: int | None, totals: Totals) -> str:
     return _count(None if figure is None else figure * totals.devices, totals)
 
 
-def _plain(figure: int | None) -> str:
+def _count_words(figure: int | None) -> str:
     return "not known" if figure is None else units.count(figure)
 
 

@@ -73,7 +73,7 @@ def computation_payloads(
         "others": chosen.others,
     }
     yield make_payload(key, index)
-    places = _places(computation_timelines, chosen.timelines, len(snapshots.modules))
+    places = _stored_places(computation_timelines, chosen.timelines, len(snapshots.modules))
     files: dict[int, list[ComputationTimeline]] = {}
     for timeline, place in zip(computation_timelines, places, strict=True):
         files.setdefault(place, []).append(timeline)
@@ -88,7 +88,7 @@ def computation_payloads(
         yield make_payload(f"{key}-all", every)
 
 
-def _places(
+def _stored_places(
     computation_timelines: Sequence[ComputationTimeline],
     shown: Sequence[ComputationTimeline],
     snapshots: int,

@@ -194,7 +194,7 @@ def _unfused(module: ParsedModule, later: LaterInstructions) -> Iterator[tuple[s
             by_name[getattr(pair, side)].setdefault(reason, []).append(getattr(pair, other))
         for name, reasons in by_name.items():
             for (plain, text, grade), others in list(reasons.items())[:_MOST_PAIRS]:
-                sentence = f"{verb} {_listed(others)}: {plain}"
+                sentence = f"{verb} {_first_names(others)}: {plain}"
                 yield name, ("Not fused", sentence, "steps", grade, *filter(None, [text]))
             if len(reasons) > _MOST_PAIRS:
                 more = f"{len(reasons) - _MOST_PAIRS:,} more reasons, for other instructions."
@@ -209,7 +209,7 @@ def _later_steps(module: HloModule, later: LaterInstructions) -> Iterator[tuple[
             yield name, ("Not fused", sentence, "steps", step.grade)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     return first_few([f"%{name}" for name in names], _MOST_PAIRS)
 
 
@@ -266,8 +266,8 @@ def _blocked(pair: UnfusedPair) -> str:
     """Return which other users of a producer keep the pass from fusing it into a consumer."""
     read = "reads" if len(pair.blockers) == 1 else "read"
     return (
-        f"{_listed(pair.blockers)} also {read} %{pair.producer}, and the pass fuses nothing into "
-        "that. It fuses a producer into all consumers that are no bitcasts, or into none."
+        f"{_first_names(pair.blockers)} also {read} %{pair.producer}, and the pass fuses nothing "
+        "into that. It fuses a producer into all consumers that are no bitcasts, or into none."
     )
 
 
@@ -287,7 +287,7 @@ def _estimate(pair: UnfusedPair) -> str:
     fused, apart = pair.microseconds_fused, pair.microseconds_unfused
     if fused is None or apart is None:
         return ""
-    of = f" of fusing into {_listed(pair.listed)}" if len(pair.listed) > 1 else ""
+    of = f" of fusing into {_first_names(pair.listed)}" if len(pair.listed) > 1 else ""
     return f" XLA's estimate{of}: {words.fusion_estimate(fused, apart)}."
 
 

@@ -140,7 +140,7 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
     whole = "of it" if cost.by_cycles else "of roofline time"
     message = f"{names} {accounts} for {share} {whole}{_work(cost, rows)}."
     whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
-    text = f"{_whole(cost)}{message}{_uncounted(cost)}{whose}"
+    text = f"{_whole_cost(cost)}{message}{_uncounted(cost)}{whose}"
     return capitalize(text) if words.is_whole(module) else f"Last snapshot: {text}"
 
 
@@ -181,7 +181,7 @@ def _time(profile: ProfileRecord) -> str:
     return f"{runs} profiled, {mean} {'on average' if profile.runs > 1 else 'long'}.{most}"
 
 
-def _whole(cost: CostReport) -> str:
+def _whole_cost(cost: CostReport) -> str:
     """Return how much one run does, and how long that takes at least on a device that is known."""
     done = []
     if cost.totals.flops:

@@ -108,7 +108,7 @@ def names_page(
     return NamesPage(
         forms=tuple(
             _form_view(artifacts, form, seen, module_places)
-            for form in sorted(forms.values(), key=partial(_place, artifacts))
+            for form in sorted(forms.values(), key=partial(_form_order, artifacts))
         ),
         module_names=tuple(_module_name(name, count, parts) for name, count in shown.items()),
         more_module_names=sum(1 for _ in groupby(sorted(further))),
@@ -190,7 +190,7 @@ _Form = dict[tuple[str, str], "array[int]"]
 """The indices of the files of one form, by kind and ending."""
 
 
-def _place(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, str]:
+def _form_order(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, str]:
     """Return the sort key of a form: HLO first, then by frequency."""
     first = artifacts[min(places[0] for places in form.values())]
     number = sum(map(len, form.values()))

@@ -301,7 +301,7 @@ def _details(
         "shapes": interned(_cut(line.shape.text) for line in lines),
         "scopes": interned(line.metadata.op_name for line in lines),
         "sources": interned(source_words(line, module) for line in lines),
-        "figures": interned(_figures(cost) for cost in box_costs),
+        "figures": interned(_cost_figures(cost) for cost in box_costs),
     }
 
 
@@ -325,7 +325,7 @@ def _time(name: str, known: ColorData, times: Mapping[str, OpTime]) -> tuple[Any
     return (op_time.count, *seconds, short(known.time.get(name)), op_time.first / 1_000_000)
 
 
-def _figures(cost: InstructionCost | None) -> tuple[Any, ...] | None:
+def _cost_figures(cost: InstructionCost | None) -> tuple[Any, ...] | None:
     return (cost.flops, cost.bytes_accessed, cost.executions, cost.grade) if cost else None
 
 

@@ -30,7 +30,7 @@ _FAMILIES: Mapping[str, Family] = {
 def program_picture(report: ReportRecord) -> PictureRequest | None:
     """Return the drawing of user programs and linked helpers; None without two modules."""
     linked = {key for link in report.links for key in link.ends}
-    drawn = _first(
+    drawn = _modules_that_fit(
         module for module in report.outlines if module.key in linked or module.role not in HELPERS
     )
     keys = {module.key for module in drawn}
@@ -58,7 +58,7 @@ def _left_out(roles: Counter[str]) -> str:
     return f"{units.plural(roles.total(), 'module')} not shown: {counted}."
 
 
-def _first(modules: Iterable[ModuleOutline]) -> list[ModuleOutline]:
+def _modules_that_fit(modules: Iterable[ModuleOutline]) -> list[ModuleOutline]:
     """Return the modules that fit, in order: helpers are removed first, then the lowest ranked."""
     first = nsmallest(
         _DRAWN, enumerate(modules), key=lambda row: (row[1].role in HELPERS, row[1].rank)

@@ -151,11 +151,11 @@ def _detail(
         lead=prose(
             f"{_who(ranks, names)}, compared with {_who(others, names)}. {difference.reason}"
         ),
-        rows=tuple(_rows(difference)),
+        rows=tuple(_difference_rows(difference)),
     )
 
 
-def _rows(difference: RankDifference) -> Iterator[tuple[str, str]]:
+def _difference_rows(difference: RankDifference) -> Iterator[tuple[str, str]]:
     where = "Step" if difference.computation or difference.attribute == "snapshot" else "In"
     instruction = difference.instruction or "none"
     reference = difference.reference_instruction or "none"

@@ -32,7 +32,7 @@ def row(change: Change) -> dict[str, Any]:
 def further_rows(groups: Sequence[ChangeGroup], key: str) -> Iterator[Payload]:
     """Yield the payloads with the rows that are not in the payload of the step itself."""
     for number, chunk in enumerate(_chunks(groups)):
-        yield make_payload(_key(key, number), [[*map(row, changes)] for _, changes in chunk])
+        yield make_payload(_rows_key(key, number), [[*map(row, changes)] for _, changes in chunk])
 
 
 def row_places(groups: Sequence[ChangeGroup], key: str) -> list[list[tuple[str, int]]]:
@@ -40,11 +40,11 @@ def row_places(groups: Sequence[ChangeGroup], key: str) -> list[list[tuple[str, 
     places: list[list[tuple[str, int]]] = [[] for _ in groups]
     for number, chunk in enumerate(_chunks(groups)):
         for place, (group, _) in enumerate(chunk):
-            places[group].append((_key(key, number), place))
+            places[group].append((_rows_key(key, number), place))
     return places
 
 
-def _key(key: str, number: int) -> str:
+def _rows_key(key: str, number: int) -> str:
     return f"{key}-rows-{number}"
 
 

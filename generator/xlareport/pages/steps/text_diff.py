@@ -73,7 +73,7 @@ def diff_payload(
         "more": [f"{key}-{number}" for number in range(1, len(chunks))],
         "total": sum(_changed(some) for _, some in _hunks(diff.computations)) if diff else 0,
         "shown": _changed(lines),
-        "note": _note(max(renumbered, diff.renumbered if diff else 0)),
+        "note": _renumbered_sentence(max(renumbered, diff.renumbered if diff else 0)),
     }
 
 
@@ -155,7 +155,7 @@ def _shortened(text: str) -> str:
     return f"{text[:_LINE_LENGTH]} … {len(text) - _LINE_LENGTH:,} more characters"
 
 
-def _note(renumbered: int) -> str:
+def _renumbered_sentence(renumbered: int) -> str:
     if not renumbered:
         return ""
     differ = plural(renumbered, "line differs", "lines differ")
