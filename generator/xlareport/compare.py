@@ -239,7 +239,7 @@ def _timings(
         for comparison in comparisons
         if (task := _timing_task(comparison, *watched)) is not None
     ]
-    places = {_keys(comparison): place for place, comparison in enumerate(comparisons)}
+    places = {_pair_keys(comparison): place for place, comparison in enumerate(comparisons)}
     progress("comparing times", 0, len(tasks))
     work = work_in_processes(tasks, time_modules, options.jobs, lambda task: untimed(task, _DIED))
     for done, (task, result) in enumerate(work, 1):
@@ -271,7 +271,7 @@ def _diffs(
         yield tasks[task], result
 
 
-def _keys(comparison: Comparison) -> tuple[str, str]:
+def _pair_keys(comparison: Comparison) -> tuple[str, str]:
     base, head = (
         side.summary.files.key if side else "" for side in (comparison.base, comparison.head)
     )

@@ -144,7 +144,7 @@ def _of_file(
         return
     try:
         with entry.open() as file:
-            for event in _events(file, entry.path, reading, progress):
+            for event in _profile_events(file, entry.path, reading, progress):
                 event.thread = (number, *event.thread)
                 yield event
         progress(entry.size)
@@ -152,7 +152,7 @@ def _of_file(
         reading.problems.append(Problem(entry.path, None, f"Not read: {error_reason(error)}."))
 
 
-def _events(
+def _profile_events(
     file: IO[bytes], path: str, reading: ProfileReading, progress: Callable[[int], None]
 ) -> Iterator[OpEvent]:
     """Yield the events of an open profile, and report progress at intervals."""

@@ -47,7 +47,7 @@ def cut_instruction(module: HloModule, computation: str, name: str, radius: int 
         for place, instruction in enumerate(given)
     ]
     lines += [
-        _alone(instruction, module.stack_frames, is_root=instruction is root)
+        _line_alone(instruction, module.stack_frames, is_root=instruction is root)
         for instruction in instructions
     ]
     called = _called(module, instructions, set())
@@ -107,7 +107,9 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
     return (f"  {line}" for line in lines)
 
 
-def _alone(instruction: Instruction, frames: Mapping[int, StackFrame], *, is_root: bool) -> str:
+def _line_alone(
+    instruction: Instruction, frames: Mapping[int, StackFrame], *, is_root: bool
+) -> str:
     """Return the line without the parts that only hold in its module."""
     line = _CONTROL.sub("", _line_with_source(instruction, frames).removeprefix("ROOT "))
     if instruction.opcode == "parameter":  # only the chosen one can be, and it is then the only one

@@ -44,13 +44,13 @@ def _about(
         name = spill.kernel or spill.llvm_module.removesuffix("_consts")
         is_own = bool(spill.kernel) and spill.llvm_module == module.summary.files.name
         if (is_own or owners.get(name) == 1) and (
-            name not in worst or _size(spill) > _size(worst[name])
+            name not in worst or _spilled_bytes(spill) > _spilled_bytes(worst[name])
         ):
             worst[name] = spill
     return worst
 
 
-def _size(spill: LoggedSpill) -> int:
+def _spilled_bytes(spill: LoggedSpill) -> int:
     return (spill.vectors or 0) + (spill.store_bytes or 0) + (spill.load_bytes or 0)
 
 

@@ -79,7 +79,7 @@ def command(
 
     if target is not None and release is not None:
         raise click.UsageError("--target and --jaxlib do not go together.")
-    changes = _changes(settings, disabled)
+    changes = _option_changes(settings, disabled)
     options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
     bounds = Bounds(seconds, memory)
     with ExitStack() as stack:
@@ -120,7 +120,7 @@ def _causes(
     return [f"{place}. {cause.sentence}" for place, cause in enumerate(causes, 1)]
 
 
-def _changes(settings: tuple[str, ...], disabled: tuple[str, ...]) -> dict[str, str]:
+def _option_changes(settings: tuple[str, ...], disabled: tuple[str, ...]) -> dict[str, str]:
     changes: dict[str, str] = {}
     for setting in settings:
         name, equals, value = setting.removeprefix("--").partition("=")

@@ -88,10 +88,10 @@ def path_forms() -> Sequence[GrammarForm]:
 def _forms(name: str, key: str) -> Iterator[GrammarForm]:
     content = table(name)
     for row in content[key]:
-        yield _form(row, content.get("macros", {}))
+        yield _grammar_form(row, content.get("macros", {}))
 
 
-def _form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
+def _grammar_form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
     own_fields = {"pattern", "owner", "suffix", "kind", "note", "without_id"}
     return GrammarForm(
         pattern=re.compile(_expand(_row_pattern(row), macros), re.DOTALL | re.ASCII),

@@ -136,16 +136,16 @@ def _system(url: str) -> tuple[Any, str]:
     scheme = urlsplit(url).scheme.lower()
     extra = _EXTRAS.get(scheme, "url")
     if importlib.util.find_spec("fsspec") is None:
-        raise _missing(url, extra)
+        raise _missing_package(url, extra)
     import fsspec  # noqa: PLC0415 - an extra, and slow to import
 
     filesystem = _attempt(lambda: fsspec.get_filesystem_class(scheme))
     if isinstance(filesystem, ImportError):
-        raise _missing(url, extra) from filesystem
+        raise _missing_package(url, extra) from filesystem
     _check_reachable(url, scheme)
     opened = _attempt(lambda: fsspec.core.url_to_fs(url))
     if isinstance(opened, ImportError):
-        raise _missing(url, extra) from opened
+        raise _missing_package(url, extra) from opened
     if isinstance(opened, Exception):
         raise _unreadable(url, opened) from opened
     system, root = opened
@@ -207,7 +207,7 @@ def _unreadable(url: str, error: Exception) -> UnreadableInputError:
     return UnreadableInputError(f"{shown(url)} cannot be read: {_message(error)}.")
 
 
-def _missing(url: str, extra: str) -> UnreadableInputError:
+def _missing_package(url: str, extra: str) -> UnreadableInputError:
     return UnreadableInputError(
         f"{shown(url)} needs a package that is not installed: pip install 'xlareport[{extra}]'."
     )

@@ -216,7 +216,7 @@ def _head(instruction: Instruction, without: frozenset[str]) -> bytes:
     """
     calling = {attribute for attribute, _ in instruction.called}
     kept = [
-        f"{key}={_in_order(instruction, without) if key == 'backend_config' else value}"
+        f"{key}={_sorted_config(instruction, without) if key == 'backend_config' else value}"
         for key, value in sorted(instruction.attributes.items())
         if key not in _OF_NAMES and key not in calling
     ]
@@ -230,7 +230,7 @@ def _head(instruction: Instruction, without: frozenset[str]) -> bytes:
     return "\x00".join((*parts, "")).encode("utf-8", "surrogateescape")
 
 
-def _in_order(instruction: Instruction, without: frozenset[str]) -> str:
+def _sorted_config(instruction: Instruction, without: frozenset[str]) -> str:
     """Return the backend_config with sorted keys, because their order varies."""
     value = read_backend_config(instruction)
     if not isinstance(value, dict):

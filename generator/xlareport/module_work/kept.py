@@ -81,7 +81,9 @@ class KeptModules(Struct, frozen=True):
             return None
         try:
             pictures = read_values(tuple[TextFile, ...], json.loads(drawn))
-            result: ModuleResult = read_values(ModuleResult, json.loads(content), _known(files))
+            result: ModuleResult = read_values(
+                ModuleResult, json.loads(content), _file_substitutes(files)
+            )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         return replace(result, output=replace(result.output, drawn=pictures))
@@ -114,11 +116,11 @@ def _can_be_kept(options: AnalysisOptions, pictures: PictureChoice) -> bool:
 
 def _result_json(result: ModuleResult, files: ModuleFiles) -> bytes:
     output = replace(result.output, requests=())
-    listed = list_values(replace(result, output=output), _known(files))
+    listed = list_values(replace(result, output=output), _file_substitutes(files))
     return json.dumps(listed, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _known(files: ModuleFiles) -> Mapping[type, Substitute]:
+def _file_substitutes(files: ModuleFiles) -> Mapping[type, Substitute]:
     """Return substitutes for the module's files, which are elsewhere in another build."""
     by_path = {artifact.path: artifact for artifact in _artifacts(files)}
     return {

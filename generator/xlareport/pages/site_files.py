@@ -142,7 +142,7 @@ def _front(site: SiteInput, faults: Faults) -> Iterator[SiteFile]:
         (
             navigation.PROGRAM,
             "Execution graph",
-            partial(_program, report, site.relations, site.picture),
+            partial(_program_files, report, site.relations, site.picture),
         ),
     ]
     if nightly:
@@ -186,7 +186,7 @@ def _glossary(dump: AnalyzedDump) -> Iterator[SiteFile]:
     yield make_payload_file(WORDS, lexicon({*named, *timed}))
 
 
-def _program(
+def _program_files(
     report: ReportRecord, relations: DumpRelations, picture: PictureRequest | None
 ) -> Iterator[SiteFile]:
     program = program_page(report, relations, picture)

@@ -129,14 +129,14 @@ def many(report: ReportRecord) -> str:
     total = units.plural(len(report.outlines), "module")
     counted = Counter(_PART.get(module.role, "helper") for module in report.outlines)
     parts = [units.plural(counted[name], *_PARTS[name]) for name in _PARTS if counted[name]]
-    sentence = f"{total}: {', '.join([*_programs(report), *parts])}"
+    sentence = f"{total}: {', '.join([*_count_programs(report), *parts])}"
     first = next(iter(report.eager_functions), None)
     if first is None:
         return f"{sentence}."
     return f"{sentence}; wrapping `{first.name}` in jit would remove {len(first.modules)}."
 
 
-def _programs(report: ReportRecord) -> list[str]:
+def _count_programs(report: ReportRecord) -> list[str]:
     """Count the main programs: one that was compiled again, or in several parts, is one program."""
     mains = bytearray(module.role == ModuleRole.MAIN for module in report.outlines)
     number = sum(mains)
@@ -217,7 +217,7 @@ def journey(module: ModuleRecord) -> str:
     counts = f"{units.count(first)} → {units.plural(counted or 0, 'HLO instruction')}"
     before = "before optimizations" if begins else "first snapshot"
     after = "after optimizations" if ends else "last snapshot"
-    missing = _missing(module, begins=begins, ends=ends)
+    missing = _missing_end(module, begins=begins, ends=ends)
     text = f"{counts} ({before} → {after}). {_steps(module)} {missing}".rstrip()
     return f"{text} {_FOLDED}" if _all_end(module, (".dot", *_DRAWN)) else text
 
@@ -259,7 +259,7 @@ def _steps(module: ModuleRecord) -> str:
     return f"{changed} of {steps} steps changed the module."
 
 
-def _missing(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
+def _missing_end(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
     """Return which end of the compilation no snapshot shows, and what that may mean."""
     if begins and ends:
         return ""

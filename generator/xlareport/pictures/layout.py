@@ -54,9 +54,11 @@ def _layout(graph: Any, objects: Iterable[Any], edges: Iterable[Any]) -> Layout:
     return Layout(
         round(right - left, 1),
         round(high - low, 1),
-        _in_order("n", ((item["name"], page.node(item)) for item in objects if "pos" in item)),
-        _in_order("e", ((edge["id"], page.curve(edge["pos"])) for edge in edges)),
-        _in_order(
+        _sort_by_number(
+            "n", ((item["name"], page.node(item)) for item in objects if "pos" in item)
+        ),
+        _sort_by_number("e", ((edge["id"], page.curve(edge["pos"])) for edge in edges)),
+        _sort_by_number(
             "cluster_", ((item["name"], page.frame(item)) for item in objects if "bb" in item)
         ),
     )
@@ -95,7 +97,7 @@ def _parse_floats(text: str) -> tuple[float, ...]:
     return numbers
 
 
-def _in_order(prefix: str, value: Iterable[tuple[str, T]]) -> tuple[T, ...]:
+def _sort_by_number(prefix: str, value: Iterable[tuple[str, T]]) -> tuple[T, ...]:
     """Sort by our numbering; raises KeyError where a number is missing."""
     by_name = dict(value)
     return tuple(by_name[f"{prefix}{number}"] for number in range(len(by_name)))

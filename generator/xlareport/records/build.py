@@ -244,14 +244,14 @@ def _reasons(guess: MainGuess, hits: Mapping[str, MarkerHit], marker: str | None
     if guess.alone:
         yield "it is the only module whose instructions could be read"
         return
-    yield from (_reason(evidence) for evidence in best.evidence if round(evidence.points))
+    yield from (_evidence_words(evidence) for evidence in best.evidence if round(evidence.points))
     if best.summary.final.instructions is None:
         yield "no module could be read, so nothing but names speaks for one"
     if guess.otherwise is not None:
         yield f"{guess.otherwise.summary.display_name} would come first if {guess.condition}"
 
 
-def _reason(evidence: Evidence) -> str:
+def _evidence_words(evidence: Evidence) -> str:
     most = units.plural(round(evidence.weight), "point")
     remark = f" ({evidence.remark})" if evidence.remark else ""
     return f"{evidence.words}{remark} ({evidence.points:.0f} of {most})"

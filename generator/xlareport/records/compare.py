@@ -299,7 +299,7 @@ def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:
 
 def _counts(comparison: Comparison) -> Iterator[tuple[str, int | None, int | None]]:
     """Yield how often each operation is in the base and in the head."""
-    ours, theirs = _counted(comparison.base), _counted(comparison.head)
+    ours, theirs = _side_counts(comparison.base), _side_counts(comparison.head)
     for name in sorted({*(ours or ()), *(theirs or ())}):
         yield (
             name,
@@ -308,7 +308,7 @@ def _counts(comparison: Comparison) -> Iterator[tuple[str, int | None, int | Non
         )
 
 
-def _counted(side: Sketched | None) -> Mapping[str, int] | None:
+def _side_counts(side: Sketched | None) -> Mapping[str, int] | None:
     """Return the counts of a side: empty where it lacks the module, None where not known."""
     if side is None:
         return {}

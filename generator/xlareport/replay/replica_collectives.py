@@ -34,7 +34,7 @@ class CollectiveRewriter:
         self, program: RunnableProgram, line: Line, shapes: dict[str, Shape]
     ) -> Iterator[Line]:
         """Yield the lines for a collective; raises NotRunnableError."""
-        groups = () if line.opcode == "collective-permute" else (self._groups(line),)
+        groups = () if line.opcode == "collective-permute" else (self._groups_attribute(line),)
         self._check_permutation(line)
         attributes = tuple(
             (name, value)
@@ -63,7 +63,7 @@ class CollectiveRewriter:
         program.note(f"{line.opcode} became 0")
         return replace(line, opcode="constant", argument="0", attributes=())
 
-    def _groups(self, line: Line) -> tuple[str, str]:
+    def _groups_attribute(self, line: Line) -> tuple[str, str]:
         attributes = dict(line.attributes)
         everyone = self._devices
         written = parse_groups(attributes.get("replica_groups", ""), everyone)

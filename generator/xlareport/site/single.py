@@ -63,11 +63,11 @@ def pack_single(
     facts = _block("report.json", _facts(site, main.slug)) + _notices(site)
     others = _others(site, main)
     parts = [_packed_part(site, path, main) for path in main.data]
-    notice = _missing((*others, *describe_files(parts)), notes)
+    notice = _left_out_page((*others, *describe_files(parts)), notes)
     fixed = sum(len(text.encode()) for text in (head, templates, notice, scripts, facts, foot))
     packed, dropped = select_files(parts, limit, fixed)
     left_out = (*others, *describe_files(dropped))
-    missing = _missing(left_out, notes)
+    missing = _left_out_page(left_out, notes)
     blocks = map(_data, packed)
     with writing(target):
         _write(target, (head, templates, missing, scripts, facts, *blocks, foot))
@@ -122,7 +122,7 @@ def _script(site: Path, path: str) -> str:
     return file.read_text("utf-8")
 
 
-def _missing(left_out: Sequence[tuple[str, int]], notes: Mapping[str, str]) -> str:
+def _left_out_page(left_out: Sequence[tuple[str, int]], notes: Mapping[str, str]) -> str:
     """Return the page that lists what is not in the file."""
     template = environment(find_resource("templates")).get_template("left_out.jinja")
     return template.render(page=_MISSING, left_out=left_out, notes=[*notes.values()])

@@ -17,7 +17,7 @@ from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.pages.home.answers import (
     HomeSummary,
     _again,
-    _programs,
+    _other_programs,
     _tied,
     _tied_words,
     _uncounted,
@@ -158,9 +158,9 @@ def test_a_function_of_tensorflow_has_one_name_however_often_it_was_compiled() -
     group = RecompilationGroup("a_inference_train_step", keys, (), "the same name", 1)
     again = replace(two, retrace_groups=(group,))
     assert list(_again(again)) == ["`train_step` was compiled 2 times."]
-    assert list(_programs(again)) == ["`train_step` may be a main program too."]
+    assert list(_other_programs(again)) == ["`train_step` may be a main program too."]
     three = compiled("conv_step_321", "train_step_133", "report_148")
-    assert list(_programs(three)) == ["`train_step` and `report` may be main programs too."]
+    assert list(_other_programs(three)) == ["`train_step` and `report` may be main programs too."]
 
 
 def heavy_row(name: str, seconds: float, opcode: str = "all-reduce-start") -> Any:

@@ -143,11 +143,13 @@ def _units(
 ) -> Iterator[CodeUnit]:
     files, runs = group_by_place(links), _by_place(thunks)
     launching = set(launching_places(module)) if links else set()
-    for place in dict.fromkeys((*runs, *_in_order(module, files.keys() | launching))):
+    for place in dict.fromkeys((*runs, *_module_order(module, files.keys() | launching))):
         computation = module.by_name.get(place[0])
         instruction = computation.by_name.get(place[1]) if computation else None
         own_thunks = [thunks[at] for at in runs.get(place, ())]
-        missing = "" if place in files else _missing([run.thunk for run in own_thunks], instruction)
+        missing = (
+            "" if place in files else _why_no_code([run.thunk for run in own_thunks], instruction)
+        )
         least = _least_certain(place, files.get(place, ()), own_thunks, missing)
         yield CodeUnit(
             place=place,
@@ -169,7 +171,7 @@ def launching_places(module: HloModule) -> Iterator[InstructionKey]:
             yield computation.name, instruction.name
 
 
-def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
+def _why_no_code(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
     """Return why an instruction has no code file, by what it calls and the thunks that run it."""
     target = instruction.call_target if instruction and instruction.opcode == "custom-call" else ""
     if not thunks and target.startswith(_LIBRARIES):
@@ -185,7 +187,9 @@ def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
     return f"It runs as {kinds}, for which no thunk names a kernel."
 
 
-def _in_order(module: HloModule, places: Collection[InstructionKey]) -> Iterator[InstructionKey]:
+def _module_order(
+    module: HloModule, places: Collection[InstructionKey]
+) -> Iterator[InstructionKey]:
     """Yield places in module order; a fusion comes before its contents."""
     for computation in module.computations:
         names = ("", *(instruction.name for instruction in computation.instructions))

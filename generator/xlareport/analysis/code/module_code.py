@@ -106,7 +106,7 @@ def find_mosaic_places(
     named = [call for call in calls if kernel.name in call[1].metadata.op_name.split("/")]
     fitting = [item for item in named if _fits(kernel, *item)]
     sure = alone and len(fitting) == 1
-    reason = _reason(len(fitting), alone=alone)
+    reason = _why_fitting(len(fitting), alone=alone)
     return tuple(
         CodeOrigin(
             kernel.name, place.name, instruction.name, "matched" if sure else "guessed", reason
@@ -115,7 +115,7 @@ def find_mosaic_places(
     )
 
 
-def _reason(fitting: int, *, alone: bool) -> str:
+def _why_fitting(fitting: int, *, alone: bool) -> str:
     if fitting > 1:
         return f"{fitting} custom calls have the kernel's name in their scope, and fit its grid."
     only = "Only this custom call has the kernel's name in its scope, and shapes that fit its grid"

@@ -122,7 +122,7 @@ class _RowMaker:
             origin=origin,
             sharding=sharding,
             sharding_reason=reason,
-            trail=self._events(trail),
+            trail=self._trail_events(trail),
             trail_reason=self._trail_reason,
             members=members if len(members) > 1 else (),
             op_name=op_name or (first.op_name if first else ""),
@@ -139,5 +139,5 @@ class _RowMaker:
             updates=self._updates.of(collective),
         )
 
-    def _events(self, trail: Trail | None) -> tuple[TrailEvent, ...]:
+    def _trail_events(self, trail: Trail | None) -> tuple[TrailEvent, ...]:
         return tuple(list_events(trail.links, self._passes)) if trail else ()

@@ -158,7 +158,7 @@ class Origins:
         name, line = path[-1] if path else "", where.short if where else ""
         detail = _derived(name, line) if is_derived else _requested_words(name, line)
         first = _Appearance(self._passes.label(0), None, _IN_PROGRAM)
-        return _known(first, CauseKind.USER, detail, grade)
+        return _known_origin(first, CauseKind.USER, detail, grade)
 
     def _by_pass(self, number: int, trail: Trail) -> CollectiveOrigin:
         first = self._appearance(number)
@@ -166,7 +166,7 @@ class Origins:
             return _unknown(first.stage, None, _NOT_FOLLOWED.format(first.after))
         detail = f"Made by `{first.after}`." if first.after else "Made after partitioning."
         grade = Grade.GUESSED if trail.grade is Grade.GUESSED else Grade.MATCHED
-        return _known(first, CauseKind.COMPILER, detail, grade)
+        return _known_origin(first, CauseKind.COMPILER, detail, grade)
 
     def _appearance(self, number: int) -> "_Appearance":
         label, by = self._passes.label(number), self._passes.ran_before(number)
@@ -178,7 +178,7 @@ class Origins:
     ) -> CollectiveOrigin:
         grade = self._grade(number, cause, trail)
         first = self._appearance(number)
-        origin = _known(first, cause.kind, cause.detail, grade, cause.operands)
+        origin = _known_origin(first, cause.kind, cause.detail, grade, cause.operands)
         return replace(origin, merging_reshape=cause.merging_reshape)
 
     def _grade(self, number: int, cause: CollectiveCause, trail: Trail) -> Grade:
@@ -263,7 +263,7 @@ class _Appearance(Struct, frozen=True):
     after_reason: str | None
 
 
-def _known(
+def _known_origin(
     first: _Appearance,
     cause: CauseKind,
     detail: str,

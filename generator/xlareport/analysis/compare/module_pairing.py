@@ -110,17 +110,17 @@ def pair_modules(
     if ours is not None and theirs is not None:
         pairs.append(ModulePair(ours, theirs, Grade.GUESSED, "main programs"))
         del free_base[ours], free_head[theirs]
-    pairs += [_alone(number, None, "only in the base", extracted[0]) for number in free_base]
-    pairs += [_alone(None, number, "only in the head", extracted[1]) for number in free_head]
-    return tuple(sorted(pairs, key=_order))
+    pairs += [_unpaired(number, None, "only in the base", extracted[0]) for number in free_base]
+    pairs += [_unpaired(None, number, "only in the head", extracted[1]) for number in free_head]
+    return tuple(sorted(pairs, key=_pair_order))
 
 
-def _alone(base: int | None, head: int | None, reason: str, extracted: _Pieces) -> ModulePair:
+def _unpaired(base: int | None, head: int | None, reason: str, extracted: _Pieces) -> ModulePair:
     number = head if base is None else base
     is_piece = number in extracted
     return ModulePair(base, head, Grade.EXACT, NOT_PAIRED if is_piece else reason, is_piece)
 
 
-def _order(pair: ModulePair) -> tuple[int, int]:
+def _pair_order(pair: ModulePair) -> tuple[int, int]:
     """Return the sort key of a pair: position in the head; modules only in the base come last."""
     return (0, pair.head) if pair.head is not None else (1, pair.base or 0)

@@ -49,7 +49,7 @@ def count_work(site: Site) -> Work:
     Raises UncountableError without a rule.
     """
     opcode = site.instruction.opcode
-    work = _OWN_RULES.get(opcode, _work)(site)
+    work = _OWN_RULES.get(opcode, _count_work)(site)
     if work == NOTHING or not _is_complex(site):
         return work
     table = opcode_work()
@@ -90,7 +90,7 @@ def find_arithmetic_type(site: Site) -> str:
     return COMPONENTS.get(element_type, element_type)
 
 
-def _work(site: Site) -> Work:
+def _count_work(site: Site) -> Work:
     """Return the work as XLA counts it, for any type. Raises UncountableError without a rule."""
     opcode, table = site.instruction.opcode, opcode_work()
     if opcode in table.movement or opcode in CALLING:
@@ -110,7 +110,7 @@ def count_as_xla(site: Site) -> Work:
 
     Raises UncountableError where no rule fits.
     """
-    work = _work(site)
+    work = _count_work(site)
     if site.instruction.opcode != "ragged-dot":
         return work
     groups = len(site.numbers("rhs_group_dims"))

@@ -181,12 +181,12 @@ def _local(site: Site) -> OwnCost:
             site, NOTHING, no_traffic, NOTHING, xla_bytes, {}, "exact", "", runs_callees=runs
         )
     try:
-        return _counted(site)
+        return _own_cost(site)
     except UncountableError as error:
         return OwnCost(site, None, None, None, None, {}, "guessed", str(error))
 
 
-def _counted(site: Site) -> OwnCost:
+def _own_cost(site: Site) -> OwnCost:
     work, called = count_work(site), dict(site.instruction.called)
     applied: dict[str, int] = {}
     for attribute, times in count_applications(site).items():

@@ -190,7 +190,7 @@ class Costs:
         """Return the cost of a module; unknown with recursive calls or implausible counts."""
         cost = self._modules.get(module)
         if cost is None:
-            cost = self._modules[module] = self._counted(module)
+            cost = self._modules[module] = self._count_module(module)
         return cost
 
     def total(self, module: HloModule) -> Total | ModuleCost | None:
@@ -201,7 +201,7 @@ class Costs:
         summed = self._summed(module)
         return summed.composition.own[summed.order[-1].name] if summed else None
 
-    def _counted(self, module: HloModule) -> ModuleCost:
+    def _count_module(self, module: HloModule) -> ModuleCost:
         summed = self._summed(module)
         if summed is None:
             return _unknown_cost(module)

@@ -100,7 +100,7 @@ class _TimelineBuilder:
                     computation, former_nodes, touched.origins.get(computation.name, {})
                 )
                 old = matching.before.by_name.get(former[computation.name]) if matching else None
-                steady = _Steady(old.by_name if old else {}, _moved(former_nodes, named))
+                steady = _Steady(old.by_name if old else {}, _changed_names(former_nodes, named))
                 self._record_versions(number, timelines, (computation, named), steady)
         present = {id(timeline) for timeline in timelines.values()}
         gone = {id(timeline) for timeline in self._timelines.values()} - present
@@ -173,7 +173,7 @@ class _TimelineBuilder:
                     version.end = number
 
 
-def _moved(kept: NodeNumbers, named: NodeNumbers) -> frozenset[str]:
+def _changed_names(kept: NodeNumbers, named: NodeNumbers) -> frozenset[str]:
     """Return the names whose node differs, or that only one of the snapshots has."""
     return frozenset(name for name, _ in kept.items() ^ named.items())
 

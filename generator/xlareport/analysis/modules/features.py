@@ -137,7 +137,9 @@ def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) ->
             sorted({stack_frame.function for stack_frame in first.stack_frames.values()})
         ),
         scalars=tuple(sorted(_scalars(given))[:_SCALARS_KEPT]),
-        content=_digest(sorted(_program(computation) for computation in first.computations)),
+        content=_digest(
+            sorted(_computation_hash(computation) for computation in first.computations)
+        ),
         entry=_content(first.entry) if first.entry else "",
         pieces=frozenset(_pieces(snapshots)),
         collectives=tuple(_collectives(final)),
@@ -222,7 +224,7 @@ _TELLING = frozenset(
 """Attributes that distinguish instructions with the same opcode and shapes."""
 
 
-def _program(computation: Computation) -> str:
+def _computation_hash(computation: Computation) -> str:
     """Return a hash of a computation's work, including distinguishing attributes."""
     attributes = [
         f"{name} {value}"

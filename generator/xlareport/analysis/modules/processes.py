@@ -72,7 +72,7 @@ def ranks_in_one_folder(
         if assigned[summary.files.key] is None and summary.features.content:
             places, programs = folders.setdefault(name_folder(summary), (array("q"), set()))
             places.append(place)
-            programs.add(_program(summary))
+            programs.add(_program_number(summary))
     return {
         where: ChosenValues(summaries, places)
         for where, (places, programs) in folders.items()
@@ -85,7 +85,7 @@ def select_programs(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]
 
     A rank that compiles more than the others gives its modules the higher numbers.
     """
-    numbered = [(member.files.id or 0, _program(member)) for member in members]
+    numbered = [(member.files.id or 0, _program_number(member)) for member in members]
     in_order = sorted(range(len(members)), key=lambda place: numbered[place][0])
     last = {numbered[place][1]: place for place in in_order}
     return ChosenValues(members, sorted(last.values(), key=lambda place: numbered[place][0]))
@@ -93,11 +93,11 @@ def select_programs(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]
 
 def alike_programs(members: Sequence[ModuleSummary]) -> Iterable[Sequence[ModuleSummary]]:
     """Yield groups of several modules with the same name and content."""
-    for places in group_alike([_program(member) for member in members]):
+    for places in group_alike([_program_number(member) for member in members]):
         yield ChosenValues(members, places)
 
 
-def _program(module: ModuleSummary) -> int:
+def _program_number(module: ModuleSummary) -> int:
     """Return a number that identifies a program by name and content."""
     return digest_number((module.display_name, module.features.content))
 
@@ -126,7 +126,7 @@ class _Folder(Struct):
         self.ids.append(module.files.id)
         self.written.append(_compilation_start(module) or 0.0)
         # programs of one form differ in their constants, as static arguments do
-        program = digest_number((_program(module), module.features.scalars))
+        program = digest_number((_program_number(module), module.features.scalars))
         self.programs.append(program if module.features.content else -1)
         self.compiled.append(bool(module.stages))
         self.backends.append(module.origin.backend)

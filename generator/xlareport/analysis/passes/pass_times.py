@@ -203,10 +203,10 @@ def _passes_sentence(ran: Sequence[str], changed: Sequence[str], around: str | N
 
 
 def _name_passes(names: Sequence[str]) -> str:
-    return first_few(list(_counted(names)), _NAMES_SHOWN)
+    return first_few(list(_name_counts(names)), _NAMES_SHOWN)
 
 
-def _counted(names: Sequence[str]) -> Iterator[str]:
+def _name_counts(names: Sequence[str]) -> Iterator[str]:
     for name in dict.fromkeys(names):
         times = names.count(name)
         yield f"`{name}`" if times == 1 else f"`{name}` ({times} times)"

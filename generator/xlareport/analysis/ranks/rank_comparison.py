@@ -33,7 +33,7 @@ def compare_ranks(
 
     `originals` are, by the key of a module that repeats another one but for names, that one's.
     """
-    pairs = list(_pairs(summaries, table, modules, originals))
+    pairs = list(_rank_pairs(summaries, table, modules, originals))
     results = list(workers.stream_in_order(_compared, pairs[:_MOST_MODULES], _died))
     compared = [result for result in results if isinstance(result, RankDifference)]
     problems = [result for result in results if isinstance(result, Problem)]
@@ -44,7 +44,7 @@ def compare_ranks(
     return {difference.module: difference for difference in compared}, tuple(problems)
 
 
-def _pairs(
+def _rank_pairs(
     summaries: Sequence[ModuleSummary],
     table: RankTable,
     modules: Sequence[ModuleFiles],

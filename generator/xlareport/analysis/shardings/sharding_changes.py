@@ -67,7 +67,9 @@ def find_changes(partitioning: Partitioning, devices: int) -> tuple[ShardingChan
     changes: list[ShardingChange] = []
     for computation, instruction in partitioning.before.placed:
         if instruction.opcode in _SAME_PLACES:
-            changes += _changes(partitioning.before, computation, instruction, devices, collectives)
+            changes += _instruction_changes(
+                partitioning.before, computation, instruction, devices, collectives
+            )
         if len(changes) >= MOST_CHANGES:
             return tuple(changes[:MOST_CHANGES])
     return tuple(changes)
@@ -87,7 +89,7 @@ def _collectives(module: HloModule) -> dict[InstructionKey, list[str]]:
     return words_of
 
 
-def _changes(
+def _instruction_changes(
     module: HloModule,
     computation: Computation,
     instruction: Instruction,

@@ -93,7 +93,7 @@ def report_shardings(
         parameters=parameters,
         results=tuple(_results(whole, part, last, axes)),
         uses=_uses(whole) if propagated else _count(parameters),
-        changes=_changes(partitioning, partitions, axes),
+        changes=_sharding_changes(partitioning, partitions, axes),
         rematerializations=_rematerializations(partitioning, axes),
         shardy=list_shardy_steps(texts),
         is_read_fresh=partitioning is not None and partitioning.is_fresh,
@@ -101,7 +101,7 @@ def report_shardings(
     )
 
 
-def _changes(
+def _sharding_changes(
     partitioning: Partitioning | None, partitions: int, mesh: Mesh | None
 ) -> tuple[ShardingChange, ...] | None:
     if partitioning is None or not partitioning.is_propagated:
@@ -213,14 +213,14 @@ def _entry_value(
     return ShardedEntryValue(
         *named,
         shape=whole.type_and_sizes,
-        bytes=_size(whole, stored),
-        part_bytes=_size(part, stored),
+        bytes=_stored_bytes(whole, stored),
+        part_bytes=_stored_bytes(part, stored),
         sharding=sharding,
         words=words_of(sharding, mesh) if sharding else _by_size(whole, part),
     )
 
 
-def _size(shape: Shape, stored: Shape | None) -> int | None:
+def _stored_bytes(shape: Shape, stored: Shape | None) -> int | None:
     """Return the bytes of a shape: `s4` takes half a byte if the last snapshot packs it."""
     if stored is None or stored.element_type != shape.element_type or not stored.element_count:
         return shape.byte_size

@@ -97,7 +97,7 @@ class _Served:
     def _own(
         self, computation: Computation, instruction: Instruction, read: list[OpShares]
     ) -> OpShares:
-        op_name = op_name_of(instruction, self._module) or self._moved(instruction)
+        op_name = op_name_of(instruction, self._module) or self._op_at_end(instruction)
         members = self._combined(computation, instruction, read)
         results = self._results(instruction)
         members_of = [ops for _, ops in results] or self._of_start(computation, instruction)
@@ -145,7 +145,7 @@ class _Served:
         names = (self._op_behind_moves(fused, line) for line in lines)
         return _sized(fused, root, [((name, 1.0),) if name else () for name in names])
 
-    def _moved(self, fusion: Instruction) -> str:
+    def _op_at_end(self, fusion: Instruction) -> str:
         """Return the op whose value a fusion of one result moves at its end."""
         fused = self._fused(fusion)
         return self._op_behind_moves(fused, fused.root) if fused is not None else ""

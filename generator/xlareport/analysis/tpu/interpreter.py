@@ -118,7 +118,7 @@ class _Interpreter:
         if action.opcode in {SELECT, SELECT_NOT}:
             return _select(values, negated=action.opcode == SELECT_NOT)
         if len(values) == 1:
-            return _moved(action.opcode, values[0])
+            return _unary_result(action.opcode, values[0])
         return compute(action.opcode, values)
 
     def _argument_value(self, argument: Argument) -> Value:
@@ -134,7 +134,7 @@ def _select(values: Sequence[Value], *, negated: bool) -> Value:
     return first if bool(chooser) is not negated else second
 
 
-def _moved(opcode: str, value: Value) -> Value:
+def _unary_result(opcode: str, value: Value) -> Value:
     """Return the result of an operation on one operand."""
     if opcode in {"smov", "pmov"}:
         return value

@@ -60,7 +60,7 @@ def read_tpu_programs(costed: CostedModule) -> TpuFiles:
             top if top and name == TOP else read_llo_program(name, files[name], reading),
             joined.context(name, tuple(files[name])),
         )
-        for name in _order(files, joined)
+        for name in _programs_in_order(files, joined)
     ]
     problems = [problem for analysis in analyzed for problem in analysis.problems]
     return TpuFiles(
@@ -162,7 +162,7 @@ def _join(
     return _Joined(notes, files, shared, calls, costed.cost, costed.device)
 
 
-def _order(files: Mapping[str, Labels], joined: _Joined) -> Iterator[str]:
+def _programs_in_order(files: Mapping[str, Labels], joined: _Joined) -> Iterator[str]:
     """Yield the programs: the top-level one, then as it calls them, then the others."""
     called = (name for call in joined.calls for name in _programs_of(call, files, joined))
     yield from dict.fromkeys([*([TOP] if TOP in files else []), *called, *files])

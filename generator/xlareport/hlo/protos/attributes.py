@@ -209,7 +209,7 @@ def _channel(value: Message) -> Attributes:
     return {"channel_id": str(value.channel_id) if value.channel_id > 0 else ""}
 
 
-def _groups(value: Message) -> Attributes:
+def _print_groups(value: Message) -> Attributes:
     return {"replica_groups": device_groups(value)}
 
 
@@ -270,8 +270,8 @@ def _domain(value: Message) -> Attributes:
 _dimensions = _lists("dimensions")
 _collective = _flags("constrain_layout", "use_global_device_ids")
 _PERMUTING = (_channel, _permute)
-_GATHERING = (_channel, _groups, _dimensions, _collective)
-_REDUCING = (_channel, _groups, _collective)
+_GATHERING = (_channel, _print_groups, _dimensions, _collective)
+_REDUCING = (_channel, _print_groups, _collective)
 _MOVING = (_channel, _flags("is_host_transfer"))
 _NORMALIZING: tuple[_Printer, ...] = (
     lambda value: {"epsilon": float_text(value.epsilon, 24)},
@@ -290,7 +290,7 @@ _PRINTERS: Mapping[str, tuple[_Printer, ...]] = {
     "all-reduce": _REDUCING,
     "all-reduce-start": _REDUCING,
     "all-to-all": (
-        *(_channel, _groups),
+        *(_channel, _print_groups),
         lambda value: {"dimensions": _list(value.dimensions)},
         _collective,
     ),

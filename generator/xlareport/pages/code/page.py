@@ -194,7 +194,7 @@ def code_payloads(
             for code_unit in shown
         ],
         "thunks": [_thunk(thunk, numbers) for thunk in code.thunks[:MOST_THUNKS]],
-        "inside": _inside(shown, module),
+        "inside": _units_of_fused(shown, module),
         "gone": _decisions(_gone(code)),
     }
     key = navigation.module_key(slug, "code")
@@ -216,7 +216,7 @@ def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
         "files": [
             *_hlo(unit, module, texts.store),
             *_files(unit.files, texts),
-            *_missing(unit.missing),
+            *_missing_rows(unit.missing),
         ],
         "thunks": list(unit.thunks),
         "decisions": _decisions(unit.decisions),
@@ -269,7 +269,7 @@ def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]
         }
 
 
-def _missing(reason: str) -> Iterator[dict[str, Any]]:
+def _missing_rows(reason: str) -> Iterator[dict[str, Any]]:
     if reason:
         yield {"label": "No file of code", "path": "", "size": None, **_not_shown(reason)}
 
@@ -326,7 +326,7 @@ def _thunk(run_thunk: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[
     ]
 
 
-def _inside(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
+def _units_of_fused(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
     """Return the instructions inside of fusions by name, with the unit that they are part of."""
     number_of: dict[str, int] = {}
     for number, unit in enumerate(shown):

@@ -91,10 +91,10 @@ class DiffTask(Struct, frozen=True):
         ours, theirs = {base, agreed[0], self.base.final}, {head, agreed[1], self.head.final}
         for side, number in self.passes:
             (ours if side == "base" else theirs).update((number - 1, number))
-        return _known(ours), _known(theirs)
+        return _known_numbers(ours), _known_numbers(theirs)
 
 
-def _known(numbers: Iterable[int | None]) -> frozenset[int]:
+def _known_numbers(numbers: Iterable[int | None]) -> frozenset[int]:
     return frozenset(number for number in numbers if number is not None)
 
 

@@ -100,7 +100,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         figures=tuple(_figures(cost)),
         per_device=_of_work(cost.totals.devices),
         devices=cost.totals.devices,
-        counts=tuple(_counts(cost.totals)),
+        counts=tuple(_count_rows(cost.totals)),
         count_rules=_TPU_RULES if record.backend == "tpu" else "",
         roofline=Markup(roofline(cost.heaviest, cost.device, cost.seconds)),  # noqa: S704 - made and escaped there
         roofline_words=roofline_words(cost.heaviest, cost.device, cost.seconds),
@@ -250,7 +250,7 @@ def _recomputed(recomputed: RecomputedFlops, flops: int) -> Figure:
     return Figure("Recomputed", f"about {size}", note)
 
 
-def _counts(totals: Totals) -> list[Count]:
+def _count_rows(totals: Totals) -> list[Count]:
     rows = (
         ("FLOPs", totals.flops, totals.xla_flops),
         ("Transcendentals", totals.transcendentals, totals.xla_transcendentals),

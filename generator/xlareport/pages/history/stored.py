@@ -101,7 +101,7 @@ def read_index(value: Any) -> StoredIndex:
 def read_subject(index: StoredIndex, number: int, chunk: Any) -> StoredSubject:
     """Return a subject of the index from its chunk; raises as `read_index`."""
     place = number % index.chunk
-    stored_events = [*_events(chunk["events"])]
+    stored_events = [*_stored_events(chunk["events"])]
     rows = list(zip(*map(_strings, chunk["standings"]), strict=True))
     subjects = chunk["happened"]
     events = [stored_events[number] for number in _event_numbers(subjects, place)]
@@ -125,7 +125,7 @@ def _event_numbers(subjects: Sequence[Sequence[int]], place: int) -> Iterator[in
                 yield from some
 
 
-def _events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
+def _stored_events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
     stages, kinds, instructions, sources, targets, grades, reasons = columns
     rows = zip(
         stages,

@@ -138,7 +138,7 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
     share = units.share(min(1.0, sum(row.share for row in rows)))
     accounts = "accounts" if len(rows) == 1 else "account"
     whole = "of it" if cost.by_cycles else "of roofline time"
-    message = f"{names} {accounts} for {share} {whole}{_work(cost, rows)}."
+    message = f"{names} {accounts} for {share} {whole}{_share_of_flops(cost, rows)}."
     whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
     text = f"{_whole_cost(cost)}{message}{_uncounted(cost)}{whose}"
     return capitalize(text) if words.is_whole(module) else f"Last snapshot: {text}"
@@ -203,7 +203,7 @@ def _iterations(cost: CostReport) -> str:
     return f"{words} " if words else ""
 
 
-def _work(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
+def _share_of_flops(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
     """Return how much of the flops that can be counted some instructions do."""
     done = sum((row.cost.flops or 0) * row.cost.counted for row in rows)
     if not cost.totals.flops or not done:
@@ -238,7 +238,7 @@ def _modules(report: ReportRecord) -> Answer:
     if len(report.outlines) == 1:
         return Answer("Other modules", prose("None."), "", "")
     ranks = [rank_words(report)] if len(report.ranks) > 1 else []
-    message = " ".join([words.many(report), *_again(report), *_programs(report), *ranks])
+    message = " ".join([words.many(report), *_again(report), *_other_programs(report), *ranks])
     where = navigation.address(navigation.PROGRAM)
     return Answer("All modules", prose(message), "Execution graph", where)
 
@@ -255,7 +255,7 @@ def _again(report: ReportRecord) -> Iterator[str]:
         yield f"`{name}` was compiled {len(group.modules):,} times."
 
 
-def _programs(report: ReportRecord) -> Iterator[str]:
+def _other_programs(report: ReportRecord) -> Iterator[str]:
     """Name the modules that play the main role as well, but those that are this one once more."""
     main = report.main
     if main is None or main.tie:

@@ -30,13 +30,13 @@ def memory_lines(module: ModuleRecord, cost: CostReport | None) -> list[str]:
     message += _largest(memory, peak, padding) if memory is not None and message else ""
     allocated = "" if reserved is None else f"Allocated: {units.byte_size(reserved)}. "
     line = analysis_line(cost.memory, module.backend) if cost is not None else ""
-    held = line if module.frontend == "jax" else _held(memory)
+    held = line if module.frontend == "jax" else _held_words(memory)
     lines = [line for line in (message, f"{allocated}{held}".strip()) if line]
     actions = memory.actions[:1] if memory is not None and lines else ()
     return [*lines, *(f"To lower it: {action.sentence}" for action in actions)]
 
 
-def _held(memory: MemoryRecord | None) -> str:
+def _held_words(memory: MemoryRecord | None) -> str:
     """Return the memory of one run in XLA's terms; `memory_analysis()` is a function of JAX."""
     held = memory.held if memory is not None else None
     if held is None:

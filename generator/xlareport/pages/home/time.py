@@ -91,7 +91,7 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
         )
     return TimeView(
         words=prose(
-            f"{cost.time_name.capitalize()}, not measured.{_iterations(cost)}{_missing(cost)}"
+            f"{cost.time_name.capitalize()}, not measured.{_iterations(cost)}{_time_remark(cost)}"
         ),
         name=cost.time_name,
         bars=tuple(bars),
@@ -123,7 +123,7 @@ def _timed(parts: Sequence[CostPart]) -> list[tuple[str, float]]:
     return [(part.name, part.seconds) for part in parts]
 
 
-def _missing(cost: CostReport) -> str:
+def _time_remark(cost: CostReport) -> str:
     """Return why a division is not shown, and how the phases are known."""
     words = _PHASES if cost.phases else ""
     if any(part.name == UNMARKED for part in cost.phases):

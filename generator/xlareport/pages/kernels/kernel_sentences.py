@@ -37,7 +37,7 @@ def describe_kernel(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str
     yield from _strategy(kernel)
     yield _needs(kernel)
     yield from _occupancy(kernel, module)
-    yield from _changes(kernel)
+    yield from _block_size_changes(kernel)
     yield from _waves(kernel, module)
     yield from _elsewhere(kernel)
     if kernel.note:
@@ -116,7 +116,7 @@ def _occupancy(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
     )
 
 
-def _changes(kernel: KernelRecord) -> Iterator[str]:
+def _block_size_changes(kernel: KernelRecord) -> Iterator[str]:
     if kernel.registers_for_next is not None and kernel.occupancy_of_next is not None:
         then = units.precise_share(kernel.occupancy_of_next)
         yield f"With at most {kernel.registers_for_next} registers occupancy would be {then}."

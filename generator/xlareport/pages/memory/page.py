@@ -156,7 +156,7 @@ def _lead(memory: MemoryReport) -> str:
         facts.append(
             f"peak memory: about {units.byte_size(memory.estimate.bytes)} at "
             f"`%{memory.estimate.at}`, estimated from the schedule, since the dump has no "
-            f"{_missing(memory)} of this module"
+            f"{_missing_file(memory)} of this module"
         )
     return f"{capitalize('; '.join(facts))}.{_host(memory)}{_without_curve(memory)}"
 
@@ -178,12 +178,12 @@ def _without_curve(memory: MemoryReport) -> str:
     if memory.curve or memory.occupied_peak_bytes is not None:
         return ""
     return (
-        f" No curve of memory in use: the dump has no {_missing(memory)} of this module, and its "
-        "final snapshot has no schedule to estimate it from."
+        f" No curve of memory in use: the dump has no {_missing_file(memory)} of this module, and "
+        "its final snapshot has no schedule to estimate it from."
     )
 
 
-def _missing(memory: MemoryReport) -> str:
+def _missing_file(memory: MemoryReport) -> str:
     return "live ranges" if memory.figures.held else "buffer assignment"
 
 

@@ -93,7 +93,7 @@ def names_page(
         if artifact.path in of_main:
             module_places.add(place)
         name = artifact.name
-        formats = forms[_form(name)]
+        formats = forms[_form_key(name)]
         formats.setdefault((name.kind, name.format or ""), array("q")).append(place)
     seen: set[TokenView] = set()
     shown: Counter[str] = Counter()
@@ -197,7 +197,7 @@ def _form_order(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, 
     return not first.name.kind.startswith("hlo-"), -number, first.path
 
 
-def _form(name: DumpName) -> tuple[str, ...]:
+def _form_key(name: DumpName) -> tuple[str, ...]:
     """Return the key of a form: all parts but names and format."""
     parts = ("hlo" if name.kind.startswith("hlo-") else name.kind, name.stage or "")
     flags = tuple("1" if part else "" for part in (name.timestamp, name.kernel, name.before))

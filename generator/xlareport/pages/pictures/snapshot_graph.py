@@ -207,7 +207,9 @@ def _index(
             [computation.name, len(computation.instructions), summary(computation)]
             for computation in computations
         ],
-        "inside": interned(_inside(computation, module, fused) for computation in computations),
+        "inside": interned(
+            _fused_colors(computation, module, fused) for computation in computations
+        ),
         "roots": [_position(computation, computation.root) for computation in computations],
         "operands": flat(used for computation in computations for used in _operands(computation)),
         "controls": dict(_controls(computations)),
@@ -216,7 +218,7 @@ def _index(
     }
 
 
-def _inside(
+def _fused_colors(
     computation: Computation, module: HloModule, fused: frozenset[str]
 ) -> tuple[bool, tuple[Any, ...]]:
     """Return whether a computation has a picture worth opening, and the colors in a fused one."""

@@ -204,8 +204,8 @@ def _ops(record: ModuleRecord, measured: Measured) -> Table:
             Column("Total ms", "float", "nested instructions included"): lambda row: (
                 row.time.total / 1e9
             ),
-            Column("FLOPs", "flops", _PER_RUN): lambda row: _work(measured, row)[0],
-            Column("Bytes accessed", "bytes", _PER_RUN): lambda row: _work(measured, row)[1],
+            Column("FLOPs", "flops", _PER_RUN): lambda row: _work_of_row(measured, row)[0],
+            Column("Bytes accessed", "bytes", _PER_RUN): lambda row: _work_of_row(measured, row)[1],
             Column("Opcode", "code", of="opcode"): lambda row: row.instruction.opcode,
             Column("Scope"): lambda row: row.op_name,
             Column("Source"): lambda row: row.line,
@@ -220,7 +220,7 @@ def _ops(record: ModuleRecord, measured: Measured) -> Table:
 _PER_RUN = "per execution of the module, this report's cost model"
 
 
-def _work(measured: Measured, row: MeasuredRow) -> tuple[int | None, int | None]:
+def _work_of_row(measured: Measured, row: MeasuredRow) -> tuple[int | None, int | None]:
     """Return the FLOPs and bytes accessed of an instruction; None if unknown."""
     return measured.work.get(row.time.name, (None, None))
 

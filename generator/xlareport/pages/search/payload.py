@@ -323,8 +323,8 @@ def search_files(
         part = _searched_modules(report, order, start)
         yield make_payload_file(f"{navigation.SEARCH}-{number}", part)
     front = _searched_modules(report, order, 0) | {
-        **_held("opcodes", numbers, _opcodes_of(report, summaries)),
-        **_held("scopes", numbers, scopes),
+        **_modules_with_value("opcodes", numbers, _opcodes_of(report, summaries)),
+        **_modules_with_value("scopes", numbers, scopes),
         "files": len(report.files),
         "backends": list(report.dump.backends),
         "topics": list(search_topics(report.modules[order[0]])) if order else [],
@@ -370,7 +370,9 @@ def _opcodes_of(
         yield [] if module.same_as else _opcodes(summary)
 
 
-def _held(name: str, numbers: Sequence[int], values: Iterable[Sequence[str]]) -> dict[str, Any]:
+def _modules_with_value(
+    name: str, numbers: Sequence[int], values: Iterable[Sequence[str]]
+) -> dict[str, Any]:
     """Return the modules with a value: the first ones by number, and the count of all.
 
     `values` are those of each module of the dump, `numbers` its number in the search.

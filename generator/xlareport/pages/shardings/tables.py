@@ -24,7 +24,7 @@ def sharding_tables(
     tables = {
         "sharded-parameters": _values("Parameter", record.parameters),
         "sharded-results": _values("Result", record.results),
-        "sharding-changes": _changes(record.changes or ()),
+        "sharding-changes": _changes_table(record.changes or ()),
         "resharding-collectives": _collectives(collectives, record.mesh),
         "full-rematerializations": _rematerializations(record.rematerializations or ()),
     }
@@ -64,7 +64,7 @@ def _values(title: str, values: Sequence[ShardedEntryValue]) -> Table:
     )
 
 
-def _changes(changes: Sequence[ShardingChange]) -> Table:
+def _changes_table(changes: Sequence[ShardingChange]) -> Table:
     return tabulate(
         changes,
         {

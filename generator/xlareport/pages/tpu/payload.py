@@ -50,10 +50,12 @@ def tpu_payloads(slug: str, files: TpuFiles, *, has_history: bool) -> Iterator[P
         ]
         yield make_payload(key, {"programs": names})
     for number, program in enumerate(shown):
-        yield make_payload(f"{key}-{number}", _program(program, files.views[program.program]))
+        yield make_payload(
+            f"{key}-{number}", _program_payload(program, files.views[program.program])
+        )
 
 
-def _program(program: TpuProgram, view: ScheduleView) -> dict[str, Any]:
+def _program_payload(program: TpuProgram, view: ScheduleView) -> dict[str, Any]:
     return {
         "units": [
             [unit, program.units[unit].capacity, "".join(map(_digit, column))]
