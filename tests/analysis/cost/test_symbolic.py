@@ -20,7 +20,7 @@ from xlareport.hlo.model import HloModule
 ReadModule: TypeAlias = Callable[[str], HloModule]
 
 STATE = "  s = (s32[], (s32[], s32[])) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
-I, NESTED = Affine((0,)), Affine((1, 0))
+ITERATION, NESTED = Affine((0,)), Affine((1, 0))
 NO_CONSTANTS: Mapping[tuple[int, ...], int] = MappingProxyType({})
 
 
@@ -44,10 +44,12 @@ def root_of(module_of: ReadModule) -> Callable[..., Value]:
         ("  n = s32[] constant(3)\n  ROOT r = s32[] subtract(i, n)", Affine((0,), -3)),
         ("  n = s32[] constant(3)\n  ROOT r = s32[] subtract(n, i)", None),
         ("  ROOT r = s32[] add(i, i)", None),
-        ("  c = s32[] copy(i)\n  ROOT r = s64[] convert(c)", I),
+        ("  c = s32[] copy(i)\n  ROOT r = s64[] convert(c)", ITERATION),
         (
-            "  p = (s32[], s32[]) get-tuple-element(s), index=1\n"
-            "  ROOT r = s32[] get-tuple-element(p), index=0",
+            (
+                "  p = (s32[], s32[]) get-tuple-element(s), index=1\n"
+                "  ROOT r = s32[] get-tuple-element(p), index=0"
+            ),
             NESTED,
         ),
         ("  ROOT r = s32[] multiply(i, i)", None),
@@ -76,15 +78,14 @@ def test_comparisons_of_an_and_are_collected_and_other_tests_left_out(
     value = root_of(lines)
     assert isinstance(value, Conjunction)
     assert set(value.comparisons) == {
-        IntegerComparison(I, "LT", nine),
-        IntegerComparison(nine, "GE", I),
+        IntegerComparison(ITERATION, "LT", nine),
+        IntegerComparison(nine, "GE", ITERATION),
     }
 
 
 def test_a_fusion_is_entered_with_its_operands(root_of: Callable[..., Value]) -> None:
     inside = (
-        "f {\n  a = s32[] parameter(0)\n  one = s32[] constant(1)\n"
-        "  ROOT t = s32[] add(a, one)\n}"
+        "f {\n  a = s32[] parameter(0)\n  one = s32[] constant(1)\n  ROOT t = s32[] add(a, one)\n}"
     )
     assert root_of("  ROOT r = s32[] fusion(i), kind=kLoop, calls=f", inside) == Affine((0,), 1)
     assert root_of("  ROOT r = s32[] fusion(i), kind=kLoop, calls=missing", inside) is None

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.analysis.modules.small_summaries import argument, small_summary
 
 from xlareport.analysis.modules.features import Features
 from xlareport.analysis.modules.measures import Relations, measure_arguments
 from xlareport.analysis.modules.module_origin import Origin
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
-from xlareport.analysis.modules.signature import Argument, Result, Signature
+from xlareport.analysis.modules.signature import Result, Signature
 from xlareport.analysis.modules.summary import CustomCallWork, ModuleFigures, ModuleSummary
 from xlareport.analysis.profile.instruction_times import ModuleRuns
 from xlareport.dump.modules import ModuleFiles
@@ -18,35 +19,12 @@ from xlareport.report import BuildOptions, read_report
 MEGABYTE = 1 << 20
 
 
-def argument(number: int, size: int = MEGABYTE, *, donated: bool = False) -> Argument:
-    shape = f"f32[{size // 4}]"
-    return Argument(number, f"p{number}", f"p{number}", shape, size, donated, "")
-
-
 def summary(name: str, **changes: object) -> ModuleSummary:
-    made = ModuleSummary(
-        files=ModuleFiles(name, name, None, name, None, (), ()),
-        display_name=name,
-        origin=Origin("cpu", "jax"),
-        stages=(),
-        signature=Signature((argument(0, 16),), (Result("f32[4]", 16),), 1),
-        final_stage=None,
-        final=ModuleFigures(instructions=10, computations=1, flops=1000, bytes_accessed=1000),
-        heaviest=(),
-        opcodes=(("add", 10),),
-        operations=(("add", 10),),
-        matrix_flops=0,
-        bit_flops=0,
-        collectives=0,
-        user_lines=0,
-        settings=(),
-        problems=(),
-    )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(small_summary(name), **changes)  # type: ignore[arg-type]
 
 
 def trainer(name: str) -> ModuleSummary:
-    arguments = tuple(argument(number, donated=True) for number in range(6))
+    arguments = tuple(argument(number, MEGABYTE, donated=True) for number in range(6))
     results = tuple(Result(one.shape, one.bytes) for one in arguments)
     return summary(
         name,
