@@ -146,6 +146,7 @@ _IMPORTANCE = {
     Kind.SPACE: 5.0,
     Kind.LAYOUT: 5.0,
     Kind.SHAPE: 5.0,
+    Kind.SUMMED: 5.0,
     Kind.CLONED: 4.0,
     Kind.COPIED: 20.0,
     Kind.LEFT: 2.5,

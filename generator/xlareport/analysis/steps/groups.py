@@ -35,6 +35,7 @@ _COUNTED_BESIDE = frozenset(
         Kind.SHAPE,
         Kind.SHARDING,
         Kind.SPACE,
+        Kind.SUMMED,
         Kind.SUNK,
         Kind.TYPE,
     }

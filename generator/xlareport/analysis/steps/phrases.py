@@ -48,6 +48,7 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.TURNED: ("swapped the operands of", _BEFORE),
     Kind.TYPE: ("changed the element type of", _BEFORE),
     Kind.SHAPE: ("changed the shape of", _BEFORE),
+    Kind.SUMMED: ("changed the number of summands of", _BEFORE),
     Kind.PRECISION: ("changed the precision of", _BEFORE),
     Kind.SPACE: ("changed the memory space of", _BEFORE),
     Kind.LAYOUT: ("changed the layout of", _BEFORE),
