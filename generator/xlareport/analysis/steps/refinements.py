@@ -290,14 +290,19 @@ def _clone(change: Change) -> Change:
 
 def with_unused_additions(matching: Matching, changes: Iterable[Change]) -> list[Change]:
     """Return the changes; an addition that no live instruction uses says so."""
-    return [_unused(change) if _is_unused(matching, change) else change for change in changes]
+    return [
+        _unused(matching, change) if _is_unused(matching, change) else change for change in changes
+    ]
 
 
 def _is_unused(matching: Matching, change: Change) -> bool:
-    """Return whether an addition, or a clone beside its original, has no live users."""
-    if change.after is None or not (change.kind is Kind.ADDED or _is_beside(matching, change)):
+    """Return whether what is new, or a clone beside its original, has no live users."""
+    if change.after is None or not (change.kind in _NEW or _is_beside(matching, change)):
         return False
     return change.after.instruction in dead_names(matching.after.by_name[change.after.computation])
+
+
+_NEW = frozenset({Kind.ADDED, Kind.FUSED, Kind.OUTLINED})
 
 
 def _is_beside(matching: Matching, change: Change) -> bool:
@@ -309,8 +314,9 @@ def _is_beside(matching: Matching, change: Change) -> bool:
     return change.balance > 0 and home == after.computation
 
 
-def _unused(change: Change) -> Change:
-    reason = change.reason if change.reason == IDLE else DEAD
+def _unused(matching: Matching, change: Change) -> Change:
+    place = change.after
+    is_read = place and place.instruction in matching.after.by_name[place.computation].users
     return replace(
         change,
         kind=Kind.UNUSED,
@@ -318,7 +324,8 @@ def _unused(change: Change) -> Change:
         before=None,
         opcodes=("", change.opcodes[1]),
         details=(),
-        reason=reason,
+        reason=DEAD if is_read else IDLE,
+        members=(),
     )
 
 
