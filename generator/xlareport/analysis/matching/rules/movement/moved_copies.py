@@ -90,7 +90,7 @@ def _note_repeated(search: Search, read: Node, now: Node) -> None:
 
 
 def equal_copies(search: Search) -> None:
-    """Record as copies what repeats, in its computation, work that a rule has found to be a copy."""
+    """Record as copies what repeats, in its computation, work that a rule found to be a copy."""
     values = search.after.own_values if search.copies else {}
     known = {
         (node.frame.number, values[node]): original
