@@ -93,7 +93,7 @@ def divide(
         of_parts = _merged(parts_of(computation, instruction))
         flops, transcendentals = _operations(instruction, instruction_cost)
         columns = (
-            share_out(each, of_parts) for each in (shares.bytes[place], flops, transcendentals)
+            share_out(figure, of_parts) for figure in (shares.bytes[place], flops, transcendentals)
         )
         for (name, share), size, *operations in zip(of_parts, *columns, strict=True):
             part = parts.setdefault(name, CostPart(name))

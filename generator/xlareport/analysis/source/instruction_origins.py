@@ -11,7 +11,7 @@ from xlareport.analysis.source.member_places import MemberPlaces
 from xlareport.analysis.source.served_ops import main_op, serve_ops
 from xlareport.hlo.model import HloModule, Instruction
 
-Member = tuple[str, SourcePlace | None]
+MemberOrigin = tuple[str, SourcePlace | None]
 """The op_name of a member of a combined collective, empty if unknown, and its line."""
 
 
@@ -30,7 +30,7 @@ class InstructionOrigins:
     def __init__(
         self,
         origins: Mapping[str, InstructionOrigin],
-        members: Mapping[str, tuple[Member, ...]] | None = None,
+        members: Mapping[str, tuple[MemberOrigin, ...]] | None = None,
     ) -> None:
         """Keep them; `members` has the op_names and lines of members of combined collectives."""
         self._origins = origins
