@@ -11,8 +11,8 @@ from math import prod
 
 from msgspec import Struct
 
-Coordinates = tuple[int, ...]
-"""Coordinates of a chip."""
+_TorusLink = tuple[tuple[int, ...], tuple[int, ...]]
+"""The coordinates of two neighbors, in the direction of a message."""
 
 
 class Extent(Struct, frozen=True):
@@ -39,7 +39,7 @@ class Slice(Struct, frozen=True):
         known = not self.assignment or sorted(self.assignment) == list(range(devices))
         return prod(self.shape) == devices and known
 
-    def place(self, device: int) -> Coordinates:
+    def place(self, device: int) -> tuple[int, ...]:
         """Return the coordinates of a device of the program."""
         number, coordinates = self.assignment[device] if self.assignment else device, []
         for size in self.shape:
@@ -65,15 +65,15 @@ class Slice(Struct, frozen=True):
 
         `closed` says which dimensions are rings: there a message goes the shorter way.
         """
-        loads: Counter[tuple[Coordinates, Coordinates]] = Counter()
+        loads: Counter[_TorusLink] = Counter()
         for source, target in pairs:
             loads.update(self._route(self.place(source), self.place(target), closed))
         return max(loads.values(), default=0)
 
     def _route(
-        self, here: Coordinates, there: Coordinates, closed: Sequence[bool]
-    ) -> list[tuple[Coordinates, Coordinates]]:
-        links: list[tuple[Coordinates, Coordinates]] = []
+        self, here: tuple[int, ...], there: tuple[int, ...], closed: Sequence[bool]
+    ) -> list[_TorusLink]:
+        links: list[_TorusLink] = []
         for at, (size, is_closed) in enumerate(zip(self.shape, closed, strict=True)):
             ahead = (there[at] - here[at]) % size
             backwards = 2 * ahead > size if is_closed else there[at] < here[at]
