@@ -16,7 +16,11 @@ from xlareport.readers.autotune_results import read_autotune_results
 from xlareport.readers.buffer_assignment import read_buffer_assignment, read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
-from xlareport.readers.device_words import read_device_words, read_gpu_cores
+from xlareport.readers.device_words import (
+    read_device_assignment,
+    read_device_words,
+    read_gpu_cores,
+)
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.live_range import read_live_range
 from xlareport.readers.memory_usage_report import read_memory_report, read_memory_report_proto
@@ -139,6 +143,9 @@ DEVICE_WORDS = SideFile(
     stages=("topology", "gpu_target_config", "target_arguments"),
     formats=("textproto", "pbtxt", "txt"),
     every=True,
+)
+DEVICE_ASSIGNMENT = SideFile(
+    read_device_assignment, stages=("execution_options", "hlo_module_config"), formats=_TEXTS
 )
 GPU_CORES = SideFile(read_gpu_cores, stages=("gpu_target_config",))
 AUTOTUNE_RESULTS = SideFile(

@@ -44,6 +44,9 @@ class Device(Struct, frozen=True):
     """Multiprocessors or compute units of a GPU; None where it is none."""
     slice_shape: tuple[int, ...] = ()
     """Of a TPU the chips along each dimension of the slice that a dump names; empty if none."""
+    assignment: tuple[int, ...] = ()
+    """The ids of the devices that run a program, in the order of its own numbers; empty if the
+    dump does not say: in the order of their ids."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from xlareport.analysis.cost.breakdown import (
     break_down,
     divide_by_op,
     key_by_computation,
-    key_by_line,
     key_by_scope,
 )
 from xlareport.analysis.cost.fusion_shares import share_fusions
@@ -28,6 +27,22 @@ ENTRY e {
   x = f32[4] parameter(0)
   y = f32[4] fusion(x), kind=kLoop, calls=fused, metadata={op_name="jit(f)/two/tanh"}
   ROOT z = f32[4] custom-call(y), custom_call_target="mystery"
+}"""
+
+
+COMBINED = """sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  p = f32[3000] parameter(0)
+  q = f32[1000] parameter(1)
+  m = f32[3000] negate(p), metadata={op_name="jit(f)/a/neg"}
+  n = f32[1000] negate(q), metadata={op_name="jit(f)/b/neg"}
+  ROOT r = (f32[3000], f32[1000]) all-reduce(m, n), replica_groups={{0,1}}, to_apply=sum, \
+metadata={op_name="jit(f)/(a/neg:b/neg)"}
 }"""
 
 
@@ -98,15 +113,12 @@ def test_op_names_that_were_merged(
     assert key(module.by_name["fused"], instruction, instruction.metadata.op_name) == scope
 
 
-def test_lines(module_of: Callable[[str], HloModule]) -> None:
-    module = module_of(FUSION)
+def test_members_have_their_shares_of_the_flops(module_of: Callable[[str], HloModule]) -> None:
+    module = module_of(COMBINED)
     cost = count_cost(module)
     shares = share_fusions(module, cost, CPU)
-    found = {one.name: one for one in break_down(module, cost, key_by_line(module), shares)}
-    assert set(found) == {"f.py:1", "f.py:2", ""}
-    for line in ("f.py:1", "f.py:2"):
-        assert found[line].bytes_accessed == 16, "one reads the parameter, one is the result"
-        assert found[line].seconds == 16 / CPU.bandwidth
+    found = divide_by_op(module, cost, key_by_scope(2), shares, serve_ops(module))
+    assert {part.name: part.flops for part in found} == {"jit(f)/a": 6_000, "jit(f)/b": 2_000}
 
 
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])
@@ -116,7 +128,6 @@ def test_the_parts_add_up(dumped: Callable[[str, str], HloModule], dump: str) ->
     keys: list[GroupKey] = [
         family_in,
         key_by_computation,
-        key_by_line(module),
     ]
     shares = share_fusions(module, cost, CPU)
     divisions = [break_down(module, cost, key, shares) for key in keys]

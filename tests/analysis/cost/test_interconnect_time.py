@@ -53,11 +53,61 @@ def test_a_group_of_the_whole_slice_lies_along_all_its_dimensions() -> None:
 def test_a_slice_of_a_3d_torus_has_rings_only_in_whole_cubes() -> None:
     gather = traffic("all-gather", 3 / 4, 4, devices=16)
     line = MEBIBYTE * 0.75 / 100e9
-    assert model_time(gather, replace(V5P, slice_shape=(2, 2, 4))).seconds == pytest.approx(line)
+    along_z = replace(gather, groups=[tuple(range(at, 16, 4)) for at in range(4)])
+    assert model_time(along_z, replace(V5P, slice_shape=(2, 2, 4))).seconds == pytest.approx(line)
     assert model_time(gather, V5P).seconds == pytest.approx(line)
     cubes = traffic("all-gather", 3 / 4, 4, devices=64)
     assert model_time(cubes, replace(V5P, slice_shape=(4, 4, 4))).seconds == pytest.approx(line / 2)
     assert model_time(cubes, V5P).seconds == pytest.approx(line / 2)
+
+
+def test_devices_are_numbered_along_x_first() -> None:
+    """Four devices in a row are a block of 2x2 chips: both links of each chip send."""
+    device = replace(V5E, slice_shape=(2, 4, 1))
+    block = model_time(traffic("all-gather", 3 / 4, 4), device)
+    assert block.seconds == pytest.approx(MEBIBYTE * 0.75 / (2 * 50e9))
+    assert block.reason == "50 GB/s of one link, a block of 2x2 chips"
+    columns = replace(traffic("all-gather", 3 / 4, 4), groups=[(0, 2, 4, 6), (1, 3, 5, 7)])
+    line = model_time(columns, device)
+    assert line.seconds == pytest.approx(MEBIBYTE * 0.75 / 50e9)
+    assert line.reason == "50 GB/s of one link, a line of 4 chips"
+
+
+def test_a_dump_says_which_devices_run_the_program() -> None:
+    """A mesh can be made for the torus: here the program's devices 0 to 3 are a column."""
+    device = replace(V5E, slice_shape=(2, 4, 1), assignment=(0, 2, 4, 6, 1, 3, 5, 7))
+    time = model_time(traffic("all-gather", 3 / 4, 4), device)
+    assert time.reason == "50 GB/s of one link, a line of 4 chips"
+
+
+def test_groups_share_the_links_between_their_members() -> None:
+    device = replace(V5E, slice_shape=(2, 4, 1))
+    apart = replace(
+        traffic("all-gather", 1 / 2, 2), groups=[(number, number + 4) for number in range(4)]
+    )
+    time = model_time(apart, device)
+    assert time.seconds == pytest.approx(MEBIBYTE / 2 / (50e9 / 2))
+    assert "2 links apart, which other groups share" in time.reason
+
+
+def test_without_places_a_group_lies_along_one_dimension() -> None:
+    device = replace(V5E, slice_shape=(2, 4, 1))
+    for unknown in (
+        traffic("all-gather", 3 / 4, 4, devices=16),
+        replace(traffic("all-gather", 3 / 4, 4), groups=[(0, 1, 2, 5), (3, 4, 6, 7)]),
+        replace(traffic("all-gather", 3 / 4, 4), groups=[]),
+    ):
+        time = model_time(unknown, device)
+        assert time.seconds == pytest.approx(MEBIBYTE * 0.75 / 50e9)
+        assert time.reason.endswith("a line of 4 chips, if it lies along one dimension")
+
+
+def test_a_permute_over_two_links_shares_them() -> None:
+    pairs = [(0, 4), (4, 0), (2, 6), (6, 2)]
+    permute = CollectiveTraffic("collective-permute", MEBIBYTE, MEBIBYTE, 2, pairs, 8, 4)
+    time = model_time(replace(permute, pairs=pairs), replace(V5E, slice_shape=(2, 4, 1)))
+    assert time.seconds == pytest.approx(2 * MEBIBYTE / 50e9)
+    assert time.reason == "50 GB/s of one link, shared by 2 messages"
 
 
 def test_an_all_to_all_of_a_line_is_bound_by_its_middle() -> None:

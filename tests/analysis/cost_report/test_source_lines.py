@@ -136,6 +136,29 @@ def test_instructions_come_first_in_which_the_line_takes_most_time() -> None:
     assert [held.instruction for held in lines[3].became] == ["s", "o"]
 
 
+FUSION = """HloModule m
+
+fused {
+  p = f32[4] parameter(0)
+  a = f32[4] add(p, p), metadata={source_file="f.py" source_line=1}
+  ROOT b = f32[4] tanh(a), metadata={source_file="f.py" source_line=2}
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] fusion(x), kind=kLoop, calls=fused
+}
+"""
+
+
+def test_what_is_fused_counts_to_its_own_line() -> None:
+    evidence = SourceEvidence(None, parse_module(FUSION), (), None)
+    costs = {line.place.line: line.cost for line in story(evidence, None).lines}
+    for number in (1, 2):
+        assert costs[number].bytes_accessed == 16, "one reads the parameter, one is the result"
+        assert costs[number].seconds == 16 / CPU.bandwidth
+
+
 COMBINED = """add {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -162,3 +185,22 @@ def test_a_combined_collective_counts_to_the_lines_of_its_members() -> None:
     lines = report_source_lines(evidence, cost, shares, None).lines
     sent = {line.place.line: line.cost.bytes_accessed for line in lines}
     assert sent == {3: 2 * 12_000 + 24_000, 4: 2 * 4_000 + 8_000}
+
+
+def test_members_of_one_op_name_count_to_their_own_lines() -> None:
+    """The gradients of all unnamed matmuls have one op_name; on TPUs elements have their lines."""
+    first = 'metadata={op_name="jit(f)/a/neg" source_file="f.py" source_line=3}'
+    second = 'metadata={op_name="jit(f)/a/neg" source_file="f.py" source_line=4}'
+    text = COMBINED.replace("/b/neg", "/a/neg")
+    text = text.replace('index=0, metadata={op_name="jit(f)/a/neg"}', f"index=0, {first}")
+    text = text.replace('index=1, metadata={op_name="jit(f)/a/neg"}', f"index=1, {second}")
+    assert text.count(first) == text.count(second) - 1 == 2
+    module = parse_module(f"HloModule m, num_partitions=2\n\n{text}\n")
+    evidence = SourceEvidence(None, module, (), None, serve_ops(module))
+    costs = {line.place.line: line.cost for line in story(evidence, None).lines}
+    assert {line: cost.bytes_accessed for line, cost in costs.items()} == {
+        3: 2 * 12_000 + 24_000,
+        4: 2 * 4_000 + 8_000,
+    }
+    assert costs[3].flops == 3 * costs[4].flops == 6_000
+    assert costs[3].seconds == pytest.approx(3 * costs[4].seconds)

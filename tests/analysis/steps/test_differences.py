@@ -155,5 +155,5 @@ Read = Callable[[str], HloModule]
 def test_a_sharding_that_shardy_wrote_twice_stays_if_one_of_the_two_goes(read: Read) -> None:
     old = '%a = f32[] tanh(%x), sharding={replicated}, frontend_attributes={xla.sdy.sharding="s"}'
     known, given = "%a = f32[] tanh(%x), sharding={replicated}", "%a = f32[] tanh(%x)"
-    assert list(compare(line(read, old), line(read, known), {})) == [Kind.METADATA]
+    assert list(compare(line(read, old), line(read, known), {})) == [Kind.ATTRIBUTES]
     assert Kind.SHARDING in compare(line(read, old), line(read, given), {})

@@ -8,7 +8,7 @@ from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.details import ConfigChange, FieldChange
+from xlareport.analysis.steps.details import ConfigChange, FieldChange, ShapeChange
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.phrases import phrase
@@ -48,6 +48,15 @@ def several(kind: Kind, count: int, **more: object) -> Iterator[Change]:
 def test_changes_are_counted(kind: Kind, once: str, twice: str) -> None:
     assert say(kind, change(kind)) == once
     assert say(kind, *several(kind, 2)) == twice
+
+
+def test_a_transposed_layout_is_told_apart_from_new_tiles() -> None:
+    tiles = ShapeChange("{1,0}", "{1,0:T(8,128)}", is_tiling=True)
+    turned = replace(change(Kind.LAYOUT), details=(ShapeChange("{1,0}", "{0,1:T(8,128)}"),))
+    tiled = [*several(Kind.LAYOUT, 2, details=(tiles,))]
+    assert say(Kind.LAYOUT, *tiled) == "changed the tiling of 2 adds"
+    words = "changed the layout of 1 add and the tiling of 2 adds"
+    assert say(Kind.LAYOUT, turned, *tiled) == words
 
 
 def test_a_removal_that_is_a_guess_may_be_a_rewriting() -> None:

@@ -467,3 +467,51 @@ def test_a_copy_of_a_dead_instruction_beside_it_is_an_addition_without_users() -
     twice = again.replace("negate(a)", "add(r, r.2)")
     (clone,) = step(parse_module(once), parse_module(twice)).added
     assert clone.kind is Kind.CLONED
+
+
+_DEAD_FUSION = """
+%f (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %s = f32[8]{0} sine(%p)
+}
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %x = f32[8]{0} sine(%a)
+  %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%f
+  %n = f32[8]{0} negate(%a)
+  ROOT %m = f32[8]{0} add(%n, %x)
+}
+"""
+
+
+def test_a_new_fusion_that_nothing_uses_is_added_without_users(read: Read) -> None:
+    before = _DEAD_FUSION.partition("ENTRY")[2].replace(
+        "  %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%f\n", ""
+    )
+    change = step(read(f"ENTRY{before}"), read(_DEAD_FUSION))
+    assert [row.reason for row in change.added if row.kind is Kind.UNUSED] == ["it has no users"]
+    assert "created" not in change.headline
+
+
+_TWO_ZEROS = """
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %zero.1 = f32[8]{0} constant({1,2,3,4,5,6,7,8})
+  %add.1 = f32[8]{0} add(%a, %zero.1)
+  %zero.2 = f32[8]{0} constant({1,2,3,4,5,6,7,8})
+  %add.2 = f32[8]{0} add(%a, %zero.2)
+  %n = f32[8]{0} negate(%add.1)
+  ROOT %t = (f32[8]{0}, f32[8]{0}) tuple(%n, %add.2)
+}
+"""
+
+
+def test_of_equal_constants_the_one_whose_line_is_left_has_stayed(read: Read) -> None:
+    """XLA gives the constant that it keeps the name of the one that it removes."""
+    lines = [line for line in _TWO_ZEROS.splitlines(keepends=True) if "%zero.2 =" not in line]
+    after = "".join(line for line in lines if "%add.1 =" not in line)
+    after = after.replace("%add.1", "%add.2").replace("(%a, %zero.2)", "(%a, %zero.1)")
+    change = step(read(_TWO_ZEROS), read(after))
+    merged = {str(row.before): str(row.after) for row in change.changes if row.kind is Kind.MERGED}
+    assert merged == {"main/%zero.2": "main/%zero.1", "main/%add.1": "main/%add.2"}
+    assert not [row for row in change.changes if row.kind is Kind.RENAMED]

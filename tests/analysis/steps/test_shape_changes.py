@@ -1,5 +1,7 @@
 """Old and new shapes are values; words stand around them."""
 
+import pytest
+
 from xlareport.analysis.steps.details import ShapeChange
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import compare_shapes, shortened
@@ -32,6 +34,23 @@ def test_what_is_missing_is_none_and_a_common_prefix_is_left_out() -> None:
     change = shortened("a" * 70 + "b", "a" * 70 + "c")
     assert change.before.startswith("…")
     assert change.before.endswith("b")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_tiling"),
+    [
+        ("f32[8,2]{1,0}", "f32[8,2]{1,0:T(8,128)}", True),
+        ("f32[8,2]{1,0}", "f32[8,2]{0,1:T(8,128)}", False),
+        ("pred[8,2]{1,0:T(8,128)}", "pred[8,2]{1,0:T(8,128)(4,1)S(1)}", True),
+        ("s4[8,2]{1,0}", "s4[8,2]{1,0:E(4)}", False),
+        ("(f32[4]{0}, f32[8,2]{1,0})", "(f32[4]{0:T(128)}, f32[8,2]{0,1:T(8,128)})", False),
+        ("f32[]", "f32[]{:T(128)}", True),
+    ],
+)
+def test_other_tiles_leave_the_order_of_dimensions(old: str, new: str, *, is_tiling: bool) -> None:
+    change = compare_shapes(_shape(old), _shape(new))[Kind.LAYOUT]
+    assert isinstance(change, ShapeChange)
+    assert change.is_tiling is is_tiling
 
 
 def test_of_a_tuple_in_another_order_only_layouts_changed() -> None:

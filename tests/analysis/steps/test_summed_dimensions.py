@@ -39,7 +39,8 @@ def test_a_partial_sum_is_a_change_though_its_result_has_the_same_shape() -> Non
     change = step(parse_module(TEXT), parse_module(TEXT.replace("[32,", "[16,")))
     rows = {row.before.instruction: row for row in change.changes if row.before}
     for name in ("d", "r"):
-        assert rows[name].kind is Kind.SHAPE
+        assert rows[name].kind is Kind.SUMMED
         assert str(rows[name].details[0]) == "sums over 32 → 16 elements"
-    sentence = "`%d` in `e` changed shape: sums over `32` → `16` elements"
-    assert any(sentence in said for said in (change.headline, *change.account))
+    sentence = "changed the number of summands of 1 dot and 1 reduce"
+    assert sentence in change.headline
+    assert "the dot `%d` in `e` sums over `32` → `16` elements" in change.headline

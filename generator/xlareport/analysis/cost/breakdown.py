@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.analysis.source.locations import places_of
 from xlareport.analysis.source.scopes import (
     CONTROL_FLOW,
     RECOMPUTED,
@@ -26,6 +25,8 @@ GroupKey = Callable[[Computation, Instruction], str]
 """Names the part to which an instruction belongs; empty where that is not known."""
 OpKey = Callable[[Computation, Instruction, str], str]
 """The same of an instruction that works for an op, by the op_name of that."""
+PartShares = tuple[tuple[str, float], ...]
+"""Parts with their shares of an instruction, which add up to 1."""
 
 
 class CostPart(Struct):
@@ -64,23 +65,53 @@ def divide_by_op(
     """Sum up the module's cost by the ops that instructions work for, the most time first.
 
     Instructions without op_name count to the ops whose values they pass on: a combined collective
-    to those of its members, by bytes. FLOPs and the instruction itself count to the largest.
+    to those of its members, by bytes.
+    """
+
+    def parts_of(computation: Computation, instruction: Instruction) -> PartShares:
+        ops = served.get((computation.name, instruction.name)) or (("", 1.0),)
+        return tuple((key(computation, instruction, op_name), share) for op_name, share in ops)
+
+    return divide(module, cost, parts_of, shares)
+
+
+def divide(
+    module: HloModule,
+    cost: ModuleCost,
+    parts_of: Callable[[Computation, Instruction], PartShares],
+    shares: Shares,
+) -> tuple[CostPart, ...]:
+    """Sum up the module's cost by the parts that instructions belong to, the most time first.
+
+    All figures are divided; the instruction itself counts to the largest part.
     """
     parts: dict[str, CostPart] = {}
     for computation, instruction, instruction_cost in cost.placed(module):
         if instruction.opcode == "parameter":
             continue
         place = computation.name, instruction.name
-        ops = served.get(place) or (("", 1.0),)
-        sizes = share_out(shares.bytes[place], ops)
-        for (op_name, share), size in zip(ops, sizes, strict=True):
-            name = key(computation, instruction, op_name)
+        of_parts = _merged(parts_of(computation, instruction))
+        flops, transcendentals = _operations(instruction, instruction_cost)
+        columns = (
+            share_out(figure, of_parts) for figure in (shares.bytes[place], flops, transcendentals)
+        )
+        for (name, share), size, *operations in zip(of_parts, *columns, strict=True):
             part = parts.setdefault(name, CostPart(name))
             part.seconds += share * shares.seconds[place]
             part.bytes_accessed += size
-        name = key(computation, instruction, main_op(ops))
-        _add(parts[name], instruction, instruction_cost)
+            part.flops += operations[0]
+            part.transcendentals += operations[1]
+        _count(parts[main_op(of_parts)], instruction, instruction_cost)
     return tuple(sorted(parts.values(), key=_dearest))
+
+
+def _merged(part_shares: PartShares) -> PartShares:
+    if len(part_shares) == 1:
+        return part_shares
+    merged: dict[str, float] = {}
+    for name, share in part_shares:
+        merged[name] = merged.get(name, 0.0) + share
+    return tuple(merged.items())
 
 
 def _dearest(part: CostPart) -> tuple[float, int, int, str]:
@@ -131,20 +162,13 @@ def _first_levels(levels: tuple[str, ...], depth: int) -> tuple[str, ...]:
     return levels[: named[depth - 1] + 1] if len(named) >= depth else levels
 
 
-def key_by_line(module: HloModule) -> GroupKey:
-    """Return a key that names the part by the line of the user's program, `path:line`."""
-    place = places_of(module)
-
-    def key(_: Computation, instruction: Instruction) -> str:
-        source_place = place(instruction)
-        return source_place.text if source_place is not None else ""
-
-    return key
+def _operations(instruction: Instruction, cost: InstructionCost) -> tuple[int, int]:
+    """Return FLOPs and transcendentals of all runs; those of a fusion count where they are."""
+    if instruction.opcode == "fusion":
+        return 0, 0
+    return (cost.flops or 0) * cost.counted, (cost.transcendentals or 0) * cost.counted
 
 
-def _add(part: CostPart, instruction: Instruction, cost: InstructionCost) -> None:
+def _count(part: CostPart, instruction: Instruction, cost: InstructionCost) -> None:
     part.instructions += not instruction.opcode.endswith("-done")
     part.unknown_ops += cost.flops is None or cost.bytes_accessed is None
-    if instruction.opcode != "fusion":
-        part.flops += (cost.flops or 0) * cost.counted
-        part.transcendentals += (cost.transcendentals or 0) * cost.counted

@@ -3,7 +3,9 @@
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from xlareport import reader_table
 from xlareport.analysis.cost.cost_options import CostOptions, choose_device
 from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.cost.fusion_shares import Shares, share_fusions
@@ -86,4 +88,6 @@ def cost_module(
     hlo = module.final.hlo
     cost = add_cycles((costs or Costs()).module(hlo), hlo, module.snapshots[-1].hlo)
     device, grade = choose_device(module.device_words, backend, options or CostOptions())
-    return CostedModule(module, module.final, cost, backend, device, grade)
+    assignment = module.side.of(reader_table.DEVICE_ASSIGNMENT) or ()
+    placed = replace(device, assignment=assignment) if device.slice_shape else device
+    return CostedModule(module, module.final, cost, backend, placed, grade)

@@ -1,9 +1,10 @@
 """How long a collective takes by the bandwidth of the links: a model, not a measurement.
 
 A group whose devices one switch connects sends at the bandwidth of a device. Between domains every
-member sends its share over the network. In a torus a group extends along one dimension, a group of
-the whole slice along all; a dimension that is no ring has one link at its ends. Latency counts only
-where the table of devices has one. Every estimate of a collective is made here.
+member sends its share over the network. In a torus a group extends along the dimensions along which
+its devices lie, or along one where that is not known; a dimension that is no ring has one link at
+its ends. Latency counts only where the table of devices has one. Every estimate of a collective is
+made here.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from math import prod
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.torus_places import Extent, Slice
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, CollectiveTraffic
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.interconnects import Interconnect, interconnects
@@ -45,7 +47,7 @@ def model_time(traffic: CollectiveTraffic, device: Device) -> ModeledTime:
     if traffic.group_size < 2 or not traffic.wire_bytes:
         return ModeledTime(0.0, "nothing is sent")
     if links.topology == "torus":
-        return _in_torus(traffic, links, device.slice_shape)
+        return _in_torus(traffic, links, device)
     return _through_switch(traffic, links)
 
 
@@ -86,35 +88,75 @@ def _members_in_domain(traffic: CollectiveTraffic, domain: int | None) -> int:
     return fewest
 
 
-def _in_torus(
-    traffic: CollectiveTraffic, links: Interconnect, slice_shape: Sequence[int]
-) -> ModeledTime:
-    link = links.link or links.bandwidth
-    extents = _extents(traffic, slice_shape)
-    rings = _are_rings(extents, links, slice_shape, traffic.devices)
-    bandwidth = link * (2 if rings else 1)
+def _in_torus(traffic: CollectiveTraffic, links: Interconnect, device: Device) -> ModeledTime:
+    chips = Slice(device.slice_shape, device.assignment)
+    is_placed = chips.holds(traffic.devices) and traffic.replicas in (1, traffic.devices)
     latency = links.latency * _steps(traffic)
-    form = "ring" if rings else "line"
-    where = f"{link / 1e9:,.4g} GB/s of one link, a {form} along {_dimensions(len(extents))}"
     if traffic.kind in _ONE_HOP:
-        return ModeledTime(
-            traffic.wire_bytes / link + latency, f"{link / 1e9:,.4g} GB/s of one link"
-        )
-    seconds = traffic.wire_bytes / (bandwidth * len(extents))
+        shared = max(1, _busiest_link(traffic, links, chips)) if is_placed else 1
+        seconds = traffic.wire_bytes * shared / _link(links)
+        where = f", shared by {shared} messages" if shared > 1 else ""
+        return ModeledTime(seconds + latency, f"{_link_words(links)}{where}")
+    forms = _forms(traffic, chips) if is_placed else ()
+    assumed = (Extent(traffic.group_size, 1, is_whole=True),)
+    times = {
+        form: _time_along(traffic, links, form, device.slice_shape) for form in forms or (assumed,)
+    }
+    slowest = max(times, key=lambda form: times[form])
+    where = _form_words(slowest, links, device.slice_shape, traffic.devices)
+    basis = "" if forms else ", if it lies along one dimension"
+    return ModeledTime(times[slowest] + latency, f"{_link_words(links)}, {where}{basis}")
+
+
+def _time_along(
+    traffic: CollectiveTraffic,
+    links: Interconnect,
+    form: Sequence[Extent],
+    slice_shape: Sequence[int],
+) -> float:
+    """Return the seconds of a group that lies along these dimensions, without latency."""
+    rates = [
+        _link(links)
+        * (2 if _is_ring(extent, links, slice_shape, traffic.devices) else 1)
+        / extent.stride
+        for extent in form
+    ]
+    seconds = traffic.wire_bytes / sum(rates)
     if traffic.kind in _ALL_TO_ALL:
-        seconds = max(seconds, max(extents) * traffic.data_bytes / 4 / bandwidth)
-    return ModeledTime(seconds + latency, where)
+        middles = (
+            extent.count * traffic.data_bytes / 4 / rate
+            for extent, rate in zip(form, rates, strict=True)
+        )
+        seconds = max(seconds, *middles)
+    return seconds
 
 
-def _are_rings(
-    extents: Sequence[int], links: Interconnect, slice_shape: Sequence[int], devices: int
-) -> bool:
-    """Return whether the torus dimensions of a group are closed to rings.
+def _forms(traffic: CollectiveTraffic, chips: Slice) -> tuple[tuple[Extent, ...], ...]:
+    """Return the different forms of the groups in the torus; empty if one is no regular grid."""
+    groups = traffic.groups
+    if traffic.group_size == traffic.devices:
+        groups = (tuple(range(traffic.devices)),)
+    if not groups or max(map(len, groups)) != traffic.group_size:
+        return ()
+    forms = {chips.extents(group) for group in groups if len(group) > 1}
+    return () if () in forms else tuple(sorted(forms, key=repr))
+
+
+def _busiest_link(traffic: CollectiveTraffic, links: Interconnect, chips: Slice) -> int:
+    closed = [
+        _is_ring(Extent(size, 1, is_whole=True), links, chips.shape, traffic.devices)
+        for size in chips.shape
+    ]
+    return chips.busiest_link(traffic.pairs, closed)
+
+
+def _is_ring(extent: Extent, links: Interconnect, slice_shape: Sequence[int], devices: int) -> bool:
+    """Return whether a dimension of a group is closed to a ring.
 
     A slice of a 3D torus is closed if each dimension is a multiple of four chips.
     """
     wraps = links.wraps
-    if wraps is None or any(extent < wraps for extent in extents):
+    if wraps is None or not extent.is_whole or extent.count * extent.stride < wraps:
         return False
     if links.dimensions != _CUBIC:
         return True
@@ -123,16 +165,24 @@ def _are_rings(
     return devices % (wraps * wraps * wraps) == 0
 
 
-def _dimensions(count: int) -> str:
-    return "one dimension" if count == 1 else f"{count} dimensions"
+def _link(links: Interconnect) -> float:
+    return links.link or links.bandwidth
 
 
-def _extents(traffic: CollectiveTraffic, slice_shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the sizes of the torus dimensions that a group extends along."""
-    sizes = tuple(size for size in slice_shape if size > 1)
-    if traffic.group_size == traffic.devices and prod(sizes) == traffic.devices:
-        return sizes
-    return (traffic.group_size,)
+def _link_words(links: Interconnect) -> str:
+    return f"{_link(links) / 1e9:,.4g} GB/s of one link"
+
+
+def _form_words(
+    form: Sequence[Extent], links: Interconnect, slice_shape: Sequence[int], devices: int
+) -> str:
+    """Return words for a form: `a block of 2x2 chips`, `a ring of 16 chips`."""
+    sizes = "x".join(str(extent.count) for extent in form)
+    rings = all(_is_ring(extent, links, slice_shape, devices) for extent in form)
+    name = ("ring" if rings else "line") if len(form) == 1 else ("torus" if rings else "block")
+    stride = max(extent.stride for extent in form)
+    apart = f", {stride} links apart, which other groups share" if stride > 1 else ""
+    return f"a {name} of {sizes} chips{apart}"
 
 
 def _steps(traffic: CollectiveTraffic) -> int:

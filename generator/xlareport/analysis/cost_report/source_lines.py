@@ -6,11 +6,12 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from xlareport.analysis.cost.breakdown import CostPart, OpKey, divide_by_op, key_by_line
+from xlareport.analysis.cost.breakdown import CostPart, divide
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, find_user_frame, places_of
+from xlareport.analysis.source.member_places import LineShares, MemberPlaces
 from xlareport.analysis.source.served_ops import OpShares
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.readers.stablehlo import StablehloOperation
@@ -82,8 +83,7 @@ def report_source_lines(
 ) -> SourceReport:
     """Return each source line with its instructions; `read` returns source texts."""
     final, peak = evidence.final, evidence.peak
-    key = _key_by_members_line(final, evidence.served)
-    part_of = {part.name: part for part in divide_by_op(final, cost, key, shares, evidence.served)}
+    part_of = {part.name: part for part in _divide_by_line(evidence, cost, shares)}
     places = _source_places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
@@ -108,24 +108,17 @@ def report_source_lines(
     return SourceReport(lines, len(named), part_of.get("", CostPart("")), has_stablehlo=bool(given))
 
 
-def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpShares]) -> OpKey:
-    """Return a key that names the source line; of a combined collective that of each member's op.
+def _divide_by_line(
+    evidence: SourceEvidence, cost: ModuleCost, shares: Shares
+) -> tuple[CostPart, ...]:
+    """Sum up the module's cost by line; a combined collective counts to those of its members."""
+    places = MemberPlaces(evidence.final)
 
-    The line of an op is that of an instruction with its op_name.
-    """
-    line_of = key_by_line(module)
-    lines: dict[str, str] = {}
-    for computation, instruction in module.placed:
-        op_name, line = instruction.metadata.op_name, line_of(computation, instruction)
-        if op_name and line and len(served.get((computation.name, instruction.name), ())) < 2:
-            lines.setdefault(op_name, line)
+    def lines_of(computation: Computation, instruction: Instruction) -> LineShares:
+        ops = evidence.served.get((computation.name, instruction.name), ())
+        return places.shares(computation, instruction, ops)
 
-    def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
-        line = line_of(computation, instruction)
-        is_combined = len(served.get((computation.name, instruction.name), ())) > 1
-        return lines.get(op_name, line) if is_combined else line
-
-    return key
+    return divide(evidence.final, cost, lines_of, shares)
 
 
 def _source_places(module: HloModule) -> Mapping[str, SourcePlace]:

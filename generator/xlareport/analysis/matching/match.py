@@ -176,6 +176,7 @@ _PARTS = (
     sunk_work.sunk_work,
     moved_copies.lowered,
     moved_copies.repeated,
+    moved_copies.equal_copies,
     repetitions.unrepeated,
     cloned_producers.cloned,
     peeled.peeled,

@@ -51,10 +51,19 @@ def element_op_names(
     module: HloModule, computation: Computation, instruction: Instruction
 ) -> dict[int, str]:
     """Return the op_names that the elements of a collective's result have, by their indexes."""
-    names: dict[int, str] = {}
-    for user in computation.users.get(instruction.name, ()):
-        number = user.taken_element
-        name = op_name_of(user, module) if user.opcode == "get-tuple-element" else ""
-        if number is not None and name:
-            names[number] = name
-    return names
+    elements = elements_of(computation, instruction)
+    names = {number: op_name_of(element, module) for number, element in elements.items()}
+    return {number: name for number, name in names.items() if name}
+
+
+def elements_of(computation: Computation, instruction: Instruction) -> dict[int, Instruction]:
+    """Return the elements of the result of a collective, or of its done, by their indexes."""
+    users = computation.users.get(instruction.name, ())
+    if instruction.opcode.endswith("-start"):
+        dones = (user.name for user in users if user.opcode.endswith("-done"))
+        users = computation.users.get(next(dones, ""), ())
+    return {
+        number: user
+        for user in users
+        if user.opcode == "get-tuple-element" and (number := user.taken_element) is not None
+    }

@@ -1,14 +1,18 @@
 """The op_name and the source line of each instruction of a module, or of the op that it serves."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.source.combined_ops import is_combined, member_op_names
-from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
+from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_by_op, places_of
+from xlareport.analysis.source.member_places import MemberPlaces
 from xlareport.analysis.source.served_ops import main_op, serve_ops
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction
+
+MemberOrigin = tuple[str, SourcePlace | None]
+"""The op_name of a member of a combined collective, empty if unknown, and its line."""
 
 
 class InstructionOrigin(Struct, frozen=True):
@@ -26,9 +30,9 @@ class InstructionOrigins:
     def __init__(
         self,
         origins: Mapping[str, InstructionOrigin],
-        members: Mapping[str, tuple[str, ...]] | None = None,
+        members: Mapping[str, tuple[MemberOrigin, ...]] | None = None,
     ) -> None:
-        """Keep them; `members` has the op_names of the members of combined collectives."""
+        """Keep them; `members` has the op_names and lines of members of combined collectives."""
         self._origins = origins
         self._members = members or {}
 
@@ -37,10 +41,11 @@ class InstructionOrigins:
         return self._origins.get(name, _UNKNOWN)
 
     def find_value(self, name: str, index: tuple[int, ...]) -> InstructionOrigin:
-        """Return the origin of a value; an element of a combined collective has its member's op."""
+        """Return the origin of a value; an element of a combined collective has its member's."""
         origin, members = self.find(name), self._members.get(name, ())
-        op_name = members[index[-1]] if index and index[-1] < len(members) else ""
-        return replace(origin, op_name=op_name) if op_name else origin
+        member = members[index[-1]] if index and index[-1] < len(members) else ("", None)
+        op_name, place = member
+        return replace(origin, op_name=op_name, place=place) if op_name else origin
 
 
 _UNKNOWN = InstructionOrigin()
@@ -54,7 +59,7 @@ def find_origins(module: HloModule) -> InstructionOrigins:
     """
     served, place_of = serve_ops(module), places_of(module)
     pairs = list(module.placed)
-    places = _places_by_op(module, pairs)
+    places = places_by_op(module)
     origins: dict[str, InstructionOrigin] = {}
     for computation, instruction in pairs:
         op_name, place = op_name_of(instruction, module), place_of(instruction)
@@ -62,22 +67,16 @@ def find_origins(module: HloModule) -> InstructionOrigins:
             op_name = main_op(served.get((computation.name, instruction.name), ()))
             place = place or places.get(op_name)
         origins[instruction.name] = InstructionOrigin(instruction, op_name, place)
+    member_places = MemberPlaces(module)
     members = {
-        instruction.name: member_op_names(module, computation, instruction)
+        instruction.name: tuple(
+            zip(
+                member_op_names(module, computation, instruction),
+                member_places.of(computation, instruction),
+                strict=True,
+            )
+        )
         for computation, instruction in pairs
         if is_combined(instruction)
     }
     return InstructionOrigins(origins, members)
-
-
-def _places_by_op(
-    module: HloModule, pairs: Iterable[tuple[Computation, Instruction]]
-) -> Mapping[str, SourcePlace]:
-    """Return the lines of the op_names that have one line."""
-    place_of = places_of(module)
-    places: dict[str, dict[str, SourcePlace]] = {}
-    for _, instruction in pairs:
-        op_name, place = instruction.metadata.op_name, place_of(instruction)
-        if op_name and place is not None:
-            places.setdefault(op_name, {})[place.text] = place
-    return {op_name: next(iter(by.values())) for op_name, by in places.items() if len(by) == 1}

@@ -5,12 +5,13 @@ There are two generations: `source_file` and `source_line` at each instruction, 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.runtime.remembered import remembered
 
 _FRAMEWORK = re.compile(r"site-packages|dist-packages|/lib/python3|<frozen|<string>")
 PLACEHOLDERS = frozenset({"-", "<unknown>", "dummy_file_name", ""})
@@ -76,6 +77,18 @@ def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
         return own(instruction) or (own(root) if root is not None else None)
 
     return place
+
+
+@remembered  # origins and source lines ask for those of the same final snapshot
+def places_by_op(module: HloModule) -> Mapping[str, SourcePlace]:
+    """Return the lines of the op_names of a module that have one line."""
+    place_of_line = places_of(module)
+    places: dict[str, dict[str, SourcePlace]] = {}
+    for instruction in module.instructions:
+        op_name, place = instruction.metadata.op_name, place_of_line(instruction)
+        if op_name and place is not None:
+            places.setdefault(op_name, {})[place.text] = place
+    return {op_name: next(iter(by.values())) for op_name, by in places.items() if len(by) == 1}
 
 
 def op_name_of(instruction: Instruction, module: HloModule) -> str:

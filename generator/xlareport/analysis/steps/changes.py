@@ -91,6 +91,7 @@ _NOT_REBUILT = frozenset(
         Kind.REWIRED,
         Kind.SHAPE,
         Kind.SHARDING,
+        Kind.SUMMED,
         Kind.SUNK,
         Kind.TURNED,
         Kind.TYPE,

@@ -174,6 +174,7 @@ _TEMPLATES = {
     Kind.TURNED: "{old}{where} reads its operands in the other order: {detail}",
     Kind.TYPE: "{old}{where} changed element type: {detail}",
     Kind.SHAPE: "{old}{where} changed shape: {detail}",
+    Kind.SUMMED: "{old}{where} {detail}",
     Kind.SPACE: "{old}{where} changed memory space: {detail}",
     Kind.LAYOUT: "{old}{where} changed layout: {detail}",
     Kind.OPERANDS: "{old}{where} {detail}",
@@ -196,6 +197,7 @@ _LIVING = frozenset(
     {
         Kind.TYPE,
         Kind.SHAPE,
+        Kind.SUMMED,
         Kind.SPACE,
         Kind.LAYOUT,
         Kind.OPERANDS,

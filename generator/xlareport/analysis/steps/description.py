@@ -108,7 +108,12 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
         change_groups[Kind.MOVED] = taken or change_groups[Kind.MOVED]
     for members in change_groups.values():
         members.sort(
-            key=lambda group: (_group_weight(group), heaviest(group.opcodes)), reverse=True
+            key=lambda group: (
+                not group.is_tiling,
+                _group_weight(group),
+                heaviest(group.opcodes),
+            ),
+            reverse=True,
         )
     weights = {kind: sum(map(_group_weight, members)) for kind, members in change_groups.items()}
     if Kind.FUSED in weights and Kind.ABSORBED in weights:  # the new fusions before what they hold
@@ -146,6 +151,7 @@ _IMPORTANCE = {
     Kind.SPACE: 5.0,
     Kind.LAYOUT: 5.0,
     Kind.SHAPE: 5.0,
+    Kind.SUMMED: 5.0,
     Kind.CLONED: 4.0,
     Kind.COPIED: 20.0,
     Kind.LEFT: 2.5,

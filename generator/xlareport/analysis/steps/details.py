@@ -17,6 +17,8 @@ class ShapeChange(Struct, frozen=True):
     """`1 of 2 elements, such as `."""
     tail: str = ""
     """`, and the others in another order`."""
+    is_tiling: bool = False
+    """Whether the dimensions of a layout keep their order, and only their tiles are others."""
 
     def __str__(self) -> str:
         """Return the change as plain text."""

@@ -103,14 +103,13 @@ def _kind_of(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Kind:
     """Return the kind of change of an attribute.
 
     Shardy writes shardings as frontend attributes. What it drops beside the same `sharding` was the
-    same sharding once more. Other frontend attributes are marks that later passes read.
+    same sharding once more, a mark as other frontend attributes that later passes read.
     """
     if name == _FRONTEND:
         shardy = [_SHARDY in values.get(name, "") for values in (old, new)]
         twice = "sharding" in old and old["sharding"] == new.get("sharding")
-        if all(shardy) or (any(shardy) and not twice):
-            return Kind.SHARDING
-        return Kind.METADATA if any(shardy) else Kind.ATTRIBUTES
+        is_sharding = all(shardy) or (any(shardy) and not twice)
+        return Kind.SHARDING if is_sharding else Kind.ATTRIBUTES
     return _QUIET.get(name, Kind.PRECISION if name in _PRECISION else Kind.ATTRIBUTES)
 
 

@@ -14,6 +14,7 @@ from xlareport.analysis.steps.details import (
     ConfigChange,
     Difference,
     FusionPlace,
+    ShapeChange,
 )
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade, doubt
@@ -35,6 +36,7 @@ _COUNTED_BESIDE = frozenset(
         Kind.SHAPE,
         Kind.SHARDING,
         Kind.SPACE,
+        Kind.SUMMED,
         Kind.SUNK,
         Kind.TYPE,
     }
@@ -99,6 +101,11 @@ class ChangeGroup(Struct, frozen=True):
         return isinstance(change, ConfigChange) and change.sets_defaults
 
     @property
+    def is_tiling(self) -> bool:
+        """Whether only the tiles of layouts changed, and the order of dimensions is the same."""
+        return _is_tiling(self.changes[0])
+
+    @property
     def is_mark(self) -> bool:
         """Whether all that changed is what later passes read in the frontend attributes."""
         return is_mark(self.changes[0])
@@ -156,6 +163,11 @@ def is_mark(change: Change) -> bool:
     return isinstance(detail, AttributesChange) and detail.is_mark
 
 
+def _is_tiling(change: Change) -> bool:
+    detail = _detail(change)
+    return isinstance(detail, ShapeChange) and detail.is_tiling
+
+
 def _detail(change: Change) -> Difference | None:
     """Return what differs in the first respect; None if the pairing says everything."""
     return change.details[0] if change.details else None
@@ -168,6 +180,8 @@ def _key(change: Change) -> _Key:
     further: tuple[str, ...] = (change.target,)
     if change.kind is Kind.MOVED:
         further = (str(is_taken_in(change)),)
+    elif change.kind is Kind.LAYOUT:
+        further = (str(_is_tiling(change)),)
     elif isinstance(detail := _detail(change), AttributesChange | ConfigChange):
         further = detail.names
     scope = "" if change.kind is Kind.CONFIG else mask_numbers(change.scope)

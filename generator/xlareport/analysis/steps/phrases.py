@@ -48,9 +48,9 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.TURNED: ("swapped the operands of", _BEFORE),
     Kind.TYPE: ("changed the element type of", _BEFORE),
     Kind.SHAPE: ("changed the shape of", _BEFORE),
+    Kind.SUMMED: ("changed the number of summands of", _BEFORE),
     Kind.PRECISION: ("changed the precision of", _BEFORE),
     Kind.SPACE: ("changed the memory space of", _BEFORE),
-    Kind.LAYOUT: ("changed the layout of", _BEFORE),
     Kind.OPERANDS: ("changed operands of", _BEFORE),
     Kind.REDIRECTED: ("redirected operands of", _BEFORE),
     Kind.REWIRED: ("redirected operands of", _BEFORE),
@@ -273,6 +273,17 @@ def _asynchronous(groups: Sequence[ChangeGroup]) -> str:
     return f"made {wording.counted(_counts(groups, _BEFORE))} asynchronous"
 
 
+def _laid_out(groups: Sequence[ChangeGroup]) -> str:
+    """Return of how many the layout changed, and of how many only its tiles."""
+    tiled = [group for group in groups if group.is_tiling]
+    others = [group for group in groups if not group.is_tiling]
+    parts = [
+        f"the layout of {wording.counted(_counts(others, _BEFORE))}" if others else "",
+        f"the tiling of {wording.counted(_counts(tiled, _BEFORE))}" if tiled else "",
+    ]
+    return f"changed {english.listing([part for part in parts if part])}"
+
+
 def _left(groups: Sequence[ChangeGroup]) -> str:
     return f"left {wording.counted(_counts(groups, _BEFORE))} without live users"
 
@@ -342,6 +353,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,
     Kind.INLINED: _inlined,
+    Kind.LAYOUT: _laid_out,
     Kind.LEFT: _left,
     Kind.LEFTOVER: _leftovers,
     Kind.MOVED: _moved,

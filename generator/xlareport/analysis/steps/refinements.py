@@ -28,8 +28,36 @@ _DEEPEST = 8
 
 
 def with_removed_duplicates(matching: Matching, changes: Iterable[Change]) -> list[Change]:
-    """Return the changes; the removal of a duplicate is its merging into what was kept."""
-    return [_with_name_kept(matching, _with_duplicate(matching, change)) for change in changes]
+    """Return the changes; the removal of a duplicate is its merging into what was kept.
+
+    Where the line of the duplicate is there as it was, that one stayed, whose name the other got.
+    """
+    result = [_with_duplicate(matching, change) for change in changes]
+    renamed = {change.after: change for change in result if change.kinds == (Kind.RENAMED,)}
+    stayed = {
+        change.after: change
+        for change in result
+        if change.after in renamed and _keeps_name(change) and _is_as_it_was(matching, change.after)
+    }
+    return [
+        _merged(renamed[change.after], change.after, balance=change.balance)
+        if stayed.get(change.after) is change
+        else _with_name_kept(matching, change)
+        for change in result
+        if change.after not in stayed or renamed[change.after] is not change
+    ]
+
+
+def _is_as_it_was(matching: Matching, place: Place | None) -> bool:
+    if place is None:
+        return False
+    line = matching.before.find(*place)
+    return line is not None and line == matching.after.find(*place)
+
+
+def _keeps_name(change: Change) -> bool:
+    """Return whether a duplicate was merged into what has its name now."""
+    return change.kind is Kind.MERGED and change.before == change.after is not None
 
 
 def _with_duplicate(matching: Matching, change: Change) -> Change:
@@ -45,7 +73,8 @@ def _with_duplicate(matching: Matching, change: Change) -> Change:
         return change
     kept = kept_duplicate(matching, change.before)
     line = None if kept is None else matching.after.find(*kept)
-    return _merged(change, kept) if line and line.opcode == change.opcodes[0] else change
+    is_same = kept and line and line.opcode == change.opcodes[0]
+    return _merged(change, kept, balance=change.balance) if is_same else change
 
 
 def _read_through(matching: Matching, change: Change, place: Place) -> Change:
@@ -73,7 +102,7 @@ def _read_through(matching: Matching, change: Change, place: Place) -> Change:
 
 def _with_name_kept(matching: Matching, change: Change) -> Change:
     """Return a merging; one into what has the name of the duplicate now says what that was."""
-    if change.kind is not Kind.MERGED or change.before is None or change.before != change.after:
+    if not _keeps_name(change) or change.before is None:
         return change
     former = matching.partner_before(change.before)
     if former is None or former == change.before:
@@ -128,9 +157,7 @@ def _is(module: HloModule, place: Place, opcode: str) -> bool:
     return line is not None and line.opcode == opcode
 
 
-def _merged(change: Change, kept: Place | None) -> Change:
-    if kept is None:
-        return change
+def _merged(change: Change, kept: Place | None, *, balance: int) -> Change:
     return replace(
         change,
         kind=Kind.MERGED,
@@ -138,6 +165,9 @@ def _merged(change: Change, kept: Place | None) -> Change:
         after=kept,
         opcodes=(change.opcodes[0], change.opcodes[0]),
         reason="a duplicate of what was kept",
+        details=(),
+        numbering=False,
+        balance=balance,
     )
 
 
@@ -290,14 +320,19 @@ def _clone(change: Change) -> Change:
 
 def with_unused_additions(matching: Matching, changes: Iterable[Change]) -> list[Change]:
     """Return the changes; an addition that no live instruction uses says so."""
-    return [_unused(change) if _is_unused(matching, change) else change for change in changes]
+    return [
+        _unused(matching, change) if _is_unused(matching, change) else change for change in changes
+    ]
 
 
 def _is_unused(matching: Matching, change: Change) -> bool:
-    """Return whether an addition, or a clone beside its original, has no live users."""
-    if change.after is None or not (change.kind is Kind.ADDED or _is_beside(matching, change)):
+    """Return whether what is new, or a clone beside its original, has no live users."""
+    if change.after is None or not (change.kind in _NEW or _is_beside(matching, change)):
         return False
     return change.after.instruction in dead_names(matching.after.by_name[change.after.computation])
+
+
+_NEW = frozenset({Kind.ADDED, Kind.FUSED, Kind.OUTLINED})
 
 
 def _is_beside(matching: Matching, change: Change) -> bool:
@@ -309,8 +344,9 @@ def _is_beside(matching: Matching, change: Change) -> bool:
     return change.balance > 0 and home == after.computation
 
 
-def _unused(change: Change) -> Change:
-    reason = change.reason if change.reason == IDLE else DEAD
+def _unused(matching: Matching, change: Change) -> Change:
+    place = change.after
+    is_read = place and place.instruction in matching.after.by_name[place.computation].users
     return replace(
         change,
         kind=Kind.UNUSED,
@@ -318,7 +354,8 @@ def _unused(change: Change) -> Change:
         before=None,
         opcodes=("", change.opcodes[1]),
         details=(),
-        reason=reason,
+        reason=DEAD if is_read else IDLE,
+        members=(),
     )
 
 

@@ -12,6 +12,8 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.shape import Shape, without_layout
 
 _SPACE = re.compile(r"S\(\d{1,9}\)")
+_TILES = re.compile(r"T\([^()]*\)|(?<=\))\([^()]*\)")
+"""Each tile of `T(8,128)(4,1)`."""
 _SHORT = 60
 _LEAD = 12
 """Characters that both texts share and that are shown, before the first that differs."""
@@ -33,13 +35,20 @@ def _shape_of(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
         if kind is Kind.SPACE:
             return {kind: str(shortened(_space_of(old), _space_of(new)))}
         layouts = bool(old.layout or new.layout)
-        return {kind: shortened(*(_layouts(old, new) if layouts else _texts(old, new)))}
+        change = shortened(*(_layouts(old, new) if layouts else _texts(old, new)))
+        return {kind: replace(change, is_tiling=_is_tiled_anew(old, new))}
     if old.elements and new.elements and len(old.elements) != len(new.elements):
         text = f"{len(old.elements):,} elements → {len(new.elements):,} elements"
         return {Kind.SHAPE: text + (_TAKEN_APART if _is_taken_apart(old, new) else "")}
     shaped = _other_dimensions(old, new) or _is_packed(old, new)
     kind = Kind.SHAPE if shaped else Kind.TYPE
     return {kind: shortened(*_texts(old, new))}
+
+
+def _is_tiled_anew(old: Shape, new: Shape) -> bool:
+    """Return whether an array has other tiles, and its dimensions in the same order."""
+    (order, _, tiles), (now, _, others) = (shape.layout.partition(":") for shape in (old, new))
+    return order == now and _TILES.findall(tiles) != _TILES.findall(others)
 
 
 def _is_packed(old: Shape, new: Shape) -> bool:
@@ -94,12 +103,16 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
         lost = next(was for was, _ in moved if gained[was.text] < 0)
         moved = [(lost, next(now for _, now in moved if gained[now.text] > 0))]
     differences = [*chain.from_iterable(_shape_of(was, now).items() for was, now in moved)]
-    kind, text = min(differences, key=lambda difference: _WEIGHT[difference[0]])
+    kind, text = min(differences, key=lambda pair: (_WEIGHT[pair[0]], _is_tiling(pair[1])))
     such_as = "such as " if changed > 1 and len({text for _, text in differences}) > 1 else ""
     lead = f"{changed:,} of {count:,} elements, {such_as}"
     if isinstance(text, str):
         return {kind: f"{lead}{text}{order}"}
     return {kind: replace(text, lead=f"{lead}{text.lead}", tail=f"{text.tail}{order}")}
+
+
+def _is_tiling(change: str | ShapeChange) -> bool:
+    return isinstance(change, ShapeChange) and change.is_tiling
 
 
 def _in_old_order(old: Shape, new: Shape) -> tuple[Shape, ...]:

@@ -40,7 +40,7 @@ def compare_sums(
     was, now = measure_sum(matching.before, *before), measure_sum(matching.after, *after)
     if was is None or now is None or was == now:
         return {}
-    return {Kind.SHAPE: ShapeChange(f"{was:,}", f"{now:,}", "sums over ", " elements")}
+    return {Kind.SUMMED: ShapeChange(f"{was:,}", f"{now:,}", "sums over ", " elements")}
 
 
 def read_summed(

@@ -108,6 +108,7 @@ _LABELS = {
     Kind.TURNED: "Operands swapped",
     Kind.TYPE: "Element type changed",
     Kind.SHAPE: "Shape changed",
+    Kind.SUMMED: "Number of summands changed",
     Kind.PRECISION: "Precision or algorithm changed",
     Kind.SPACE: "Memory space changed",
     Kind.LAYOUT: "Layout changed",

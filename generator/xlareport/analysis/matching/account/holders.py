@@ -1,7 +1,7 @@
 """The contents of fusions and calls, and where they are on the other side."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -68,7 +68,7 @@ class Holders:
             outside=tuple(dict.fromkeys((*outside, *passing))),
             fusions=_most(inside) if inside.total() >= max(len(outside), 1) else (),
             grade=Grade.EXACT if self._are_exact(others, lines) else Grade.MATCHED,
-            reason=_reason(inside, lines),
+            reason=reason_of_holding(inside.values(), lines),
             mostly=2 * max(inside.values(), default=0) > lines,
         )
 
@@ -108,9 +108,9 @@ def _most(inside: Counter[Place]) -> tuple[Place, ...]:
     return tuple(place for place, _ in inside.most_common(_MOST_FUSIONS))
 
 
-def _reason(inside: Counter[Place], lines: int) -> str:
-    held = max(inside.values(), default=0)
-    return f"holds {held} of its {lines} instructions"
+def reason_of_holding(counts: Iterable[int], lines: int) -> str:
+    """Return of how many of a fusion's instructions the one that has most of them has a copy."""
+    return f"holds {max(counts, default=0)} of its {lines} instructions"
 
 
 def _others(frame: Frame, twin: Twin) -> Iterator[tuple[Node, Node]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
@@ -509,3 +510,34 @@ ENTRY %main (a: f32[4,8], b: f32[8,4], s: f32[8]) -> (f32[4,8], f32[8,4]) {
     assert pairing is not None
     assert (pairing.relation, pairing.after) == (Relation.REPLACED, (_at("fill"),))
     assert matching.partner_after(_at("wide")) == _at("wide")
+
+
+_FILLED = """
+HloModule m
+
+ENTRY %main (x: s32[4,8], n: s32[]) -> (pred[4,8], s32[4,8]) {
+  %x = s32[4,8]{1,0} parameter(0)
+  %n = s32[] parameter(1)
+  %n.1 = s32[] negate(%n)
+  %fill = s32[4,8,1]{2,1,0} broadcast(%n.1), dimensions={}, metadata={op_name="gather"}
+  %flat.1 = s32[4,8]{1,0} reshape(%fill), metadata={op_name="gather"}
+  %less = pred[4,8]{1,0} compare(%x, %flat.1), direction=LT
+  %flat.2 = s32[4,8]{1,0} reshape(%fill), metadata={op_name="gather"}
+  %difference = s32[4,8]{1,0} subtract(%x, %flat.2)
+  ROOT %t = (pred[4,8]{1,0}, s32[4,8]{1,0}) tuple(%less, %difference)
+}
+"""
+
+
+def test_of_two_like_copies_both_are_copies(read: Read) -> None:
+    """`algsimp` folds a reshape into a broadcast for each of its readers."""
+    after = _FILLED.replace("%flat.1 =", "%b.1 =").replace("%flat.1)", "%b.1)")
+    after = after.replace("%flat.2)", "%b.2)").replace(
+        "  %difference",
+        '  %b.2 = s32[4,8]{1,0} broadcast(%n.1), dimensions={}, metadata={op_name="gather"}\n'
+        "  %difference",
+    )
+    after = after.replace("reshape(%fill)", "broadcast(%n.1), dimensions={}", 1)
+    made = step(read(_FILLED), read(after), "`algsimp`")
+    copies = [row.after for row in made.added if row.kind is Kind.CLONED]
+    assert copies == [_at("b.1"), _at("b.2")]

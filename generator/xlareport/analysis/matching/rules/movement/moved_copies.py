@@ -89,6 +89,20 @@ def _note_repeated(search: Search, read: Node, now: Node) -> None:
             search.copies[copy] = node, _COPY if is_same else _RESHAPED
 
 
+def equal_copies(search: Search) -> None:
+    """Record as copies what repeats, in its computation, work that a rule found to be a copy."""
+    values = search.after.own_values if search.copies else {}
+    known = {
+        (node.frame.number, values[node]): original
+        for node, original in search.copies.items()
+        if node in values and not _is_move(node)
+    }
+    for node in search.after.open() if known else ():
+        original = known.get((node.frame.number, values.get(node)))
+        if original is not None and not _is_move(node):
+            search.copies.setdefault(node, original)
+
+
 def _moves_from(search: Search, move: Node, now: Node) -> bool:
     """Return whether `now` is the operand of an old move."""
     sources = search.before.graph.operands(move)
