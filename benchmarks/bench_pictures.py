@@ -28,7 +28,7 @@ from rich.table import Table
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.pictures.dot import dot_text
+from xlareport.pictures.dot_text import dot_text
 from xlareport.pictures.layout import Layout
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.levels import ModulePictures, all_levels

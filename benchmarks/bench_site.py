@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from xlareport.report import BuildOptions, build
-from xlareport.site.sizes import (
+from xlareport.site.site_sizes import (
     LARGE_DUMP,
     MOST_FIXED,
     MOST_GROWN,

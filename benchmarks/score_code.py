@@ -11,9 +11,9 @@ from pathlib import Path
 from dumps import dumps, modules
 from msgspec.structs import replace
 
-from xlareport.analysis.code.files import CodeFile, CodeLink
-from xlareport.analysis.code.module import code_file
-from xlareport.analysis.code.units import join_code
+from xlareport.analysis.code.code_files import CodeFile, CodeLink
+from xlareport.analysis.code.instruction_products import join_code
+from xlareport.analysis.code.module_code import code_file
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import read_code, read_module
 

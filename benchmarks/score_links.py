@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from cases import Label, analyzed, mains, opened, place_of, rows
 
-from xlareport.analysis.modules.links import ModuleLink, link_modules
+from xlareport.analysis.modules.module_links import ModuleLink, link_modules
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.side_files import read_graphs
 

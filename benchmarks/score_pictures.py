@@ -27,8 +27,8 @@ from playwright.sync_api import Page, sync_playwright
 from xlareport.pages import navigation
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT
 from xlareport.report import BuildOptions, build
-from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import read_stored_value
+from xlareport.storage.string_folding import Folded, unfold_strings
 
 _LAYOUT_LIMIT = 2000
 """Milliseconds."""

@@ -20,7 +20,7 @@ from planting import KINDS, EditKind, PlantedEdit, planted
 
 from xlareport.program import ParsedModule, read_module
 from xlareport.replay.bisect import Bisection, bisect
-from xlareport.replay.process import Bounds, Child, ReplayError, child_process
+from xlareport.replay.child_process import Bounds, Child, ReplayError, child_process
 from xlareport.replay.whatif import recompile
 
 

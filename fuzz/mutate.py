@@ -23,7 +23,7 @@ from msgspec import to_builtins
 from mutations import Broken, broken, fixtures, write
 
 from xlareport import report
-from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.worker_pool import Task, WorkerPool

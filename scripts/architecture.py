@@ -36,13 +36,13 @@ report.py build
           program.py read_module
           analysis/module_steps.py analyze_steps
         pages/module/output.py ModulePages.output
-  module_work/drawing.py ModuleDrawing.files
+  module_work/module_pictures.py ModuleDrawing.files
     pictures/draw.py Renderer.draw
   dump_reading.py analyze
   analysis/dump.py relate_modules
   records/build.py build_report
-  pages/assembly.py site_files
-    pages/module/files.py module_files
+  pages/site_files.py site_files
+    pages/module/module_pages.py module_files
   site/writer.py write_sources
   site/builder.py build_site
 """

@@ -9,8 +9,9 @@ import inspect
 import sys
 from collections.abc import Callable
 
+from xlareport.analysis.findings.finding import rule_id
 from xlareport.analysis.findings.recompilations import report_recompilation
-from xlareport.analysis.findings.rules import OF_THE_PROGRAM, OF_THE_RESULT, rule_id
+from xlareport.analysis.findings.rules import OF_THE_PROGRAM, OF_THE_RESULT
 from xlareport.runtime.resources import find_resource
 
 GUIDE = find_resource("site_src") / "guide" / "findings.md"

@@ -78,6 +78,8 @@ LEFT_OUT = {"SnapshotRecord.label", "FileRecord.module"}
 
 ALWAYS = (ModuleFigures,)
 """Records with defaults of which every key is written by every version."""
+ALWAYS_WRITTEN = {"Finding.rule"}
+"""Fields with a default that every version writes."""
 
 PLAIN: dict[Any, str] = {
     str: "string",
@@ -162,7 +164,7 @@ def definition(record: Any) -> dict[str, Any]:
         known = {} if "type" in detail else type_schema(hints[field.name])
         words = descriptions.get(field.name) or usual_words(record, field, hints[field.name])
         properties[key_of(field)] = {**known, "description": words, **detail}
-    required = [key_of(field) for field in written if record in ALWAYS or is_required(field)]
+    required = [key_of(field) for field in written if is_required(record, field)]
     return {
         "description": in_json(inspect.getdoc(record) or ""),
         "type": "object",
@@ -203,9 +205,9 @@ def name_of(record: type, field: FieldInfo) -> str:
     return f"{record.__name__}.{field.name}"
 
 
-def is_required(field: FieldInfo) -> bool:
+def is_required(record: type, field: FieldInfo) -> bool:
     """Return whether reports of every version have the key: those added later have a default."""
-    return field.required
+    return field.required or record in ALWAYS or name_of(record, field) in ALWAYS_WRITTEN
 
 
 def type_schema(hint: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.module import AnalysisOptions, AnalyzedModule, analyze_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source

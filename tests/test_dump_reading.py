@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.dump import duplicates
+from xlareport.dump import duplicate_modules
 from xlareport.dump.grouping import group_source
 from xlareport.dump.source import Source, open_source
 from xlareport.dump_reading import (
@@ -40,7 +40,7 @@ MODULES = {
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Source]:
     """Open a dump of four modules, which is large here, so that equal ones are read once."""
-    monkeypatch.setattr(duplicates, "MANY", 2)
+    monkeypatch.setattr(duplicate_modules, "MANY", 2)
     for number, (name, (lines, opcode)) in enumerate(MODULES.items()):
         dead = "\n".join(f"  x{line} = f32[4]{{0}} cosine(a)" for line in range(lines))
         text = HLO.format(name="small" if name == "again" else name, lines=dead, opcode=opcode)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from tests.modules import parse_module
 
-from xlareport.analysis.profile.times import sum_times
+from xlareport.analysis.profile.instruction_times import sum_times
 from xlareport.cli.export import command
 from xlareport.export import Exported, export_module
 from xlareport.hlo.model import HloModule

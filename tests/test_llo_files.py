@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import xlareport.api
-from xlareport.analysis.tpu.changes import tpu_figures
+from xlareport.analysis.tpu.compared_programs import tpu_figures
 from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.runtime.errors import Problem
 

@@ -16,7 +16,7 @@ from tests.parts import parts
 from tests.report_files import paths_of
 
 from xlareport.analysis import dump as analysis_dump
-from xlareport.dump import duplicates
+from xlareport.dump import duplicate_modules
 from xlareport.extract import extract_texts
 from xlareport.module_work import kept
 from xlareport.records.report import ReportRecord
@@ -209,7 +209,7 @@ def test_equal_pictures_of_other_modules_are_left_out_once(
 def test_a_large_dump_tells_equal_modules_once(
     unpacked: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duplicates, "MANY", 2)
+    monkeypatch.setattr(duplicate_modules, "MANY", 2)
     dump, out = tmp_path / "dump", tmp_path / "out"
     dump.mkdir()
     files = unpacked("jax-cpu-train").glob("module_000[24]*.*")

@@ -184,7 +184,7 @@ def test_what_ran_speaks_for_the_main_program(dumps: Path) -> None:
 
 
 def test_events_of_too_many_runs_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlareport.analysis.profile.times.MOST_NAMES", 1)
+    monkeypatch.setattr("xlareport.analysis.profile.instruction_times.MOST_NAMES", 1)
     place = dump(tmp_path / "dump", 1)
     profile(tmp_path / "p", "dot.1", "dot.1", "gone.1")
     build(str(place), profiled(tmp_path))

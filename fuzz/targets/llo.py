@@ -6,7 +6,7 @@ from typing import Any
 from xlareport.analysis.tpu.code_figures import count_code
 from xlareport.analysis.tpu.control import bundles_with_operations, control_actions
 from xlareport.analysis.tpu.dynamic_cycles import dynamic_cycles
-from xlareport.analysis.tpu.program import find_loops
+from xlareport.analysis.tpu.tpu_program import find_loops
 from xlareport.readers.llo.bundles import read_bundles
 from xlareport.readers.llo.hlo_details import read_hlo_details
 from xlareport.readers.llo.regions import LoopBounds, read_regions

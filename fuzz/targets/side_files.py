@@ -4,12 +4,12 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
-from xlareport.analysis.profile.times import sum_times
+from xlareport.analysis.profile.instruction_times import sum_times
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.kernels import llvm_kernels, object_kernels, ptx_kernels
-from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
+from xlareport.readers.memory_usage_report import read_memory_report, read_memory_report_proto
 from xlareport.readers.mosaic import read_mosaic
 from xlareport.readers.pass_metadata import read_pass_metadata
 from xlareport.readers.stablehlo import read_stablehlo

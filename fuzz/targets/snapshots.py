@@ -4,7 +4,7 @@ from dialects import compact_operands
 
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.reading import SnapshotReader
+from xlareport.hlo.snapshot_reading import SnapshotReader
 
 
 def check_reading(reader: SnapshotReader, data: bytes) -> None:

@@ -35,11 +35,11 @@ from xlareport.analysis.module import outline_parsed
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.operations import instructions_of
+from xlareport.analysis.operation_families import instructions_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.source.locations import PlacedInstruction, SourcePlace, places_of
 from xlareport.analysis.steps.step import StepChange, step
-from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
+from xlareport.analysis.tpu.module_programs import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import ModuleFiles, find_module
@@ -360,10 +360,10 @@ class Snapshot:
 
     def source_of(self, instruction: Instruction) -> SourcePlace | None:
         """Return file, line and function of the user's program; None where they are not known."""
-        return self._places(instruction)
+        return self._source_places(instruction)
 
     @cached_property
-    def _places(self) -> Callable[[Instruction], SourcePlace | None]:
+    def _source_places(self) -> Callable[[Instruction], SourcePlace | None]:
         return places_of(self.hlo)
 
     @cached_property

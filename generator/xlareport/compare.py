@@ -16,7 +16,7 @@ from xlareport.analysis.compare.comparison import (
     compare_modules,
     known_figures,
 )
-from xlareport.analysis.compare.pairing import ModulePair, pair_modules
+from xlareport.analysis.compare.module_pairing import ModulePair, pair_modules
 from xlareport.analysis.compare.sweep import Member
 from xlareport.analysis.compare.time_changes import (
     Timing,
@@ -27,11 +27,11 @@ from xlareport.analysis.compare.time_changes import (
 )
 from xlareport.analysis.compare.verdict import judge
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
-from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.compare_side import OpenedSide, open_side, read_side, read_timed_side
 from xlareport.dump.source import Source
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.compare.files import compare_files
+from xlareport.pages.compare.comparison_files import compare_files
 from xlareport.pages.compare.module_diff import (
     ModuleDiff,
     Reports,
@@ -239,7 +239,7 @@ def _timings(
         for comparison in comparisons
         if (task := _timing_task(comparison, *watched)) is not None
     ]
-    places = {_keys(comparison): place for place, comparison in enumerate(comparisons)}
+    places = {_pair_keys(comparison): place for place, comparison in enumerate(comparisons)}
     progress("comparing times", 0, len(tasks))
     work = work_in_processes(tasks, time_modules, options.jobs, lambda task: untimed(task, _DIED))
     for done, (task, result) in enumerate(work, 1):
@@ -271,7 +271,7 @@ def _diffs(
         yield tasks[task], result
 
 
-def _keys(comparison: Comparison) -> tuple[str, str]:
+def _pair_keys(comparison: Comparison) -> tuple[str, str]:
     base, head = (
         side.summary.files.key if side else "" for side in (comparison.base, comparison.head)
     )

@@ -12,7 +12,7 @@ from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
 from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses, relate_modules
 from xlareport.analysis.fitted_profiles import count_runs
-from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.ranks.members import rank_table
 from xlareport.dump.beside import profiles_beside
 from xlareport.dump.grouping import group_source

@@ -12,21 +12,21 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses
 from xlareport.analysis.fitted_profiles import assign_profiles
 from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
-from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.ranks.members import rank_table
-from xlareport.analysis.ranks.work import compare_ranks
+from xlareport.analysis.ranks.rank_comparison import compare_ranks
 from xlareport.dump.grouping import NamedDump, group_source
 from xlareport.dump.modules import GroupedDump, ModuleFiles, SnapshotFiles
 from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source
-from xlareport.module_work.duplicates import duplicate_result, duplicate_texts
 from xlareport.module_work.kept import keep_in
 from xlareport.module_work.process import ModuleResult, ModuleTask
+from xlareport.module_work.reused_results import duplicate_result, duplicate_texts
 from xlareport.module_work.tasks import ModuleWork, match_large_modules
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.pictures.requests import PictureChoice

@@ -28,7 +28,7 @@ from xlareport.knowledge import (
 )
 from xlareport.knowledge.layouts import describe_layout_part
 from xlareport.knowledge.tpu_defaults import all_releases
-from xlareport.pages.tokens import meaning_of_stage
+from xlareport.pages.token_views import meaning_of_stage
 from xlareport.runtime import units
 from xlareport.runtime.english import capitalize, plain
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.cost_options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost, count_cost
-from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.modules.module_origin import origin_of
+from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.profile.measured import Measured, estimate_least_times, join_profile
-from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction

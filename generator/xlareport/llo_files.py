@@ -90,14 +90,14 @@ Labels = Mapping[str, Artifact]
 def llo_programs(files: ModuleFiles) -> Mapping[str, Labels]:
     """Return the files of each program of a module."""
     files_of: dict[str, dict[str, Artifact]] = {}
-    for artifact in sorted(files.llo, key=_order):
+    for artifact in sorted(files.llo, key=_llo_order):
         program, label = llo_program(artifact.name), llo_label(artifact.name)
         if program and label:
             files_of.setdefault(program, {})[label] = artifact
     return files_of
 
 
-def _order(artifact: Artifact) -> tuple[int, str]:
+def _llo_order(artifact: Artifact) -> tuple[int, str]:
     return llo_place(artifact.name), artifact.path
 
 
@@ -115,7 +115,7 @@ def read_llo_program(name: str, labels: Labels, reading: LloReading) -> LloProgr
     """Return the contents of one program's files."""
     return LloProgram(
         name=name,
-        path=labels.get(_SCHEDULE, min(labels.values(), key=_order)).path,
+        path=labels.get(_SCHEDULE, min(labels.values(), key=_llo_order)).path,
         schedule=reading.open(labels.get(_SCHEDULE), read_bundles),
         final=reading.open(labels.get("final_bundles"), read_bundles),
         used=reading.open(labels.get(f"pre-delay_{_TABLE}"), read_utilization),

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from xlareport.pages import navigation
 from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
 from xlareport.site.finish import NOT_FOUND, Finish, finish_files, own_settings
-from xlareport.site.shares import MODULES, WRITTEN_WHOLE, SiteShare, own_share, share_paths
+from xlareport.site.site_shares import MODULES, WRITTEN_WHOLE, SiteShare, own_share, share_paths
 from xlareport.storage.payloads import payload_path
 
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
@@ -74,10 +74,10 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         ours = own_settings()
         config.use_directory_urls = False
         config.theme["font"] = False
-        config.extra_css = _joined(ours["extra_css"], config.extra_css)
-        config.extra_javascript = _joined(ours["extra_javascript"], config.extra_javascript)
+        config.extra_css = _join_entries(ours["extra_css"], config.extra_css)
+        config.extra_javascript = _join_entries(ours["extra_javascript"], config.extra_javascript)
         polyfills = config.extra.get("polyfills", [])
-        config.extra["polyfills"] = _joined(ours["extra"]["polyfills"], polyfills)
+        config.extra["polyfills"] = _join_entries(ours["extra"]["polyfills"], polyfills)
         return config
 
     @event_priority(-100)
@@ -204,7 +204,7 @@ def link_below(folder: Path, place: Path) -> None:
                 shutil.copyfile(entry.path, place / entry.name)
 
 
-def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:
+def _join_entries(ours: list[str], theirs: list[Any]) -> list[Any]:
     """Return the report's entries, then those that the user added."""
     return [*ours, *(entry for entry in theirs if str(entry) not in ours)]
 
@@ -212,7 +212,7 @@ def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:
 def _navigation(nav: list[Any], pages: list[str]) -> list[Any]:
     """Return the entries whose pages exist, then the pages that the user added."""
     entries = [entry for entry in (_existing(entry, set(pages)) for entry in nav) if entry]
-    listed = set(_listed(nav))
+    listed = set(_nav_pages(nav))
     return entries + [page for page in pages if page not in listed and not page.startswith("m/")]
 
 
@@ -227,8 +227,8 @@ def _existing(entry: Any, pages: set[str]) -> Any:
     return {title: inner} if inner else None
 
 
-def _listed(entry: Any) -> list[str]:
+def _nav_pages(entry: Any) -> list[str]:
     if isinstance(entry, str):
         return [entry]
     inner = entry.values() if isinstance(entry, dict) else entry
-    return [page for item in inner for page in _listed(item)]
+    return [page for item in inner for page in _nav_pages(item)]

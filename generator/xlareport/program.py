@@ -18,7 +18,7 @@ from xlareport.readers.buffer_values import UsedValue
 from xlareport.readers.debug_options import FlagValue
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.readers.live_range import LiveRanges
-from xlareport.readers.memory_report import SpaceUsage
+from xlareport.readers.memory_usage_report import SpaceUsage
 from xlareport.readers.thunks import Thunk, ThunkNote
 from xlareport.runtime.errors import Problem, UnknownNameError, error_reason
 from xlareport.snapshots import (

@@ -97,13 +97,13 @@ def compile_ptx(data: bytes, ptxas: Ptxas, options: tuple[str, ...] = ()) -> Com
     ).hexdigest()
     message = _kept(ptxas, key)
     if message is None:
-        message, lasting = _run(data, ptxas, (f"-arch={target}", *options))
+        message, lasting = _run_ptxas(data, ptxas, (f"-arch={target}", *options))
         if lasting:
             _keep(ptxas, key, message)
     return CompiledPtx(read_ptxas_output(message), read_ptxas_fault(message))
 
 
-def _run(data: bytes, ptxas: Ptxas, options: tuple[str, ...]) -> tuple[str, bool]:
+def _run_ptxas(data: bytes, ptxas: Ptxas, options: tuple[str, ...]) -> tuple[str, bool]:
     """Return the messages, and whether another run would give the same."""
     with tempfile.TemporaryDirectory(prefix="xlareport-ptxas-") as name:
         folder = Path(name)

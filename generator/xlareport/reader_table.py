@@ -23,7 +23,7 @@ from xlareport.readers.device_words import (
 )
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.live_range import read_live_range
-from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
+from xlareport.readers.memory_usage_report import read_memory_report, read_memory_report_proto
 from xlareport.readers.pass_metadata import read_pass_metadata
 from xlareport.readers.shardy import read_shardy
 from xlareport.readers.stablehlo import read_stablehlo

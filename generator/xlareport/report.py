@@ -15,21 +15,21 @@ from pathlib import Path
 from msgspec import Struct
 
 from xlareport.analysis.dump import relate_modules
-from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import find_module
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.dump_reading import DumpReading, ReadingOptions, analyze, begin_reading
-from xlareport.module_work.drawing import (
+from xlareport.module_work.module_pictures import (
     MOST_TOGETHER,
     ModuleDrawing,
     main_requests,
     part_requests,
 )
-from xlareport.pages.assembly import SiteInput, site_files
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled
+from xlareport.pages.site_files import SiteInput, site_files
 from xlareport.pictures.draw import PictureRequest, Renderer
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.program import ParsedModule, read_module

@@ -61,7 +61,7 @@ def share_redacted(
         dump, out = Path(folder) / "dump", Path(folder) / "out"
         _redact(find_report_site(report), dump, redactor)
         build(dump, replace(options, out=out, name="redacted"), progress)
-        packed = packing.pack(out, {NOTE: _note(redactor)})
+        packed = packing.pack(out, {NOTE: _redaction_sentence(redactor)})
     return Shared(packed, redactor.replaced)
 
 
@@ -78,7 +78,7 @@ def _redact(site: Path, dump: Path, redactor: Redactor) -> None:
             path.write_bytes(redactor.text(entry.read()))
 
 
-def _note(redactor: Redactor) -> str:
+def _redaction_sentence(redactor: Redactor) -> str:
     """Describe what was redacted without repeating it."""
     lines = [f"{count:>6} {what}" for what, count in sorted(redactor.counts.items())]
     head = "Taken out of this report, and replaced by the same words everywhere:"

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from xlareport.analysis.dump import StoredAnalyses
 from xlareport.analysis.logged_spills import assign_spills
 from xlareport.analysis.partitioner_warnings import assign_warnings
-from xlareport.analysis.profile.times import ModuleTimes, sum_times
+from xlareport.analysis.profile.instruction_times import ModuleTimes, sum_times
 from xlareport.dump.beside import profiles_beside
 from xlareport.dump.filename import sanitised
 from xlareport.dump.modules import Artifact
@@ -144,7 +144,7 @@ def _of_file(
         return
     try:
         with entry.open() as file:
-            for event in _events(file, entry.path, reading, progress):
+            for event in _profile_events(file, entry.path, reading, progress):
                 event.thread = (number, *event.thread)
                 yield event
         progress(entry.size)
@@ -152,7 +152,7 @@ def _of_file(
         reading.problems.append(Problem(entry.path, None, f"Not read: {error_reason(error)}."))
 
 
-def _events(
+def _profile_events(
     file: IO[bytes], path: str, reading: ProfileReading, progress: Callable[[int], None]
 ) -> Iterator[OpEvent]:
     """Yield the events of an open profile, and report progress at intervals."""

@@ -6,11 +6,11 @@ from typing import Any
 from msgspec import to_builtins
 
 from xlareport.analysis.cost.costed import cost_module
-from xlareport.analysis.modules.origin import origin_of
-from xlareport.analysis.skeleton.folding import SkeletonLine, every_line, fold
+from xlareport.analysis.modules.module_origin import origin_of
 from xlareport.analysis.skeleton.items import Skeleton
-from xlareport.analysis.skeleton.outline import read_skeleton
-from xlareport.analysis.skeleton.text import skeleton_head, text_lines
+from xlareport.analysis.skeleton.skeleton_folds import SkeletonLine, every_line, fold
+from xlareport.analysis.skeleton.skeleton_outline import read_skeleton
+from xlareport.analysis.skeleton.skeleton_text import skeleton_head, text_lines
 from xlareport.program import ParsedModule
 from xlareport.runtime.errors import UnreadableInputError
 

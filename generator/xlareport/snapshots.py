@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.dump.modules import Artifact, SnapshotFiles
-from xlareport.dump.order import place_of_contents, place_of_time, places_of_contents
+from xlareport.dump.snapshot_order import place_of_contents, place_of_time, places_of_contents
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.same_compilation import contradiction, parameter_contradiction
 
@@ -30,7 +30,7 @@ def snapshots_of_same_run(
     They show it if one moment separates each two snapshots with the same number: one run ended
     before another began. That moment is the longest pause.
     """
-    times = {stage: time for stage in stages if (time := _written(stage)) is not None}
+    times = {stage: time for stage in stages if (time := _last_write(stage)) is not None}
     if len(times) < len(stages):
         return None
     shared = [sorted(map(times.__getitem__, same)) for same in _by_number(stages).values()]
@@ -52,7 +52,7 @@ def _by_number(stages: Sequence[SnapshotFiles]) -> dict[int, list[SnapshotFiles]
     return numbered
 
 
-def _written(stage: SnapshotFiles) -> float | None:
+def _last_write(stage: SnapshotFiles) -> float | None:
     """Return when the last form of a snapshot was written, in seconds."""
     times = [artifact.entry.modified for artifact in stage.artifacts]
     return max((time for time in times if time is not None), default=None)
@@ -115,7 +115,9 @@ def _evident_place(
         return at, "time"
     if len({candidate.read_from.name.kind for candidate in (snapshot, *others)}) > 1:
         return named, "content"  # lines of different forms are never one object
-    best = places_of_contents(_lines(snapshot), [_lines(other) for other in others])
+    best = places_of_contents(
+        _instruction_numbers(snapshot), [_instruction_numbers(other) for other in others]
+    )
     return named if named in best else best[-1], "content"
 
 
@@ -123,12 +125,14 @@ def _placed_by_content(
     snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot]
 ) -> tuple[int, ParsedSnapshot]:
     """Return the index of a snapshot by its contents, and the snapshot marked accordingly."""
-    contents = [(_lines(other), other.read_from.entry.modified) for other in others]
-    at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, contents)
+    contents = [(_instruction_numbers(other), other.read_from.entry.modified) for other in others]
+    at = place_of_contents(
+        _instruction_numbers(snapshot), snapshot.read_from.entry.modified, contents
+    )
     return at, replace(snapshot, stage=replace(snapshot.stage, placed_by="content"))
 
 
-def _lines(snapshot: ParsedSnapshot) -> frozenset[int]:
+def _instruction_numbers(snapshot: ParsedSnapshot) -> frozenset[int]:
     """Return numbers for the instructions; readers make equal lines of a module one object."""
     return frozenset(id(instruction) for instruction in snapshot.hlo.instructions)
 

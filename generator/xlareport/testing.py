@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.findings.wrapped import unwrap_operation
-from xlareport.analysis.operations import count_operations
+from xlareport.analysis.operation_families import count_operations
 from xlareport.api import Module, Report, Snapshot, read
 from xlareport.captures.run import capture_uncached
 from xlareport.knowledge.opcodes import opcode_work

@@ -8,7 +8,7 @@ import pytest
 
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
-from xlareport.analysis.modules.links import ModuleLink, link_modules
+from xlareport.analysis.modules.module_links import ModuleLink, link_modules
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.roles import assign_roles

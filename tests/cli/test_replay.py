@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from xlareport.cli.replay import command
-from xlareport.replay.process import ReplayError
+from xlareport.replay.child_process import ReplayError
 
 Unpack = Callable[[str], Path]
 

@@ -9,7 +9,7 @@ from xlareport.dump.endings import (
     kind_by_report,
     read_plain,
 )
-from xlareport.dump.reading import NameReading
+from xlareport.dump.name_reading import NameReading
 from xlareport.dump.tokens import joined, table
 from xlareport.knowledge import kinds
 

@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.dump.reading import NameReading
+from xlareport.dump.name_reading import NameReading
 from xlareport.dump.suffix import read_unknown_suffix, read_with_id, read_without_id
 from xlareport.dump.tokens import joined
 

@@ -8,7 +8,7 @@ import pytest
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
-from xlareport.hlo.reading import SnapshotReader
+from xlareport.hlo.snapshot_reading import SnapshotReader
 from xlareport.hlo.text import TextReader
 
 ALL_FORMS = "jax-cpu-train-allformats"

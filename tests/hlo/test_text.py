@@ -5,7 +5,7 @@ from dialects import GET, compact_operands
 
 from xlareport.hlo.attributes import Metadata
 from xlareport.hlo.model import HloModule, Instruction, StackFrame
-from xlareport.hlo.reading import MAX_PROBLEMS
+from xlareport.hlo.snapshot_reading import MAX_PROBLEMS
 from xlareport.hlo.text import Tables, TextReader
 
 HERE = Path(__file__).parent / "data"

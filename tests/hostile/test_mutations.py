@@ -15,7 +15,7 @@ from mutations import broken, fixtures, write
 from tests.walks import LONG_WALKS
 
 from xlareport import report
-from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.report import BuildOptions, build
 
 COUNT = int(os.environ.get("XLAREPORT_MUTATIONS", "20" if LONG_WALKS else "8"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.cost.costed import cost_module
-from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.cost_report.cost_report import CostReport, report_cost
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.classify import classify

@@ -1,7 +1,7 @@
 """Records of modules that no dump holds."""
 
 from xlareport.analysis.modules.summary import ModuleFigures
-from xlareport.records.outline import SnapshotRecord
+from xlareport.records.module_outline import SnapshotRecord
 from xlareport.records.report import (
     DumpRecord,
     GeneratorRecord,

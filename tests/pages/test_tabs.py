@@ -1,7 +1,7 @@
 """Tabs of a module's page: their titles, and the template that tabs of tables share."""
 
-from xlareport.pages.figures import Figure
-from xlareport.pages.module.files import TABS
+from xlareport.pages.large_figures import Figure
+from xlareport.pages.module.module_pages import TABS
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.rendering.templates import write_template
 from xlareport.pages.tables import Column, Table

@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 from tests.pages.records_of_modules import module, report, stage
 
-from xlareport.analysis.modules.links import ModuleLink
+from xlareport.analysis.modules.module_links import ModuleLink
 from xlareport.analysis.modules.module_role import ModuleRole
 from xlareport.analysis.modules.recompilations import RecompilationGroup
-from xlareport.analysis.ranks.groups import RankGroup
+from xlareport.analysis.ranks.rank_groups import RankGroup
 from xlareport.pages.coverage.page import coverage_page
 from xlareport.pages.words import frameworks, journey, label, lead, many, short_name
 from xlareport.records.file_list import FileRecord

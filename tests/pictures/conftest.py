@@ -10,7 +10,7 @@ from tests.modules import parse_module
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.pictures.dot import dot_text
+from xlareport.pictures.dot_text import dot_text
 from xlareport.pictures.drawing import Drawing
 from xlareport.pictures.layout import Layout
 from xlareport.pictures.layout_pool import LayoutPool

@@ -6,11 +6,11 @@ import pytest
 
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.assembly import assemble
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.drawing import LEAVES, Box, Drawing, Group, Opening
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.grouper import InstructionGrouper
+from xlareport.pictures.operand_uses import Item
 from xlareport.pictures.scene import Instance
-from xlareport.pictures.uses import Item
 
 MODULE = """
 inner {

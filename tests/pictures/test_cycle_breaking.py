@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from xlareport.hlo.model import HloModule
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.cycle_breaking import numbered, order_without_cycles
 from xlareport.pictures.division import divide
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.grouper import InstructionGrouper
 from xlareport.pictures.labels import PathFinder
 from xlareport.pictures.parts import InstructionGroup, instructions_of, name_of

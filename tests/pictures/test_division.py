@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from xlareport.hlo.model import HloModule
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.division import divide
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.labels import PathFinder
 from xlareport.pictures.parts import InstructionGroup
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.hlo.model import HloModule
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.flow import FlowDivider, Repeat, find_repeat
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.grouper import InstructionGrouper
 from xlareport.pictures.parts import InstructionGroup, Thing
 

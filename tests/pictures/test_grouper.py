@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.hlo.model import Computation, HloModule
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.grouper import InstructionGrouper
 from xlareport.pictures.parts import MOST_THINGS, InstructionGroup
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.hlo.model import HloModule
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.labels import PathFinder, is_line
 from xlareport.pictures.value_flow import ValueFlow
 

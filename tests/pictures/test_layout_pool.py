@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.pictures import layout_pool
-from xlareport.pictures.dot import dot_text
+from xlareport.pictures.dot_text import dot_text
 from xlareport.pictures.drawing import Arrow, Box, Drawing
 from xlareport.pictures.layout import Layout, LayoutFailure
 from xlareport.pictures.layout_pool import LayoutPool

@@ -7,7 +7,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.drawing import State
 from xlareport.pictures.left_out import ChangeRegion, choose, find_change_regions
-from xlareport.pictures.side import PictureSide
+from xlareport.pictures.step_side import PictureSide
 
 
 def spot(*names: str, opcode: str = "copy", state: str = "added") -> ChangeRegion:

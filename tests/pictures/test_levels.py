@@ -9,8 +9,8 @@ import pytest
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pictures.boxes import is_worth_opening
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.drawing import Drawing
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.levels import LevelPicture, ModulePictures, all_levels, whereabouts
 from xlareport.pictures.scene import Instance
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.scene import Instance, open_caller, opens_into, resolve
 
 MODULE = """

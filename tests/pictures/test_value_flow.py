@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from xlareport.hlo.model import HloModule
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.value_flow import (
     ValueFlow,
     components,

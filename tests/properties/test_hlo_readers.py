@@ -13,7 +13,7 @@ from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
 from xlareport.hlo.protos.schema import message_class
-from xlareport.hlo.reading import SnapshotReader
+from xlareport.hlo.snapshot_reading import SnapshotReader
 from xlareport.hlo.text import TextReader
 
 DATA = Path(__file__).parents[1] / "hlo" / "data"

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.analysis.code.test_units import instruction
+from tests.analysis.code.test_instruction_products import instruction
 from tests.walks import examples
 
 import xlareport
-from xlareport.analysis.code.units import read_tuning
+from xlareport.analysis.code.instruction_products import read_tuning
 from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import DeviceTableError, parse_devices
@@ -265,7 +265,7 @@ OTHERS = {
     "records/bare_report.py": test_a_report_is_read_or_refused,
     "records/stored_sketches.py": "tests/records/test_stored_sketches.py",
     "replay/library_calls.py": "tests/replay/test_library_calls.py",
-    "replay/process.py": "the answer of our own child process",
+    "replay/child_process.py": "the answer of our own child process",
     "replay/run_reproducer.py": "what `extract --runnable` wrote beside it",
     "replay/worker/arrays.py": "arrays that our own parent process wrote, or the user named",
     "replay/worker/main.py": "a request of our own parent process",
@@ -276,8 +276,8 @@ OTHERS = {
     "site/fitting.py": "our own report.json, just written",
     "site/night_folders.py": "tests/site/test_night_folders.py",
     "site/nights.py": test_a_line_of_a_history_is_a_night_or_a_problem,
-    "replay/recorded.py": "writes an archive and reads none",
-    "site/shares.py": "a list that our own parent process wrote",
+    "replay/recorded_inputs.py": "writes an archive and reads none",
+    "site/site_shares.py": "a list that our own parent process wrote",
     "site/pack.py": "writes an archive and reads none",
     "site/single.py": "our own report.json, in the folder that is packed",
 }

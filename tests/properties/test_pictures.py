@@ -12,11 +12,11 @@ from tests.walks import examples
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.boxes import is_worth_opening
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.change import change_pictures
-from xlareport.pictures.dot import dot_text
+from xlareport.pictures.dot_text import dot_text
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
 from xlareport.pictures.flow import find_repeat
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.levels import ModulePictures, all_levels

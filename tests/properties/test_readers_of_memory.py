@@ -10,7 +10,7 @@ from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.buffer_values import read_buffer_values
 from xlareport.readers.live_range import read_live_range
-from xlareport.readers.memory_report import read_memory_report
+from xlareport.readers.memory_usage_report import read_memory_report
 
 PIECES = [
     "BufferAssignment:\n",

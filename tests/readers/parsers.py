@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from xlareport.analysis.profile.times import sum_times
+from xlareport.analysis.profile.instruction_times import sum_times
 from xlareport.runtime.errors import Problem
 
 PATH = "a file"

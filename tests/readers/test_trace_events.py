@@ -10,7 +10,7 @@ import pytest
 from tests.readers.events import device, event, read, read_space, space
 from tests.readers.parsers import Parser, events
 
-from xlareport.analysis.profile.times import sum_times
+from xlareport.analysis.profile.instruction_times import sum_times
 from xlareport.readers.trace_events import trace_events
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import json
 from msgspec import to_builtins
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
-from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.knowledge.devices import devices
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.pages.home.test_page import module
 
 from xlareport.analysis.cost.costed import cost_module
-from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.cost_report.cost_report import CostReport, report_cost
 from xlareport.analysis.findings.finding import Finding
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
@@ -31,7 +31,7 @@ def cost(unpacked: Callable[[str], Path]) -> CostReport:
         return report_cost(costed)
 
 
-FINDING = Finding("some-rule", "some title", (("e", "i"),), "evidence", "try", "exact", 1.0)
+FINDING = Finding("some title", (("e", "i"),), "evidence", "try", "exact", 1.0, "some-rule")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from xlareport.analysis.shardings.report import ShardingReport, report_shardings
+from xlareport.analysis.shardings.sharding_report import ShardingReport, report_shardings
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_snapshots

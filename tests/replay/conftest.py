@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.replay.process import Bounds, Child
+from xlareport.replay.child_process import Bounds, Child
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 from tests.modules import parse_module
 
-from xlareport.replay.programs import RunnableProgram
 from xlareport.replay.rewrite import runnable
+from xlareport.replay.runnable_program import RunnableProgram
 
 
 def program(text: str) -> RunnableProgram:

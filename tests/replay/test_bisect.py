@@ -19,9 +19,9 @@ from xlareport.replay.bisect import (
     program_of,
     widened,
 )
-from xlareport.replay.process import Bounds, Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, RunnableProgram
-from xlareport.replay.verdict import OutputDifference
+from xlareport.replay.child_process import Bounds, Child, ReplayError, RunError
+from xlareport.replay.first_difference import OutputDifference
+from xlareport.replay.runnable_program import NotRunnableError, RunnableProgram
 
 HLO = """HloModule jit_f
 

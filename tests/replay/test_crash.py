@@ -12,8 +12,8 @@ from tests.modules import parse_module
 from tests.replay.programs import entry
 
 from xlareport.program import ParsedModule
+from xlareport.replay.child_process import Child
 from xlareport.replay.crash import failure_kind, minimize_crash, minimized
-from xlareport.replay.process import Child
 from xlareport.replay.reproducer import write_crash
 from xlareport.report import BuildOptions, read_one_module
 

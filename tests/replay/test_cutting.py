@@ -4,7 +4,7 @@ import pytest
 from tests.replay.programs import entry, program
 
 from xlareport.replay.cutting import cut, inlined, shared_names
-from xlareport.replay.programs import NotRunnableError, RunnableProgram
+from xlareport.replay.runnable_program import NotRunnableError, RunnableProgram
 
 BEFORE = """%a = f32[4] parameter(0)
 %e = f32[4] exponential(%a)

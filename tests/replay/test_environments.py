@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from xlareport.replay import environments
+from xlareport.replay.child_process import ReplayError
 from xlareport.replay.environments import python_with
-from xlareport.replay.process import ReplayError
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.replay.programs import entry, program
 
-from xlareport.replay.programs import NotRunnableError
+from xlareport.replay.runnable_program import NotRunnableError
 
 NUMBERS = {"lhs_contracting_dimensions": ["1"], "rhs_contracting_dimensions": ["0"]}
 GEMM = {"alpha_real": 1, "alpha_imag": 0, "beta": 0, "dot_dimension_numbers": NUMBERS}

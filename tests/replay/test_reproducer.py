@@ -13,7 +13,7 @@ from tests.replay.programs import entry
 
 from xlareport.cli.extract import command
 from xlareport.program import ParsedModule
-from xlareport.replay.process import Child, ReplayError
+from xlareport.replay.child_process import Child, ReplayError
 from xlareport.replay.reproducer import reproduce, write_reproducer
 from xlareport.report import BuildOptions, read_one_module
 

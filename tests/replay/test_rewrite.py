@@ -3,7 +3,7 @@
 import pytest
 from tests.replay.programs import entry, program
 
-from xlareport.replay.programs import NotRunnableError
+from xlareport.replay.runnable_program import NotRunnableError
 
 FUSED = """%fused (p: f32[4]) -> f32[4] {
   %p = f32[4]{0} parameter(0)

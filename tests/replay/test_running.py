@@ -15,7 +15,7 @@ from tests.replay.programs import entry, program
 from xlareport.cli.replay import command
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import Runner, bisect, make_inputs
-from xlareport.replay.process import Bounds, Child, RunError
+from xlareport.replay.child_process import Bounds, Child, RunError
 from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]

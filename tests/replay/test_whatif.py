@@ -15,7 +15,7 @@ from xlareport.cli.whatif import command
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import ParsedModule, SideFileValues
 from xlareport.readers.debug_options import FlagValue
-from xlareport.replay.process import Child, ReplayError
+from xlareport.replay.child_process import Child, ReplayError
 from xlareport.replay.whatif import (
     CompileTarget,
     compilable_text,

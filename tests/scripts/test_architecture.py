@@ -17,7 +17,7 @@ def test_every_call_has_its_module_and_its_result(script: ModuleType) -> None:
 
     assert "open_source() dump/source.py Source" in lines
     assert "group() dump/grouping.py GroupedDump" in lines
-    assert "site_files() pages/assembly.py each SiteFile" in lines
+    assert "site_files() pages/site_files.py each SiteFile" in lines
     assert len(lines) == len(script.PIPELINE.split("\n"))
 
 

@@ -19,8 +19,8 @@ from xlareport.pages.steps.text_diff import StoredLines, diff_payload, further_l
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
 from xlareport.site.writer import write_sources
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import SiteFile, make_payload, make_payload_file
+from xlareport.storage.string_folding import fold_strings
 
 HOSTILE = (
     "</script><script>hacked=1</script><img src=x onerror=hacked=2>**`[x](javascript:hacked=3)"

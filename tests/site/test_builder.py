@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.runtime.worker_pool import WorkerPool
-from xlareport.site import shares
+from xlareport.site import site_shares
 from xlareport.site.builder import MissingPluginError, SiteBuildError, build_site
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import SiteFile
@@ -131,7 +131,7 @@ def test_several_runs_build_the_same_site(
     said = build_site(tmp_path, strict=False)
     alone = contents(tmp_path)
     for name, pages in {"_FEWEST": 2, "_REST": 1, "_MOST_PAGES": 2}.items():
-        monkeypatch.setattr(shares, name, pages)
+        monkeypatch.setattr(site_shares, name, pages)
     assert said.count("gone.md") == 1
     for in_pool in (True, False):
         with WorkerPool(3) if in_pool else nullcontext() as workers:

@@ -11,8 +11,8 @@ from tests.report_files import payload_files
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.site.builder import build_site
 from xlareport.site.writer import write_sources
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import SiteFile, make_payload
+from xlareport.storage.string_folding import fold_strings
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from tests.modules import parse_module
 from tests.report_files import payload_files
 
 from xlareport.pages.history.stored import chunk_columns, index_columns
-from xlareport.pages.pictures.graph import ShownInstruction, columns, flat
+from xlareport.pages.pictures.snapshot_graph import ShownInstruction, columns, flat
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pictures.shade import NO_COLOR_DATA
 from xlareport.site.builder import build_site

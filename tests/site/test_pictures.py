@@ -11,8 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.accessibility import violations_by_scheme
 from tests.report_files import payload_files
 
-from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.levels import picture_look
+from xlareport.pages.pictures.snapshot_graph import graph_payloads
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site

@@ -10,8 +10,8 @@ from tests.pictures.drawn import draw_all
 from tests.report_files import payload_files
 
 from xlareport.pages import navigation
-from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.levels import level_record, picture_look, picture_record
+from xlareport.pages.pictures.snapshot_graph import graph_payloads
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Box, Drawing, Group, Opening
@@ -19,8 +19,8 @@ from xlareport.pictures.shade import Shade
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
 from xlareport.site.writer import write_sources
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import SiteFile, make_payload
+from xlareport.storage.string_folding import fold_strings
 
 pytestmark = pytest.mark.browser
 

@@ -12,13 +12,13 @@ from tests.report_files import payload_files
 
 from xlareport.analysis.steps.step import step
 from xlareport.pages import navigation
-from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.levels import (
     level_record,
     picture_look,
     picture_record,
     snapshot_levels,
 )
+from xlareport.pages.pictures.snapshot_graph import graph_payloads
 from xlareport.pictures.change import step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import LEAVES, Arrow, Box, Drawing, Group, Opening

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
-from msgspec import Struct, field
+from msgspec import Struct, defstruct, field
 
 from xlareport.storage.typed_values import fingerprint_type, list_values, read_values
 
@@ -110,3 +110,12 @@ def test_a_type_of_other_fields_has_another_fingerprint() -> None:
     assert fingerprint_type(Part) == fingerprint_type(Part)
     kinds = [Part, OtherPart, Whole, tuple[Part, ...]]
     assert len({fingerprint_type(kind) for kind in kinds[:3]}) == 3
+
+
+def test_a_type_that_moved_to_another_module_has_the_same_fingerprint() -> None:
+    def outer(module: str) -> type:
+        inner = defstruct("Inner", [("size", int)], module=module, frozen=True)
+        fields = [("parts", tuple[inner, ...]), ("first", inner | None), ("kind", Literal["a"])]
+        return defstruct("Outer", fields, module=module, frozen=True)
+
+    assert fingerprint_type(outer("here")) == fingerprint_type(outer("there"))

@@ -30,7 +30,7 @@ export function inflate(body, packing) {
   return new Response(stream).json();
 }
 
-/** Folded strings: patterns with slots, the pattern of each string, and the numbers in the slots; see storage/folding.py. */
+/** Folded strings: patterns with slots, the pattern of each string, and the numbers in the slots; see storage/string_folding.py. */
 export class FoldedStrings {
   /** @param {import("../../types/payloads").Folded} folded */
   constructor([patterns, uses, steps]) {

@@ -231,7 +231,7 @@ export class Graph {
 }
 
 /**
- * Reads columns of instructions (pages/pictures/graph.py).
+ * Reads columns of instructions (pages/pictures/snapshot_graph.py).
  * @template {import("../../types/payloads").InstructionColumns} Columns
  * @param {Columns} columns
  * @returns {Omit<Columns, keyof Opened> & Opened} the same with names, arguments and operands by their places

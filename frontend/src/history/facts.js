@@ -1,6 +1,6 @@
 /**
  * What a panel shows of an instruction of the final snapshot beside its history: cost, consumers,
- * and the facts of pages/history/facts.py: why a collective is there, buffers, fusions.
+ * and the facts of pages/history/instruction_facts.py: why a collective is there, buffers, fusions.
  */
 
 import { partAddress } from "../core/address.js";

@@ -16,9 +16,9 @@ from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.chains import Chains, find_chains
 from xlareport.analysis.modules.clusters import ClusteredGraph, cluster_graphs
 from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
-from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.measures import Relations
+from xlareport.analysis.modules.module_links import ModuleLink, link_modules
 from xlareport.analysis.modules.module_role import ModuleRole, Role
 from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import (
@@ -35,8 +35,8 @@ from xlareport.analysis.modules.runs import Run, find_runs
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary, outline_summary
 from xlareport.analysis.modules.tpu_flags import TpuFlags
-from xlareport.analysis.ranks.groups import RankGroup, group_ranks
 from xlareport.analysis.ranks.members import RankTable
+from xlareport.analysis.ranks.rank_groups import RankGroup, group_ranks
 from xlareport.analysis.ranks.verdicts import RankDifference
 from xlareport.dump.grouping import NamedDump
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles

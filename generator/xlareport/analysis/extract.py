@@ -19,7 +19,9 @@ _CONTROL = re.compile(r",\s*control-predecessors=\{[^{}]*\}")
 def cut_computation(module: HloModule, name: str) -> str:
     """Return the text of a module with the computation as entry; raises KeyError."""
     chosen = module.by_name[name]
-    lines = [_line(instruction, module.stack_frames) for instruction in chosen.instructions]
+    lines = [
+        _line_with_source(instruction, module.stack_frames) for instruction in chosen.instructions
+    ]
     called = _called(module, chosen.instructions, {name})
     return _module(module, name, called, [_opened(chosen), *_indented(lines), "}"])
 
@@ -45,7 +47,7 @@ def cut_instruction(module: HloModule, computation: str, name: str, radius: int 
         for place, instruction in enumerate(given)
     ]
     lines += [
-        _alone(instruction, module.stack_frames, is_root=instruction is root)
+        _line_alone(instruction, module.stack_frames, is_root=instruction is root)
         for instruction in instructions
     ]
     called = _called(module, instructions, set())
@@ -82,13 +84,17 @@ def _module(
     attributes = [f", {key}={module.attributes[key]}" for key in _KEPT if key in module.attributes]
     title = re.sub(r"[^\w.-]", "_", f"{module.name}.{name}", flags=re.ASCII)
     blocks = [f"HloModule {title}{''.join(attributes)}"]
-    blocks += ["\n".join(_written(computation, module.stack_frames)) for computation in called]
+    blocks += [
+        "\n".join(_computation_lines(computation, module.stack_frames)) for computation in called
+    ]
     return "\n\n".join([*blocks, "\n".join(entry)]) + "\n"
 
 
-def _written(computation: Computation, frames: Mapping[int, StackFrame]) -> Iterator[str]:
+def _computation_lines(computation: Computation, frames: Mapping[int, StackFrame]) -> Iterator[str]:
     yield f"{_ENTRY.sub('', computation.header, count=1).strip()} {{"
-    yield from _indented(_line(instruction, frames) for instruction in computation.instructions)
+    yield from _indented(
+        _line_with_source(instruction, frames) for instruction in computation.instructions
+    )
     thread = computation.execution_thread
     yield "}" if thread == "main" else f'}}, execution_thread="{thread}"'
 
@@ -101,15 +107,17 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
     return (f"  {line}" for line in lines)
 
 
-def _alone(instruction: Instruction, frames: Mapping[int, StackFrame], *, is_root: bool) -> str:
+def _line_alone(
+    instruction: Instruction, frames: Mapping[int, StackFrame], *, is_root: bool
+) -> str:
     """Return the line without the parts that only hold in its module."""
-    line = _CONTROL.sub("", _line(instruction, frames).removeprefix("ROOT "))
+    line = _CONTROL.sub("", _line_with_source(instruction, frames).removeprefix("ROOT "))
     if instruction.opcode == "parameter":  # only the chosen one can be, and it is then the only one
         line = f"%{instruction.name} = {instruction.shape.text} parameter(0)"
     return f"ROOT {line}" if is_root else line
 
 
-def _line(instruction: Instruction, frames: Mapping[int, StackFrame]) -> str:
+def _line_with_source(instruction: Instruction, frames: Mapping[int, StackFrame]) -> str:
     """Return the line with its source written out: the tables of frames are not taken along."""
     frame = frames.get(instruction.metadata.stack_frame_id or 0)
     place = ""

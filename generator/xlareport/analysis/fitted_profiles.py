@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.profile.instruction_times import ModuleRuns, ModuleTimes, sum_runs
 from xlareport.analysis.profile.measured import Measured
-from xlareport.analysis.profile.times import ModuleRuns, ModuleTimes, sum_runs
 from xlareport.runtime.grouping import group_by_key
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from xlareport.analysis.findings.rules import merge_findings
-from xlareport.analysis.kernels.findings import find_spills
+from xlareport.analysis.kernels.kernel_findings import find_spills
 from xlareport.analysis.kernels.record import FigureSource, KernelRecord
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.readers.spill_log import LoggedSpill
@@ -44,13 +44,13 @@ def _about(
         name = spill.kernel or spill.llvm_module.removesuffix("_consts")
         is_own = bool(spill.kernel) and spill.llvm_module == module.summary.files.name
         if (is_own or owners.get(name) == 1) and (
-            name not in worst or _size(spill) > _size(worst[name])
+            name not in worst or _spilled_bytes(spill) > _spilled_bytes(worst[name])
         ):
             worst[name] = spill
     return worst
 
 
-def _size(spill: LoggedSpill) -> int:
+def _spilled_bytes(spill: LoggedSpill) -> int:
     return (spill.vectors or 0) + (spill.store_bytes or 0) + (spill.load_bytes or 0)
 
 

@@ -11,6 +11,7 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.profile.measured import (
     Measured,
     MeasuredRow,
@@ -18,7 +19,6 @@ from xlareport.analysis.profile.measured import (
     find_cut,
     join_profile,
 )
-from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.knowledge.grades import Grade
 from xlareport.program import ParsedModule

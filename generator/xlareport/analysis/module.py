@@ -10,18 +10,18 @@ from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.code.later_instructions import LaterInstructions
-from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
-from xlareport.analysis.collectives.report import report_collectives
+from xlareport.analysis.code.module_code import CodeFiles, CodeSummary, read_code_files
+from xlareport.analysis.collectives.collectives_report import report_collectives
 from xlareport.analysis.collectives.rows import CollectivesReport
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.cost.costed import CostedModule, cost_module
-from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.work import Costs
-from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.cost_report.cost_report import CostReport, report_cost
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.kernels.findings import KernelTimes, find_kernel_findings
-from xlareport.analysis.kernels.module import read_kernels, with_shares
+from xlareport.analysis.kernels.kernel_findings import KernelTimes, find_kernel_findings
+from xlareport.analysis.kernels.module_kernels import read_kernels, with_shares
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.matching.search.result import LooseMatchings
 from xlareport.analysis.measured_module import measure_module
@@ -33,22 +33,22 @@ from xlareport.analysis.module_steps import (
     compare_snapshots,
 )
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
-from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.modules.module_origin import origin_of
 from xlareport.analysis.modules.state import is_training_step
 from xlareport.analysis.modules.summarize import summarize_module, summarize_unread
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
 from xlareport.analysis.passes.pipelines import Part, build_pipeline_tree
 from xlareport.analysis.passes.step_boundaries import find_boundaries
+from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.profile.measured import Measured
-from xlareport.analysis.profile.times import ModuleTimes
-from xlareport.analysis.shardings.report import ShardingReport, report_shardings
-from xlareport.analysis.skeleton.outline import read_skeleton
+from xlareport.analysis.shardings.sharding_report import ShardingReport, report_shardings
+from xlareport.analysis.skeleton.skeleton_outline import read_skeleton
 from xlareport.analysis.skeleton.view import SkeletonView, view_skeleton
 from xlareport.analysis.steps.boundaries import Boundary
-from xlareport.analysis.tpu.findings import find_tpu_findings
-from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
+from xlareport.analysis.tpu.module_programs import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuModule
+from xlareport.analysis.tpu.tpu_findings import find_tpu_findings
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
 from xlareport.program import ParsedModule, SideFileValues, read_module

@@ -75,7 +75,7 @@ def analyze_steps(
     ranges = [boundaries[start : start + length] for start in range(0, len(boundaries), length)]
     parts = [partial(_see_range, module, some, on_change, matchings) for some in ranges]
     steps = chain.from_iterable(run_parts(parts, processes))
-    return (*first, *map(partial(_joined, module), boundaries, steps))
+    return (*first, *map(partial(_join_step, module), boundaries, steps))
 
 
 def _see_range(
@@ -134,7 +134,7 @@ def _loosened(seen: SeenStep[T]) -> SeenStep[T]:
     return replace(seen, analysis=replace(seen.analysis, matching=None), loose=loose)
 
 
-def _joined(module: ParsedModule, boundary: Boundary, seen: SeenStep[T]) -> SeenStep[T]:
+def _join_step(module: ParsedModule, boundary: Boundary, seen: SeenStep[T]) -> SeenStep[T]:
     """Return a step with the modules that its matching is about."""
     if seen.loose is None:
         return seen

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from xlareport.analysis.findings.involuntary_rematerializations import find_in_log
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.analysis.shardings.report import describe_shardings
+from xlareport.analysis.shardings.sharding_report import describe_shardings
 from xlareport.readers.partitioner_log import PartitionerWarning
 
 _FUNCTION = re.compile(r"(?:jit|pjit|pmap)\(([^()]{1,200}+)\)")

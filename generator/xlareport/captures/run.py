@@ -18,7 +18,7 @@ from msgspec import Struct
 from xlareport.captures import hook
 from xlareport.knowledge.flags import find
 from xlareport.knowledge.releases import era_of
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 from xlareport.knowledge.wants import BACKENDS, FlagSetting, frontends, settings_for
 from xlareport.runtime.errors import XlareportError, error_reason, refuse_contents, writing
 

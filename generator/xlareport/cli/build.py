@@ -15,7 +15,7 @@ from xlareport.runtime.errors import XlareportError, error_reason
 from xlareport.runtime.limits import CACHE_BYTES
 
 if TYPE_CHECKING:
-    from xlareport.analysis.cost.options import CostOptions
+    from xlareport.analysis.cost.cost_options import CostOptions
     from xlareport.readers.replay_result import ReplayResult
     from xlareport.records.outcome import BuildOutcome
     from xlareport.site.former_build import FormerBuild
@@ -258,7 +258,7 @@ def _summarize(outcome: "BuildOutcome", asked: _Build) -> None:
 
 def _cost_options(table: Path | None, name: str | None, *, with_source: bool) -> "CostOptions":
     """Read the user's table and find the device; raises click.BadParameter, naming the fault."""
-    from xlareport.analysis.cost.options import CostOptions
+    from xlareport.analysis.cost.cost_options import CostOptions
     from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 
     try:
@@ -288,7 +288,7 @@ def _replay_result(path: Path) -> "ReplayResult":
 
 def _print_sizes(out: Path, dump: int, seconds: float) -> None:
     """Print how large the site is."""
-    from xlareport.site.sizes import describe_sizes, measure_site
+    from xlareport.site.site_sizes import describe_sizes, measure_site
 
     for line in describe_sizes(measure_site(out / "site"), dump, seconds):
         say(line)

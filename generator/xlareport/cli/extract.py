@@ -105,8 +105,8 @@ def _reproducer(
     read: "ParsedModule", stage: str | None, out: Path, run_by: tuple[str, int], *, minimize: bool
 ) -> None:
     from xlareport.replay.bisect import bisect
+    from xlareport.replay.child_process import Bounds, ReplayError, child_process
     from xlareport.replay.crash import minimize_crash
-    from xlareport.replay.process import Bounds, ReplayError, child_process
     from xlareport.replay.reproducer import reproduce, write_crash, write_reproducer
 
     python, seed = run_by

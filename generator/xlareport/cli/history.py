@@ -80,7 +80,7 @@ def command(
         say(_also([f"{other.name} in {keys[other.number]}" for other in others]), err=True)
     trace = trace_subject(snapshots, subject)
     if as_json:
-        say_json([_record(event, trace, keys) for event in _events(trace)])
+        say_json([_record(event, trace, keys) for event in _shown_events(trace)])
         return
     for line in _account(trace, [snapshot.stage for snapshot in read.snapshots], read.files.key):
         say(line)
@@ -156,7 +156,7 @@ def _stored_standings(words: str, snapshot: str, standings: "StoredStandings") -
     yield from _standing_lines(words, snapshot, standings.count, lines)
 
 
-def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
+def _shown_events(trace: "Trace") -> "Iterator[HistoryEvent]":
     """Yield the origins, or the additions in their place, then what happened."""
     from xlareport.analysis.history.events import Event, HistoryEvent
     from xlareport.knowledge.grades import Grade

@@ -16,9 +16,9 @@ from xlareport.runtime.limits import Limits
 if TYPE_CHECKING:
     from xlareport.program import ParsedModule
     from xlareport.replay.bisect import Bisection, FirstStep
-    from xlareport.replay.process import Child
-    from xlareport.replay.recorded import RecordedFiles
-    from xlareport.replay.verdict import OutputDifference, StageRun
+    from xlareport.replay.child_process import Child
+    from xlareport.replay.first_difference import OutputDifference, StageRun
+    from xlareport.replay.recorded_inputs import RecordedFiles
 
 _BREACH = 1
 SILENCE = (
@@ -93,8 +93,8 @@ def command(
     send and recv. With --bisect the exit code is 1 if a step is named.
     """
     from xlareport.replay.bisect import bisect
-    from xlareport.replay.process import Bounds, child_process
-    from xlareport.replay.recorded import find_record, write_record
+    from xlareport.replay.child_process import Bounds, child_process
+    from xlareport.replay.recorded_inputs import find_record, write_record
     from xlareport.report import BuildOptions, read_one_module
 
     _check_usage(bisects=as_bisection, runs_one=bool(stage or outputs), as_json=as_json)
@@ -117,7 +117,7 @@ def command(
     if as_json:
         say_json(bisection_json(step))
     else:
-        for line in _lines(step, read):
+        for line in _result_lines(step, read):
             say(line)
     click.get_current_context().exit(_BREACH if step.first else 0)
 
@@ -137,8 +137,8 @@ def _run_one(
     outputs: Path | None,
 ) -> None:
     from xlareport.replay.bisect import Runner, make_inputs, program_of
-    from xlareport.replay.process import ReplayError, RunError
-    from xlareport.replay.programs import RunnableProgram
+    from xlareport.replay.child_process import ReplayError, RunError
+    from xlareport.replay.runnable_program import RunnableProgram
 
     snapshot = read.snapshots[0] if stage is None else read.snapshot(stage)
     program = program_of(read, snapshot)
@@ -189,7 +189,7 @@ def bisection_json(result: "Bisection") -> dict[str, object]:
 
 
 def _stage_json(run: "StageRun") -> dict[str, object]:
-    from xlareport.replay.verdict import OutputDifference
+    from xlareport.replay.first_difference import OutputDifference
 
     difference = run.difference or OutputDifference(None, None)
     return {
@@ -218,7 +218,7 @@ def _verdict(result: "Bisection") -> str:
     return f"The outputs change at {result.first.stage}. What ran before it: {result.first.after}."
 
 
-def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
+def _result_lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
     ran = sum(run.ran for run in result.runs)
     yield (
         f"{result.module}: {ran} of {units.plural(len(result.runs), 'snapshot')} ran on the CPU "
@@ -226,7 +226,7 @@ def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
     )
     yield f"Tolerance: relative error {result.tolerance.limit:.2g}, {result.tolerance.reason}."
     for run in result.runs:
-        yield f"  {_figures(run):<28} {run.label}"
+        yield f"  {_difference_words(run):<28} {run.label}"
     if result.uninformative:
         yield (
             f"{result.uninformative} of {units.plural(result.outputs, 'output')} of the first "
@@ -238,7 +238,8 @@ def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
             "devices that hold copies."
         )
     if result.recorded is not None:
-        yield f"The recorded result differs from the first run by {_shown(result.recorded)}."
+        difference = _figures_words(result.recorded)
+        yield f"The recorded result differs from the first run by {difference}."
     if result.rounding is not None:
         yield f"The last bits first change at {result.rounding}."
     yield _verdict(result)
@@ -246,13 +247,13 @@ def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
         yield from _story(result.first, read)
 
 
-def _figures(run: "StageRun") -> str:
+def _difference_words(run: "StageRun") -> str:
     if run.difference is None:
         return f"not run: {run.reason}."
-    return _shown(run.difference)
+    return _figures_words(run.difference)
 
 
-def _shown(difference: "OutputDifference") -> str:
+def _figures_words(difference: "OutputDifference") -> str:
     error, ulp = difference.max_relative_error, difference.max_ulp
     shown = "not finite" if error is None else f"{error:.2g}"
     return shown if ulp is None else f"{shown}, {ulp:,} ULP"

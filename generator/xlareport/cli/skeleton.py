@@ -43,7 +43,7 @@ def command(
     collectives, and the members of command buffers. Times are estimates, by the roofline or the
     TPU compiler's cycles, not measured. Repeated layers are folded to fit one screen.
     """
-    from xlareport.analysis.skeleton.trace import make_trace
+    from xlareport.analysis.skeleton.skeleton_trace import make_trace
     from xlareport.report import BuildOptions, read_one_module
     from xlareport.skeleton import module_skeleton, skeleton_text, skeleton_value
 

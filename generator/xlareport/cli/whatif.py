@@ -72,14 +72,14 @@ def command(
     control shows how far the compilation without the change equals that of the dump; if no change
     is given, only the control runs. With --target alone the first side is the module of the dump.
     """
+    from xlareport.replay.child_process import Bounds, child_process
     from xlareport.replay.environments import python_with
-    from xlareport.replay.process import Bounds, child_process
     from xlareport.replay.whatif import parse_target, recompile
     from xlareport.report import BuildOptions, read_one_module
 
     if target is not None and release is not None:
         raise click.UsageError("--target and --jaxlib do not go together.")
-    changes = _changes(settings, disabled)
+    changes = _option_changes(settings, disabled)
     options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
     bounds = Bounds(seconds, memory)
     with ExitStack() as stack:
@@ -120,7 +120,7 @@ def _causes(
     return [f"{place}. {cause.sentence}" for place, cause in enumerate(causes, 1)]
 
 
-def _changes(settings: tuple[str, ...], disabled: tuple[str, ...]) -> dict[str, str]:
+def _option_changes(settings: tuple[str, ...], disabled: tuple[str, ...]) -> dict[str, str]:
     changes: dict[str, str] = {}
     for setting in settings:
         name, equals, value = setting.removeprefix("--").partition("=")

@@ -14,8 +14,8 @@ from xlareport.dump.archive import inside
 from xlareport.dump.spool import Spool, UnpackedFile
 from xlareport.runtime.errors import Problem, UnreadableInputError
 from xlareport.runtime.limits import FileTooLargeError
-from xlareport.storage.folding import Folded, Pattern, unfold_strings
 from xlareport.storage.payloads import extract_payload, read_payload
+from xlareport.storage.string_folding import Folded, Pattern, unfold_strings
 from xlareport.storage.texts import Chunk, DamagedTextsError, StoredText, restore
 
 SINGLE_FILE_MARK = '<meta name="xlareport" content="single-file">'
@@ -86,7 +86,7 @@ def restored(
     """
     try:
         listed = _read(scripts[index])
-        texts = [_text(item) for item in listed["texts"]]
+        texts = [_stored_text(item) for item in listed["texts"]]
         names = (f"{index[:-3]}-{number}.js" for number in range(len(listed["chunks"])))
         chunks = [_chunk(_read(scripts[name])) for name in names]
         for text, parts in restore(texts, chunks):
@@ -117,16 +117,20 @@ def _read(script: Path) -> Mapping[str, Any]:
     return value
 
 
-def _text(record: Sequence[Any]) -> StoredText:
+def _stored_text(record: Sequence[Any]) -> StoredText:
     path, size, modified, chunk, runs, *_ = record
     moment = None if modified is None else float(modified)
-    return StoredText(str(path), _whole(size), moment, _whole(chunk), _numbers(runs))
+    return StoredText(
+        str(path), _whole_number(size), moment, _whole_number(chunk), _whole_numbers(runs)
+    )
 
 
 def _chunk(record: Mapping[str, Any]) -> Chunk:
     patterns, uses, numbers = record["lines"]
-    lines = Folded([_pattern(pattern) for pattern in patterns], _numbers(uses), _numbers(numbers))
-    blocks = [_numbers(runs) for runs in record["blocks"]]
+    lines = Folded(
+        [_pattern(pattern) for pattern in patterns], _whole_numbers(uses), _whole_numbers(numbers)
+    )
+    blocks = [_whole_numbers(runs) for runs in record["blocks"]]
     return Chunk(unfold_strings(lines, _MOST_CHARACTERS), blocks)
 
 
@@ -134,11 +138,11 @@ def _pattern(value: Any) -> Pattern:
     return value if isinstance(value, str) else [str(part) for part in value]
 
 
-def _numbers(value: Sequence[Any]) -> list[int]:
-    return [_whole(number) for number in value]
+def _whole_numbers(value: Sequence[Any]) -> list[int]:
+    return [_whole_number(number) for number in value]
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     if not isinstance(value, int):
         raise DamagedTextsError(f"{json.dumps(value)[:40]} is no whole number")
     return value

@@ -34,7 +34,7 @@ class ModulesOfId:
     def __init__(self, snapshots: Iterable[DumpName]) -> None:
         self._prefixes: dict[_Key, str] = {}
         for snapshot in snapshots:
-            key, prefix = _key(snapshot), snapshot.module_prefix or ""
+            key, prefix = _module_key(snapshot), snapshot.module_prefix or ""
             self._prefixes[key] = min(self._prefixes.get(key, prefix), prefix)
         self._by_name: dict[str, set[str]] = defaultdict(set)
         self._by_time: dict[int | None, list[_Key]] = defaultdict(list)
@@ -45,7 +45,7 @@ class ModulesOfId:
 
     def of(self, this_name: DumpName, path: str) -> frozenset[str]:
         """Return the prefixes of the modules that a file can belong to."""
-        name, timestamp = _key(this_name)
+        name, timestamp = _module_key(this_name)
         modules = (
             {self._prefixes[name, timestamp]} if (name, timestamp) in self._prefixes else set()
         )
@@ -72,7 +72,7 @@ class ModulesOfId:
         return self._asked[question]
 
 
-def _key(name: DumpName) -> _Key:
+def _module_key(name: DumpName) -> _Key:
     return sanitised(name.module_name or ""), name.timestamp
 
 
@@ -147,7 +147,7 @@ def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, 
     module to which it belongs by its neighbors.
     """
     names = [parse(path) for path in paths]
-    for places in _groups(names):
+    for places in _group_by_module(names):
         _settle_names(paths, names, places)
         _settle_prefixes(paths, names, places)
         _settle_frontend(names, places)
@@ -159,7 +159,7 @@ def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, 
     return tuple(names)
 
 
-def _groups(names: Sequence[DumpName]) -> Iterator[Sequence[int]]:
+def _group_by_module(names: Sequence[DumpName]) -> Iterator[Sequence[int]]:
     """Yield the indices of the files of each folder and module id."""
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
     for place, name in enumerate(names):
@@ -258,12 +258,12 @@ def _settle_timed_folders(names: list[DumpName]) -> None:
         elif name.module_id is not None and name.kind in SNAPSHOTS and name.module_prefix:
             modules[key].add((name.module_id, name.module_prefix))
     for key, timed in folders.items():
-        for stamp, (number, prefix) in _in_order(timed, modules[key]):
+        for stamp, (number, prefix) in _pair_stamps(timed, modules[key]):
             for place in timed[stamp]:
                 names[place] = replace(names[place], module_id=number, module_prefix=prefix)
 
 
-def _in_order(
+def _pair_stamps(
     stamps: Iterable[str], modules: Collection[tuple[int, str]]
 ) -> Iterator[tuple[str, tuple[int, str]]]:
     """Yield the n-th stamp with the n-th module if counts are equal; each number is used once."""

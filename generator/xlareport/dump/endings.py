@@ -1,6 +1,6 @@
 """The last resort: the meaning of an ending or a full name of a file that follows no grammar."""
 
-from xlareport.dump.reading import NameReading
+from xlareport.dump.name_reading import NameReading
 from xlareport.dump.tokens import table
 
 

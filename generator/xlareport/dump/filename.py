@@ -23,7 +23,7 @@ from msgspec import Struct
 from xlareport.dump import endings, suffix
 from xlareport.dump.grammar import GrammarForm, file_forms, name_forms, path_forms
 from xlareport.dump.module_names import explain_module
-from xlareport.dump.reading import NameReading
+from xlareport.dump.name_reading import NameReading
 from xlareport.dump.tokens import Token, joined, table
 
 S = TypeVar("S", str, str | None)
@@ -176,11 +176,11 @@ def _finished(reading: NameReading) -> DumpName:
     return DumpName(
         kind=_kind(reading),
         stage=stage and table("readings")["stages"].get(stage, stage),
-        module_id=_number(fields.get("module_id")),
+        module_id=_parse_number(fields.get("module_id")),
         module_name=_same(fields.get("module_name")),
-        timestamp=_number(fields.get("timestamp")),
+        timestamp=_parse_number(fields.get("timestamp")),
         build=fields.get("build"),
-        sequence=_number(fields.get("sequence")),
+        sequence=_parse_number(fields.get("sequence")),
         pipeline=fields.get("pipeline") or fields.get("running_pass"),
         after=fields.get("after") or fields.get("after_step") or fields.get("step"),
         before=fields.get("before") or fields.get("before_step"),
@@ -215,7 +215,7 @@ def _format(fields: Mapping[str, str]) -> str | None:
     return ending.removeprefix(".") or None
 
 
-def _number(text: str | None) -> int | None:
+def _parse_number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 

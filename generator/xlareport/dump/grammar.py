@@ -88,13 +88,13 @@ def path_forms() -> Sequence[GrammarForm]:
 def _forms(name: str, key: str) -> Iterator[GrammarForm]:
     content = table(name)
     for row in content[key]:
-        yield _form(row, content.get("macros", {}))
+        yield _grammar_form(row, content.get("macros", {}))
 
 
-def _form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
+def _grammar_form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
     own_fields = {"pattern", "owner", "suffix", "kind", "note", "without_id"}
     return GrammarForm(
-        pattern=re.compile(_expand(_text(row), macros), re.DOTALL | re.ASCII),
+        pattern=re.compile(_expand(_row_pattern(row), macros), re.DOTALL | re.ASCII),
         kind=row.get("kind", "unknown"),
         constants={field: value for field, value in row.items() if field not in own_fields},
         note=row.get("note"),
@@ -102,7 +102,7 @@ def _form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
     )
 
 
-def _text(row: Mapping[str, Any]) -> str:
+def _row_pattern(row: Mapping[str, Any]) -> str:
     if "owner" in row:
         return r"(?P<owner>(?:\..+)?)" + str(row["owner"])
     if "suffix" in row:

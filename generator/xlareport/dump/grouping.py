@@ -20,11 +20,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.dump import order
+from xlareport.dump import snapshot_order
 from xlareport.dump.classify import classify
-from xlareport.dump.contents import RunEach
+from xlareport.dump.content_digests import RunEach
 from xlareport.dump.filename import DumpName
-from xlareport.dump.identity import (
+from xlareport.dump.llo import llo_modules, plain_name
+from xlareport.dump.module_identity import (
     Identity,
     identity_of,
     join_incomplete,
@@ -32,7 +33,6 @@ from xlareport.dump.identity import (
     prefix_of,
     stem_of,
 )
-from xlareport.dump.llo import llo_modules, plain_name
 from xlareport.dump.modules import (
     AFTER_SPMD,
     HLO_KINDS,
@@ -103,13 +103,13 @@ def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
 def name_and_group(source: Source) -> NamedDump:
     """Return the files of a dump and its modules; raises OSError where a disk is full."""
     if len(source.entries) < MANY_FILES:
-        return _named(source)
+        return _name_dump(source)
     with tempfile.TemporaryDirectory(prefix="xlareport-names-") as folder, WorkerPool(1) as worker:
         work = partial(_stored, folder=Path(folder))
         return _taken_over(worker.submit(work, source, work).result())
 
 
-def _named(source: Source) -> NamedDump:
+def _name_dump(source: Source) -> NamedDump:
     artifacts = name_files(source)
     grouped = group(artifacts)
     return NamedDump(artifacts, grouped, owners(artifacts, grouped.modules))
@@ -136,7 +136,7 @@ class _Stored(Struct, frozen=True):
 
 
 def _stored(source: Source, folder: Path) -> _Stored:
-    named = _named(source)
+    named = _name_dump(source)
     blocks = FilledValues[tuple[Artifact, ...]](folder / "files")
     modules = FilledValues[ModuleFiles](folder / "modules")
     return _Stored(
@@ -250,13 +250,13 @@ def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
     for this_module in modules:
         if this_module.key not in gone:
             yield (
-                _joined(this_module, second_halves[this_module.key])
+                _join_modules(this_module, second_halves[this_module.key])
                 if this_module.key in second_halves
                 else this_module
             )
 
 
-def _joined(first: ModuleFiles, second: ModuleFiles) -> ModuleFiles:
+def _join_modules(first: ModuleFiles, second: ModuleFiles) -> ModuleFiles:
     return replace(
         first,
         stages=first.stages + second.stages,
@@ -330,12 +330,12 @@ def _stage(files: Sequence[Artifact]) -> SnapshotFiles:
         after=name.after,
         before=name.before,
         artifacts=tuple(sorted(files, key=lambda file: file.path)),
-        placed_by="name" if order.is_extension(stage, name.sequence) else "",
+        placed_by="name" if snapshot_order.is_extension(stage, name.sequence) else "",
     )
 
 
-def _stage_order(stage: SnapshotFiles) -> tuple[order.OrderKey, str, str]:
-    return order.place(stage.name, stage.sequence), stage.name, stage.pipeline or ""
+def _stage_order(stage: SnapshotFiles) -> tuple[snapshot_order.OrderKey, str, str]:
+    return snapshot_order.place(stage.name, stage.sequence), stage.name, stage.pipeline or ""
 
 
 def _collisions(module: ModuleFiles) -> Iterable[Problem]:

@@ -43,13 +43,13 @@ def explain_instruction(name: str) -> InstructionNameParts:
     """Parse the name of an instruction or a computation."""
     match = _NAME.fullmatch(name) if len(name) <= LONGEST else None
     if match is None:
-        return InstructionNameParts(name, (), _one("born", name))
+        return InstructionNameParts(name, (), _token("born", name))
     tokens = [
         *sign(match["percent"]),
         *_wide(match["wide"]),
-        *_first(match["first"]),
+        *_born_tokens(match["first"]),
         *(token for part in match["later"].split(".")[1:] for token in _later(part)),
-        *(token for part in match["elements"].split("#")[1:] for token in _element(part)),
+        *(token for part in match["elements"].split("#")[1:] for token in _element_tokens(part)),
     ]
     changes = [token.text for token in tokens if token.field == "later"]
     return InstructionNameParts(match["first"], tuple(changes), tuple(tokens))
@@ -62,7 +62,7 @@ def _meaning(field: str, text: str) -> str:
     return str(tables["fields"][field]).replace("{text}", text)
 
 
-def _one(field: str, text: str) -> tuple[Token, ...]:
+def _token(field: str, text: str) -> tuple[Token, ...]:
     return (Token(text, _meaning(field, text), field),) if text else ()
 
 
@@ -73,25 +73,25 @@ def _wide(text: str) -> Iterator[Token]:
         yield from sign(".")
 
 
-def _first(text: str) -> Sequence[Token]:
+def _born_tokens(text: str) -> Sequence[Token]:
     for form in instruction_forms():
         if match := form.pattern.fullmatch(text):
-            return tuple(pieces(match, _one))
-    return _one("born", text)
+            return tuple(pieces(match, _token))
+    return _token("born", text)
 
 
 def _later(part: str) -> Iterator[Token]:
     """Yield the tokens of one part after a dot: a number, a pass's word, or both."""
     yield from sign(".")
     if numbered := _NUMBERED.fullmatch(part):
-        yield from _one("number", numbered["number"])
+        yield from _token("number", numbered["number"])
         yield from sign("_")
         yield from _word(numbered["word"])
         return
     match = _LATER.fullmatch(part)
     word, number = (match["word"], match["number"]) if match else (part, "")
     yield from _word(word)
-    yield from _one("number", number)
+    yield from _token("number", number)
 
 
 def _word(word: str) -> Iterator[Token]:
@@ -100,6 +100,6 @@ def _word(word: str) -> Iterator[Token]:
         yield Token(word, str(suffix_words) if suffix_words else _meaning("later", word), "later")
 
 
-def _element(part: str) -> Iterator[Token]:
+def _element_tokens(part: str) -> Iterator[Token]:
     yield from sign("#")
-    yield from _one("element", part)
+    yield from _token("element", part)

@@ -85,17 +85,17 @@ def plain_name(module: str) -> str:
 
 def llo_program(name: DumpName) -> str:
     """Return the program that a file is about; empty where its name has none."""
-    return _text(name, "program")
+    return _token_text(name, "program")
 
 
 def llo_label(name: DumpName) -> str:
     """Return the step of the low-level compiler that a file was written after."""
-    return _text(name, "llo_pass")
+    return _token_text(name, "llo_pass")
 
 
 def llo_place(name: DumpName) -> int:
     """Return the running number of a file: it orders the files of a program, and no more."""
-    return int(_text(name, "llo_pass_index") or 0)
+    return int(_token_text(name, "llo_pass_index") or 0)
 
 
 def _tops(files: Iterable[LloFile]) -> Iterator[tuple[int, str]]:
@@ -120,8 +120,8 @@ def _owners(files: Iterable[LloFile], tops: Sequence[tuple[int, str]]) -> Iterat
 
 
 def _time(name: DumpName) -> int:
-    return int(_text(name, "timestamp_ns") or 0)
+    return int(_token_text(name, "timestamp_ns") or 0)
 
 
-def _text(name: DumpName, field: str) -> str:
+def _token_text(name: DumpName, field: str) -> str:
     return next((token.text for token in name.tokens if token.field == field), "")

@@ -45,17 +45,17 @@ class ModuleNameParts(Struct, frozen=True):
 def explain_module(name: str) -> ModuleNameParts:
     """Parse a module's name."""
     if len(name) > LONGEST:
-        return _whole(name)
+        return _unparsed_name(name)
     if match := _BUILT.fullmatch(name):
         parts = explain_module(match["module"])
         return replace(parts, tokens=(*parts.tokens, *pieces(match, start=match.end("module"))))
     for form in module_forms():
         if match := form.pattern.fullmatch(name):
             return _explained(form, match)
-    return _whole(name)
+    return _unparsed_name(name)
 
 
-def _whole(name: str) -> ModuleNameParts:
+def _unparsed_name(name: str) -> ModuleNameParts:
     return ModuleNameParts(None, name, tuple(one_token("module_name", name)), None)
 
 
@@ -67,8 +67,8 @@ def _explained(form: GrammarForm, match: re.Match[str]) -> ModuleNameParts:
     frontend = form.constants.get("frontend")
     return ModuleNameParts(
         frontend=frontend,
-        display=_plain(display) if frontend else display,
-        tokens=tuple(pieces(match, _part)),
+        display=_unsanitised(display) if frontend else display,
+        tokens=tuple(pieces(match, _name_tokens)),
         helper=form.constants.get("helper") or (_jax_helper(groups) if frontend else None),
     )
 
@@ -81,14 +81,14 @@ def _jax_helper(groups: Mapping[str, str]) -> str | None:
     return None
 
 
-def _plain(display: str) -> str:
+def _unsanitised(display: str) -> str:
     """Give the names back that sanitising hid."""
     if display in {"_lambda", "_lambda_"}:
         return "<lambda>"
     return display.rstrip(".") or display
 
 
-def _part(field: str, text: str) -> Sequence[Token]:
+def _name_tokens(field: str, text: str) -> Sequence[Token]:
     if field == "attributes":
         return tuple(_attributes(text))
     words = table("module_words").get(field, {})
@@ -118,7 +118,7 @@ def _attributes(text: str) -> Iterator[Token]:
     """Yield `[_XlaMustCompile=true,config_proto=...]`, whose signs may all have become `_`."""
     place = 0
     for match in _ATTRIBUTE.finditer(text):
-        yield from _value(text[place : match.start()])
+        yield from _value_tokens(text[place : match.start()])
         yield from sign(text[match.start() : match.start("attribute")])
         name = match["attribute"]
         sentence = table("module_words")["attribute"].get(name) or meaning("attribute", name)
@@ -130,11 +130,11 @@ def _attributes(text: str) -> Iterator[Token]:
 
 def _last(text: str) -> Iterator[Token]:
     value = text.rstrip("_]")
-    yield from _value(value)
+    yield from _value_tokens(value)
     yield from sign(text[len(value) :])
 
 
-def _value(text: str) -> Iterator[Token]:
+def _value_tokens(text: str) -> Iterator[Token]:
     if text:
         value_words = table("module_words")["attribute_value"].get(text)
         yield Token(text, value_words or _fingerprint(text) or meaning("value", text), "value")
@@ -168,7 +168,7 @@ class JaxName(Struct, frozen=True):
 @cache
 def jax_names() -> Mapping[str, JaxName]:
     """Return the table by name; a function goes before a primitive of its name."""
-    rows = _text().splitlines()[1:]
+    rows = _jax_names().splitlines()[1:]
     names = [JaxName(*row.split("\t")) for row in rows]
     return {name.name: name for name in reversed(names)}
 
@@ -176,11 +176,11 @@ def jax_names() -> Mapping[str, JaxName]:
 @cache
 def jax_release() -> str:
     """Return the release that the table was read from, as in `jax 0.10.2`."""
-    return _text().partition(":")[0].removeprefix("# ")
+    return _jax_names().partition(":")[0].removeprefix("# ")
 
 
 @cache
-def _text() -> str:
+def _jax_names() -> str:
     return files(__package__).joinpath("tables", "jax_names.tsv").read_text("utf-8")
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from xlareport.dump import order
+from xlareport.dump import snapshot_order
 from xlareport.dump.filename import DumpName
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.source import Entry
@@ -93,12 +93,12 @@ class SnapshotFiles(Struct, frozen=True):
     @property
     def is_placed(self) -> bool:
         """Whether number, name or preceding passes determine its position among the snapshots."""
-        return self.name == AFTER_SPMD or order.is_placed(self.name, self.sequence)
+        return self.name == AFTER_SPMD or snapshot_order.is_placed(self.name, self.sequence)
 
     @property
     def may_precede_passes(self) -> bool:
         """Whether numbered snapshots may follow it although its name says that it is last."""
-        return order.may_precede_passes(self.name, self.sequence)
+        return snapshot_order.may_precede_passes(self.name, self.sequence)
 
     @property
     def key(self) -> str:

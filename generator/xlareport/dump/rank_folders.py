@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.dump.contents import RunEach, is_volatile, known_digest
+from xlareport.dump.content_digests import RunEach, is_volatile, known_digest
 from xlareport.dump.modules import FolderCopy
 from xlareport.dump.source import Entry
 from xlareport.storage.packed_keys import ChosenValues, digest_number

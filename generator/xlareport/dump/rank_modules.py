@@ -12,7 +12,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.dump.contents import RunEach, content_digest, is_volatile
+from xlareport.dump.content_digests import RunEach, content_digest, is_volatile
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
 from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike
 

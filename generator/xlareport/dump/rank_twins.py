@@ -13,8 +13,8 @@ from hashlib import blake2b
 
 from msgspec import Struct, field
 
-from xlareport.dump.contents import RunEach, content_digest
-from xlareport.dump.duplicates import find_duplicates
+from xlareport.dump.content_digests import RunEach, content_digest
+from xlareport.dump.duplicate_modules import find_duplicates
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.rank_modules import RankPlace, by_ending, may_be_ranks, rank_place
 from xlareport.storage.packed_keys import digest_number, group_alike
@@ -78,7 +78,7 @@ def find_rank_twins(
         for some in alike
         if _are_of_several([rank_place(number, modules[number]) for number in some])
     )
-    return {key: original for pairs in run(_keys, groups) for key, original in pairs}
+    return {key: original for pairs in run(_key_pairs, groups) for key, original in pairs}
 
 
 def _are_of_several(places: Sequence[RankPlace]) -> bool:
@@ -96,11 +96,11 @@ def _by_id(places: Iterable[RankPlace]) -> Mapping[int, Sequence[RankPlace]]:
     return by_id
 
 
-def _keys(modules: Sequence[ModuleFiles]) -> list[tuple[str, str]]:
-    return [(module.key, original.key) for module, original in _pairs(modules)]
+def _key_pairs(modules: Sequence[ModuleFiles]) -> list[tuple[str, str]]:
+    return [(module.key, original.key) for module, original in _twin_pairs(modules)]
 
 
-def _pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, ModuleFiles]]:
+def _twin_pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, ModuleFiles]]:
     """Yield each module that is the same as an earlier one, with that one."""
     originals: list[_Contents] = []
     for module in modules:
@@ -170,7 +170,7 @@ class _Contents(Struct):
     def _renamed(self, content: bytes) -> bytes:
         """Return another file with the names of instructions as its HLO texts count them."""
         if not self._names:
-            number = _counted(b"%", self._names)
+            number = _renumber_matches(b"%", self._names)
             for ending in filter(self._is_text, self._files):
                 for match in _NAME.finditer(self._files[ending].entry.read()):
                     number(match)
@@ -183,12 +183,12 @@ def _without_notes(content: bytes) -> bytes:
 
 
 def _text_form(content: bytes) -> bytes:
-    content = b"\n".join(_plain(line) for line in content.split(b"\n") if line)
-    content = _CHANNEL.sub(_counted(b"channel_id=", {}), content)
-    return _NAME.sub(_counted(b"%", {}), content)
+    content = b"\n".join(_comparable_line(line) for line in content.split(b"\n") if line)
+    content = _CHANNEL.sub(_renumber_matches(b"channel_id=", {}), content)
+    return _NAME.sub(_renumber_matches(b"%", {}), content)
 
 
-def _plain(line: bytes) -> bytes:
+def _comparable_line(line: bytes) -> bytes:
     """Return a line without names of parameters and without ids of callbacks."""
     if line.startswith((b"%", b"ENTRY ")):
         return _PARAMETER.sub(b"", line)
@@ -198,7 +198,9 @@ def _plain(line: bytes) -> bytes:
     return head + mark + _NUMBER.sub(b"0", config)
 
 
-def _counted(prefix: bytes, known: dict[bytes, bytes]) -> Callable[[re.Match[bytes]], bytes]:
+def _renumber_matches(
+    prefix: bytes, known: dict[bytes, bytes]
+) -> Callable[[re.Match[bytes]], bytes]:
     """Return a function that replaces each text with a number by first appearance."""
 
     def number(match: re.Match[bytes]) -> bytes:

@@ -63,13 +63,13 @@ class RemoteFile(Struct, frozen=True):
         """Return the whole content; raises OSError, also where it is larger than `most` bytes."""
         if self.size > most:
             raise OSError(errno.EFBIG, too_large(most, "--max-file-size"))
-        return self._part(None)
+        return self._read_range(None)
 
     def head(self, length: int) -> bytes:
         """Return how the content begins; raises OSError."""
-        return self._part(length)
+        return self._read_range(length)
 
-    def _part(self, end: int | None) -> bytes:
+    def _read_range(self, end: int | None) -> bytes:
         system, path = _system(self.address)
         content = _attempt(lambda: system.cat_file(path, start=0 if end else None, end=end))
         if isinstance(content, Exception):
@@ -99,7 +99,7 @@ def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list[RemoteF
         lambda: system.isdir(root)
     ):
         return None
-    listed = _attempt(lambda: list(_listed(system, root, url, spool, problems)))
+    listed = _attempt(lambda: list(_list_remote(system, root, url, spool, problems)))
     if isinstance(listed, LimitPassedError):
         raise listed
     if isinstance(listed, Exception):
@@ -118,7 +118,7 @@ def fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Unpacke
     UnreadableInputError if the URL does not exist.
     """
     system, root = _system(url)
-    listed = _attempt(lambda: list(_listed(system, root, url, spool, problems)))
+    listed = _attempt(lambda: list(_list_remote(system, root, url, spool, problems)))
     if isinstance(listed, LimitPassedError):
         raise listed
     if isinstance(listed, Exception):
@@ -136,16 +136,16 @@ def _system(url: str) -> tuple[Any, str]:
     scheme = urlsplit(url).scheme.lower()
     extra = _EXTRAS.get(scheme, "url")
     if importlib.util.find_spec("fsspec") is None:
-        raise _missing(url, extra)
+        raise _missing_package(url, extra)
     import fsspec  # noqa: PLC0415 - an extra, and slow to import
 
     filesystem = _attempt(lambda: fsspec.get_filesystem_class(scheme))
     if isinstance(filesystem, ImportError):
-        raise _missing(url, extra) from filesystem
+        raise _missing_package(url, extra) from filesystem
     _check_reachable(url, scheme)
     opened = _attempt(lambda: fsspec.core.url_to_fs(url))
     if isinstance(opened, ImportError):
-        raise _missing(url, extra) from opened
+        raise _missing_package(url, extra) from opened
     if isinstance(opened, Exception):
         raise _unreadable(url, opened) from opened
     system, root = opened
@@ -207,13 +207,13 @@ def _unreadable(url: str, error: Exception) -> UnreadableInputError:
     return UnreadableInputError(f"{shown(url)} cannot be read: {_message(error)}.")
 
 
-def _missing(url: str, extra: str) -> UnreadableInputError:
+def _missing_package(url: str, extra: str) -> UnreadableInputError:
     return UnreadableInputError(
         f"{shown(url)} needs a package that is not installed: pip install 'xlareport[{extra}]'."
     )
 
 
-def _listed(
+def _list_remote(
     system: Any, root: str, url: str, spool: Spool, problems: list[Problem]
 ) -> Iterator[RemoteFile]:
     """Yield the file at an address, or all files of a folder there, in the order of their paths."""

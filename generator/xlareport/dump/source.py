@@ -161,7 +161,7 @@ def open_files(
     with tempfile.TemporaryDirectory(prefix="xlareport-") as folder:
         spool = Spool(Path(folder), limits)
         problems: list[Problem] = []
-        name = _shown(place)
+        name = _dump_name(place)
         with _readable(name):
             listed = _listed_in_place(place, spool, problems) if in_place else None
             every = _entries(place, spool, problems) if listed is None else iter(listed)
@@ -228,7 +228,7 @@ def local_path(place: str | Path) -> Path | None:
     return None if remote.is_url(place) else Path(place)
 
 
-def _shown(place: str | Path) -> str:
+def _dump_name(place: str | Path) -> str:
     """Return the dump's name for a report."""
     if place == _STANDARD_INPUT:
         return "standard input"

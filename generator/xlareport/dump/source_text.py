@@ -24,11 +24,11 @@ class SourceTexts:
     def lines(self, path: str) -> tuple[str, ...] | None:
         """Return the lines of a file; None where it is none that may be read, or too many were."""
         if path not in self._known and len(self._known) < _MOST_FILES:
-            self._known[path] = _lines(path)
+            self._known[path] = _source_lines(path)
         return self._known.get(path)
 
 
-def _lines(path: str) -> tuple[str, ...] | None:
+def _source_lines(path: str) -> tuple[str, ...] | None:
     if path.startswith(("\\\\", "//")) or "\0" in path or not path.endswith(_SUFFIXES):
         return None
     try:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from xlareport.dump import endings
 from xlareport.dump.grammar import GrammarForm, suffix_forms
-from xlareport.dump.reading import NameReading
+from xlareport.dump.name_reading import NameReading
 
 _CORE = re.compile(r"(?:(?P<prefix>.+?)\.)?module_(?P<id>\d{4,})(?=\.|$)", re.DOTALL | re.ASCII)
 _STAMP = re.compile(r"\d{15,17}", re.ASCII)
@@ -53,7 +53,7 @@ def read_unknown_suffix(reading: NameReading, name: str, module_names: Sequence[
         return False
     _read_prefix(reading, core, None)
     after = name[core.end() :]
-    held = _held(after, module_names)
+    held = _end_of_name(after, module_names)
     reading.holder(after[:held])
     if held < len(after):
         _read_rest(reading, after[held:])
@@ -75,7 +75,7 @@ def _read_rest(reading: NameReading, text: str) -> None:
     reading.notes.append("No table knows what comes after the module's name, nor where that ends.")
 
 
-def _held(rest: str, module_names: Sequence[str]) -> int:
+def _end_of_name(rest: str, module_names: Sequence[str]) -> int:
     """Return where `.NAME[.BUILD]` probably ends: after a build, a known name, or one part."""
     if built := _BUILT.match(rest):
         return built.end()

@@ -52,9 +52,9 @@ class Metadata(Struct, frozen=True):
             return _NO_METADATA
         fields = dict(_FIELD.findall(text))
         return Metadata(
-            op_name=_text(fields.get("op_name", "")),
-            op_type=_text(fields.get("op_type", "")),
-            source_file=_text(fields.get("source_file", "")),
+            op_name=_unquoted(fields.get("op_name", "")),
+            op_type=_unquoted(fields.get("op_type", "")),
+            source_file=_unquoted(fields.get("source_file", "")),
             source_line=parse_whole_number(fields.get("source_line", "")),
             stack_frame_id=parse_whole_number(fields.get("stack_frame_id", "")),
         )
@@ -63,7 +63,7 @@ class Metadata(Struct, frozen=True):
 _NO_METADATA = Metadata()
 
 
-def _text(value: str) -> str:
+def _unquoted(value: str) -> str:
     return quoting.unescape(value[1:-1] if value.startswith('"') else value)
 
 

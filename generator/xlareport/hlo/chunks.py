@@ -19,7 +19,7 @@ from xlareport.hlo.handwritten import (
 from xlareport.hlo.header import ComputationPool, computation_name, thread_name
 from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, Instruction
-from xlareport.hlo.reading import problem_at
+from xlareport.hlo.snapshot_reading import problem_at
 from xlareport.runtime.errors import Problem
 
 _BLANK = re.compile(r"\s*+(?:#.*+)?+\Z")

@@ -74,7 +74,7 @@ class HloDigests:
         Parameter numbers and tuple element indices do not count: they are only positions.
         """
         heads = sum(
-            _number(instruction.shape.text.encode("utf-8", "surrogateescape"))
+            _digest_number(instruction.shape.text.encode("utf-8", "surrogateescape"))
             if instruction.opcode == "parameter"
             else self._heads.get(instruction) or self._head(instruction)
             for instruction in module.instructions
@@ -175,7 +175,7 @@ class HloDigests:
 
     def _head(self, instruction: Instruction) -> int:
         head = _head(instruction, self._without)
-        value = self._heads[instruction] = _number(head)
+        value = self._heads[instruction] = _digest_number(head)
         return value
 
 
@@ -187,21 +187,21 @@ def _operand(name: str, values: dict[str, int]) -> int:
     whole, *elements = name.split("#")
     value = values.get(whole, 0)
     for element in elements:
-        value = _element(value, element)
+        value = _digest_element(value, element)
     return value
 
 
-def _element(value: int, index: str | None) -> int:
+def _digest_element(value: int, index: str | None) -> int:
     """Return the digest of an element: newer texts write it at its use, older as an instruction."""
     return (value * _FACTOR + _index_number(index)) % _PRIME
 
 
 def _index_number(index: str | None) -> int:
-    return _number(f"#{index}".encode())
+    return _digest_number(f"#{index}".encode())
 
 
 @lru_cache(maxsize=1 << 16)
-def _number(text: bytes) -> int:
+def _digest_number(text: bytes) -> int:
     return int.from_bytes(blake2b(text, digest_size=16).digest())
 
 
@@ -216,7 +216,7 @@ def _head(instruction: Instruction, without: frozenset[str]) -> bytes:
     """
     calling = {attribute for attribute, _ in instruction.called}
     kept = [
-        f"{key}={_in_order(instruction, without) if key == 'backend_config' else value}"
+        f"{key}={_sorted_config(instruction, without) if key == 'backend_config' else value}"
         for key, value in sorted(instruction.attributes.items())
         if key not in _OF_NAMES and key not in calling
     ]
@@ -230,7 +230,7 @@ def _head(instruction: Instruction, without: frozenset[str]) -> bytes:
     return "\x00".join((*parts, "")).encode("utf-8", "surrogateescape")
 
 
-def _in_order(instruction: Instruction, without: frozenset[str]) -> str:
+def _sorted_config(instruction: Instruction, without: frozenset[str]) -> str:
     """Return the backend_config with sorted keys, because their order varies."""
     value = read_backend_config(instruction)
     if not isinstance(value, dict):

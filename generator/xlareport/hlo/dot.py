@@ -24,8 +24,8 @@ from xlareport.hlo.dot_graph import DotCluster, DotGraph, DotNode, statements
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.protos.attributes import call_attributes
 from xlareport.hlo.quoting import escape
-from xlareport.hlo.reading import PrintedReader, SnapshotReading, first_problems
 from xlareport.hlo.shape import UNKNOWN
+from xlareport.hlo.snapshot_reading import PrintedReader, SnapshotReading, first_problems
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.graphs import postorder
 
@@ -43,10 +43,10 @@ def lines(cluster: DotCluster) -> Iterator[str]:
     """Yield the instructions of a computation, operands before their users."""
     for node in _ordered(cluster.nodes):
         root = "ROOT " if node is cluster.root else ""
-        yield root + _line(node)
+        yield root + _instruction_text(node)
 
 
-def _line(node: DotNode) -> str:
+def _instruction_text(node: DotNode) -> str:
     label = node.label
     opcode = label.opcode or "unknown"
     head = f"%{node_name(node)} = {_shape(node)} {opcode}({_between(node)})"
@@ -114,12 +114,12 @@ def _metadata(tips: list[str]) -> Iterator[str]:
             yield f'op_type="{escape(tip.removeprefix("op_type: "))}"'
     if name.strip():
         yield f'op_name="{escape(name)}"'
-    place = next((match for tip in rest if (match := _place(tip))), None)
+    place = next((match for tip in rest if (match := _match_source(tip))), None)
     if place:
         yield f'source_file="{escape(place[1])}" source_line={place[2]}'
 
 
-def _place(tip: str) -> re.Match[str] | None:
+def _match_source(tip: str) -> re.Match[str] | None:
     """Return file and line: of the source, else of the innermost frame, which comes first."""
     return _SOURCE.fullmatch(tip) or _FRAME.fullmatch(tip)
 

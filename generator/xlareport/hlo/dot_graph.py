@@ -8,8 +8,8 @@ from importlib.resources import files
 from msgspec import Struct, field
 
 from xlareport.hlo import quoting
-from xlareport.hlo.reading import problem_at
 from xlareport.hlo.shape import UNKNOWN, ShapeError, parse_shape
+from xlareport.hlo.snapshot_reading import problem_at
 from xlareport.runtime.errors import Problem
 
 OPCODES = frozenset(files(__package__).joinpath("opcodes.txt").read_text("ascii").split())
@@ -77,22 +77,22 @@ class Label(Struct):
 def read_label(text: str) -> Label:
     """Read the text between `<` and `>`; unknown text is kept as an attribute."""
     first, *lines = text.split("<br/>")
-    label = _named(_plain(first))
+    label = _label_of_name(_without_tags(first))
     for line in lines:
         operand = _OPERAND.match(line)
         if operand:
-            _fold_operand(label, int(operand[1] or 0), _plain(operand[2]))
+            _fold_operand(label, int(operand[1] or 0), _without_tags(operand[2]))
         elif not line.startswith("<i>from "):
-            _add_line(label, _plain(line))
+            _add_line(label, _without_tags(line))
     label.opcode = label.opcode or opcode_of_name(label.name)
     return label
 
 
-def _plain(line: str) -> str:
+def _without_tags(line: str) -> str:
     return html.unescape(_TAG.sub("", line))
 
 
-def _named(first: str) -> Label:
+def _label_of_name(first: str) -> Label:
     parameter = _PARAMETER.fullmatch(first)
     if parameter:
         return Label(opcode="parameter", number=int(parameter[1]))

@@ -162,7 +162,7 @@ def _flatten(name: str, call: _Call, names: HandwrittenNames) -> list[str] | Non
         operands = [call.between]
         if call.opcode not in WITHOUT_OPERANDS:
             parts = quoting.split_at_commas(call.between) if call.between.strip() else []
-            operands = [_named(operand) for operand in parts]
+            operands = [_name_of_operand(operand) for operand in parts]
             for place, operand in enumerate(operands):
                 nested = _parse_call(operand)
                 if nested is not None:
@@ -172,7 +172,7 @@ def _flatten(name: str, call: _Call, names: HandwrittenNames) -> list[str] | Non
     return done[::-1]
 
 
-def _named(operand: str) -> str:
+def _name_of_operand(operand: str) -> str:
     """Return `%name` of an operand with or without shape; others unchanged."""
     words = operand.split()
     if not words or _parse_call(operand.strip()) is not None:
@@ -265,13 +265,13 @@ def _token(_: Instruction, __: Sequence[Shape]) -> str:
     return "token[]"
 
 
-def _element(instruction: Instruction, operands: Sequence[Shape]) -> str:
+def _element_shape(instruction: Instruction, operands: Sequence[Shape]) -> str:
     number = instruction.taken_element
     elements = operands[0].elements if operands else ()
     return elements[number].text if number is not None and number < len(elements) else ""
 
 
-def _first(_: Instruction, operands: Sequence[Shape]) -> str:
+def _first_shape(_: Instruction, operands: Sequence[Shape]) -> str:
     return operands[0].text if operands else ""
 
 
@@ -283,14 +283,14 @@ def _compare(_: Instruction, operands: Sequence[Shape]) -> str:
     return _array("pred", operands[0].dimensions) if operands else ""
 
 
-def _part(_: Instruction, operands: Sequence[Shape]) -> str:
+def _complex_part(_: Instruction, operands: Sequence[Shape]) -> str:
     """Return the shape of the real or imaginary part."""
     parts = {"c64": "f32", "c128": "f64"}
     return _array(parts.get(operands[0].element_type, ""), operands[0].dimensions)
 
 
 def _transpose(instruction: Instruction, operands: Sequence[Shape]) -> str:
-    order = _numbers(instruction.attributes.get("dimensions", ""))
+    order = _braced_numbers(instruction.attributes.get("dimensions", ""))
     sizes = operands[0].dimensions if operands else ()
     if sorted(order) != list(range(len(sizes))):
         return ""
@@ -300,7 +300,7 @@ def _transpose(instruction: Instruction, operands: Sequence[Shape]) -> str:
 def _reduce(instruction: Instruction, operands: Sequence[Shape]) -> str:
     if len(operands) != 2:
         return ""
-    gone = set(_numbers(instruction.attributes.get("dimensions", "")))
+    gone = set(_braced_numbers(instruction.attributes.get("dimensions", "")))
     sizes = enumerate(operands[0].dimensions)
     return _array(operands[0].element_type, [size for place, size in sizes if place not in gone])
 
@@ -310,10 +310,10 @@ def _dot(instruction: Instruction, operands: Sequence[Shape]) -> str:
         return ""
     left, right = operands
     attributes = instruction.attributes
-    batch = _numbers(attributes.get("lhs_batch_dims", ""))
+    batch = _braced_numbers(attributes.get("lhs_batch_dims", ""))
     gone = [
-        {*_numbers(attributes.get(f"{side}_batch_dims", "")),
-         *_numbers(attributes.get(f"{side}_contracting_dims", ""))}
+        {*_braced_numbers(attributes.get(f"{side}_batch_dims", "")),
+         *_braced_numbers(attributes.get(f"{side}_contracting_dims", ""))}
         for side in ("lhs", "rhs")
     ]  # fmt: skip
     sizes = [left.dimensions[place] for place in batch if place < len(left.dimensions)]
@@ -328,7 +328,7 @@ def _array(element_type: str, sizes: Sequence[int | None]) -> str:
     return f"{element_type}[{','.join(map(str, sizes))}]"
 
 
-def _numbers(text: str) -> list[int]:
+def _braced_numbers(text: str) -> list[int]:
     """Return the numbers in `{0,1}`."""
     numbers = (parse_whole_number(part.strip()) for part in text.strip("{} ").split(","))
     return [number for number in numbers if number is not None]
@@ -341,14 +341,14 @@ _OF_FIRST = (
     "round-nearest-afz round-nearest-even rsqrt shift-left shift-right-arithmetic "
     "shift-right-logical sign sine sort sqrt subtract tan tanh while xor"
 )
-_RULES: Mapping[str, _Rule] = dict.fromkeys(_OF_FIRST.split(), _first) | {
+_RULES: Mapping[str, _Rule] = dict.fromkeys(_OF_FIRST.split(), _first_shape) | {
     "after-all": _token,
     "clamp": _second,
     "compare": _compare,
     "dot": _dot,
-    "get-tuple-element": _element,
-    "imag": _part,
-    "real": _part,
+    "get-tuple-element": _element_shape,
+    "imag": _complex_part,
+    "real": _complex_part,
     "reduce": _reduce,
     "select": _second,
     "transpose": _transpose,

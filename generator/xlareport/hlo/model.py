@@ -68,12 +68,12 @@ class Instruction(Struct, eq=False):
     @property
     def attributes(self) -> Mapping[str, str]:
         """Top-level attributes in order, values as written: `{"dimensions": "{0,1}"}`."""
-        return (self.attribute_list or self._listed()).values
+        return (self.attribute_list or self._attribute_list()).values
 
     @property
     def called(self) -> tuple[tuple[str, str], ...]:
         """Called computations as (attribute, computation name): `(("body", "region_0.5"), ...)`."""
-        return (self.attribute_list or self._listed()).called
+        return (self.attribute_list or self._attribute_list()).called
 
     @property
     def call_target(self) -> str:
@@ -88,14 +88,14 @@ class Instruction(Struct, eq=False):
     @property
     def metadata(self) -> Metadata:
         """The framework's metadata of the instruction; empty if there is none."""
-        return (self.attribute_list or self._listed()).metadata
+        return (self.attribute_list or self._attribute_list()).metadata
 
     @property
     def taken_element(self) -> int | None:
         """The number of the element that a `get-tuple-element` takes; None for other opcodes."""
         return parse_whole_number(self.attributes.get("index", ""))
 
-    def _listed(self) -> AttributeList:
+    def _attribute_list(self) -> AttributeList:
         attribute_list = self.attribute_list = AttributeList(self.attributes_text)
         return attribute_list
 

@@ -19,8 +19,8 @@ from xlareport.hlo.model import HloModule
 from xlareport.hlo.protos.header import module_attributes, stack_frames
 from xlareport.hlo.protos.printer import Printer
 from xlareport.hlo.protos.schema import Message, message_class
-from xlareport.hlo.protos.words import text
-from xlareport.hlo.reading import PrintedReader, SnapshotReading, first_problems
+from xlareport.hlo.protos.text_pieces import text
+from xlareport.hlo.snapshot_reading import PrintedReader, SnapshotReading, first_problems
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.packed import decompress_bytes
 

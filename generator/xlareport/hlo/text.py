@@ -13,7 +13,12 @@ from xlareport.hlo import quoting
 from xlareport.hlo.chunks import ChunkReader
 from xlareport.hlo.header import ModuleHeader, find_first_computation, find_module
 from xlareport.hlo.model import HloModule, StackFrame
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, problem_at
+from xlareport.hlo.snapshot_reading import (
+    SnapshotReader,
+    SnapshotReading,
+    first_problems,
+    problem_at,
+)
 from xlareport.runtime.errors import Problem
 
 _ENTRY = re.compile(rf"\s*+(\d{{1,18}})\s++(?:({quoting.STRING})|\{{([^{{}}]*+)\}})\s*+", re.DOTALL)

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 
 from msgspec import Struct
 
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 
 
 class CustomCall(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from xlareport.knowledge.tables import Meaning, read_table
+from xlareport.knowledge.table_files import Meaning, read_table
 
 
 @cache

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.knowledge import kinds
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 
 _DIRECTORY = "xla_dump_to"
 """What it makes by itself is in its row: files of other kinds need it, too."""

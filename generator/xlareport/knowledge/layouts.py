@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from xlareport.knowledge.memory_spaces import memory_spaces
-from xlareport.knowledge.tables import Meaning, read_table
+from xlareport.knowledge.table_files import Meaning, read_table
 
 
 @cache

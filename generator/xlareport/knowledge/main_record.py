@@ -5,7 +5,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 
 
 class Record(Struct, frozen=True):

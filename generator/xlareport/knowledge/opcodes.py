@@ -8,7 +8,7 @@ from functools import cache
 
 from msgspec import Struct, convert
 
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 from xlareport.runtime.resources import read_toml
 
 

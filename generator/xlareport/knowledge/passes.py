@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 from xlareport.runtime.english import first_sentence
 
 CLOSED_SOURCE = "closed source"

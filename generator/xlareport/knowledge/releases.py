@@ -6,7 +6,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 
 _VERSION = re.compile(r"([a-z_-]{2,20})(?:==|[ -])v?(\d{1,4}(?:\.\d{1,4}){0,3})\Z", re.IGNORECASE)
 _MONTH = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])\Z")
@@ -46,12 +46,12 @@ def era_of(written: str) -> str:
             f"{written!r} is no month such as 2024-05 and no release such as jax==0.4.30; "
             f"releases are known of {packages}"
         )
-    wanted = _numbers(match[2])
-    earlier = [month for version, month in release.months if _numbers(version) <= wanted]
+    wanted = _version_numbers(match[2])
+    earlier = [month for version, month in release.months if _version_numbers(version) <= wanted]
     return _months_before(earlier[-1] if earlier else release.months[0][1], release.lag)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 

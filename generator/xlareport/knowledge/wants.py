@@ -7,7 +7,7 @@ from functools import cache
 from msgspec import Struct
 
 from xlareport.knowledge.flags import Flag, all_entries
-from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.table_files import read_table
 from xlareport.runtime.grouping import group_by_key
 
 BACKENDS = ("cpu", "gpu", "tpu", "ipu")

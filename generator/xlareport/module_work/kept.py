@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport import reader_table
-from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.hlo.model import Instruction, InstructionKey
@@ -44,7 +44,7 @@ class KeptModules(Struct, frozen=True):
             return make()
         try:
             before = _moment(files)
-            key = self._key(task, pictures)
+            key = self._task_digest(task, pictures)
         except OSError:  # reading the module says so
             return make()
         return self._restored(key, files) or self._make_and_keep(key, before, files, make)
@@ -52,7 +52,7 @@ class KeptModules(Struct, frozen=True):
     def has(self, task: ModuleTask, pictures: PictureChoice) -> bool:
         """Return whether there is a result of a module, which may yet have been altered."""
         try:
-            key = self._key(task, pictures)
+            key = self._task_digest(task, pictures)
         except OSError:
             return False
         is_there = self.store.has(key) and self.store.has(_of_pictures(key))
@@ -66,7 +66,7 @@ class KeptModules(Struct, frozen=True):
             content = json.dumps([[path, drawn[path]] for path in paths])
             self.store.put(_of_pictures(result.kept_as), content.encode())
 
-    def _key(self, task: ModuleTask, pictures: PictureChoice) -> str:
+    def _task_digest(self, task: ModuleTask, pictures: PictureChoice) -> str:
         options = list_values(task.options.cost_options)
         listed = [self.program, pictures, options, list_values(task.files)]
         result = blake2b(json.dumps(listed).encode(), digest_size=20)
@@ -81,7 +81,9 @@ class KeptModules(Struct, frozen=True):
             return None
         try:
             pictures = read_values(tuple[TextFile, ...], json.loads(drawn))
-            result: ModuleResult = read_values(ModuleResult, json.loads(content), _known(files))
+            result: ModuleResult = read_values(
+                ModuleResult, json.loads(content), _file_substitutes(files)
+            )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         return replace(result, output=replace(result.output, drawn=pictures))
@@ -95,7 +97,7 @@ class KeptModules(Struct, frozen=True):
         try:
             if _moment(files) != before:  # a program that still runs has written on
                 return result
-            self.store.put(key, _listed(result, files))
+            self.store.put(key, _result_json(result, files))
         except (OSError, ValueError, TypeError):
             return result
         return replace(result, kept_as=key)
@@ -112,13 +114,13 @@ def _can_be_kept(options: AnalysisOptions, pictures: PictureChoice) -> bool:
     return is_alone and not options.cost_options.with_source and pictures != "main"
 
 
-def _listed(result: ModuleResult, files: ModuleFiles) -> bytes:
+def _result_json(result: ModuleResult, files: ModuleFiles) -> bytes:
     output = replace(result.output, requests=())
-    listed = list_values(replace(result, output=output), _known(files))
+    listed = list_values(replace(result, output=output), _file_substitutes(files))
     return json.dumps(listed, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _known(files: ModuleFiles) -> Mapping[type, Substitute]:
+def _file_substitutes(files: ModuleFiles) -> Mapping[type, Substitute]:
     """Return substitutes for the module's files, which are elsewhere in another build."""
     by_path = {artifact.path: artifact for artifact in _artifacts(files)}
     return {

@@ -7,8 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.dump.modules import module_here
-from xlareport.module_work.drawing import draw_module
 from xlareport.module_work.kept import KeptModules
+from xlareport.module_work.module_pictures import draw_module
 from xlareport.module_work.process import ModuleResult, ModuleTask, process_module
 from xlareport.module_work.step_ranges import LARGE, match_in_ranges
 from xlareport.pages.pictures.requests import PictureChoice

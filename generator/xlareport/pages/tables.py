@@ -8,7 +8,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from xlareport.pages import navigation
-from xlareport.pages.tokens import Meaning, NameCell
+from xlareport.pages.token_views import Meaning, NameCell
 from xlareport.storage.payloads import Payload, make_payload, make_payload_file
 
 COLUMNS = "columns"

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.pages.figures import Figure
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.pictures.requests import PictureView
 from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord

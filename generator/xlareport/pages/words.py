@@ -6,10 +6,9 @@ from itertools import chain
 
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.module_role import ModuleRole
-from xlareport.analysis.source.scopes import phase_of, plain_path
 from xlareport.dump.module_names import explain_module
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.outcome import BuildOutcome
-from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.graphs import forest, neighbors
@@ -130,14 +129,14 @@ def many(report: ReportRecord) -> str:
     total = units.plural(len(report.outlines), "module")
     counted = Counter(_PART.get(module.role, "helper") for module in report.outlines)
     parts = [units.plural(counted[name], *_PARTS[name]) for name in _PARTS if counted[name]]
-    sentence = f"{total}: {', '.join([*_programs(report), *parts])}"
+    sentence = f"{total}: {', '.join([*_count_programs(report), *parts])}"
     first = next(iter(report.eager_functions), None)
     if first is None:
         return f"{sentence}."
     return f"{sentence}; wrapping `{first.name}` in jit would remove {len(first.modules)}."
 
 
-def _programs(report: ReportRecord) -> list[str]:
+def _count_programs(report: ReportRecord) -> list[str]:
     """Count the main programs: one that was compiled again, or in several parts, is one program."""
     mains = bytearray(module.role == ModuleRole.MAIN for module in report.outlines)
     number = sum(mains)
@@ -163,13 +162,13 @@ def _programs(report: ReportRecord) -> list[str]:
         for link in report.links
         if link.grade == "exact" and is_main(link.source) and is_main(link.target)
     ]
-    times, programs = number - _joined(again), number - _joined(again + proven)
+    times, programs = number - _count_repeats(again), number - _count_repeats(again + proven)
     parts = f" in {times} parts" if programs < times else ""
     repeated = f" (compiled {number:,} times)" if times < number else ""
     return [f"{units.plural(programs, 'program')}{parts}{repeated}"]
 
 
-def _joined(same: Iterable[tuple[str, str]]) -> int:
+def _count_repeats(same: Iterable[tuple[str, str]]) -> int:
     """Return how many fewer things there are where these pairs of keys are the same thing."""
     links = neighbors(same)
     return len(links) - sum(1 for _ in forest(list(links), links.__getitem__))
@@ -218,7 +217,7 @@ def journey(module: ModuleRecord) -> str:
     counts = f"{units.count(first)} → {units.plural(counted or 0, 'HLO instruction')}"
     before = "before optimizations" if begins else "first snapshot"
     after = "after optimizations" if ends else "last snapshot"
-    missing = _missing(module, begins=begins, ends=ends)
+    missing = _missing_end(module, begins=begins, ends=ends)
     text = f"{counts} ({before} → {after}). {_steps(module)} {missing}".rstrip()
     return f"{text} {_FOLDED}" if _all_end(module, (".dot", *_DRAWN)) else text
 
@@ -260,7 +259,7 @@ def _steps(module: ModuleRecord) -> str:
     return f"{changed} of {steps} steps changed the module."
 
 
-def _missing(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
+def _missing_end(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
     """Return which end of the compilation no snapshot shows, and what that may mean."""
     if begins and ends:
         return ""
@@ -269,13 +268,3 @@ def _missing(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
     if ends or module.backend == "ipu":
         return text
     return f"{text} The compilation may have failed or been stopped."
-
-
-def op_words(op_name: str) -> str:
-    """Return phase and path of an op_name: `backward block3/ffn/dot_general`; empty for none.
-
-    Of several that XLA merged that is the first.
-    """
-    first = op_name.partition(";")[0]
-    path = plain_path(first) if "/" in first else ""
-    return f"{phase_of(first)} {path}".strip() if path else ""

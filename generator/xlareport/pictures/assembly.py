@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures import boxes
+from xlareport.pictures.boxless_instructions import shape_words
 from xlareport.pictures.drawing import EDGE_LIMIT, LEAVES, Arrow, Box, Drawing, Family, Group, Shape
-from xlareport.pictures.folding import shape_words
 from xlareport.pictures.metrics import shorten
+from xlareport.pictures.operand_uses import Item, Uses, collect_uses
 from xlareport.pictures.parts import InstructionGroup, alike_words
 from xlareport.pictures.scene import Instance, opens_into
 from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, scopes_of, shade_of, shade_of_group
-from xlareport.pictures.uses import Item, Uses, collect_uses
 from xlareport.runtime.grouping import group_by_key
 from xlareport.runtime.units import plural
 
@@ -164,7 +164,9 @@ def _part_node(
 def _outside(uses: Uses) -> tuple[list[Box], list[Arrow]]:
     """Return boxes for values from outside of the picture, and the arrows from them."""
     values = uses.outside.values()
-    by_scope = group_by_key((_place(producer), (producer, users)) for producer, users in values)
+    by_scope = group_by_key(
+        (_scope_path(producer), (producer, users)) for producer, users in values
+    )
     if len(values) <= _MOST_OUTSIDE:
         groups = {producer.name: [(producer, users)] for producer, users in values}
     elif len(by_scope) <= _MOST_OUTSIDE:
@@ -180,14 +182,14 @@ def _outside(uses: Uses) -> tuple[list[Box], list[Arrow]]:
     return nodes, edges
 
 
-def _place(producer: Instruction) -> str:
+def _scope_path(producer: Instruction) -> str:
     return "/".join(scopes_of(producer)) or "elsewhere"
 
 
 def _outside_node(box: str, name: str, instructions: Sequence[Instruction]) -> Box:
     first = instructions[0]
     if len(instructions) == 1:
-        words = (first.name, f"from {_place(first)}", shape_words(first))
+        words = (first.name, f"from {_scope_path(first)}", shape_words(first))
     else:
         words = (plural(len(instructions), "value"), f"from {name}", f"{first.name}, …")
     return Box(

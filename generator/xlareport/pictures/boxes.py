@@ -10,8 +10,8 @@ from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge import opcodes
+from xlareport.pictures.boxless_instructions import constant_words, short_shape
 from xlareport.pictures.drawing import Family, Opening
-from xlareport.pictures.folding import constant_words, short_shape
 from xlareport.pictures.metrics import LONGEST_LINE, shorten
 from xlareport.pictures.style_values import folding_rules
 from xlareport.runtime.units import plural
@@ -67,7 +67,7 @@ def lines(
     `folded` are the operands without a box, by their numbers; `times` is how often a loop runs.
     """
     inside = tuple(called_words(instruction, module)) if instruction.called else ()
-    return [*_lines(instruction, inside, tuple(folded), times)]
+    return [*_box_lines(instruction, inside, tuple(folded), times)]
 
 
 _KEPT = 1 << 13
@@ -75,7 +75,7 @@ _KEPT = 1 << 13
 
 
 @lru_cache(maxsize=_KEPT)
-def _lines(
+def _box_lines(
     instruction: Instruction,
     inside: tuple[str, ...],
     folded: tuple[tuple[int, str], ...],

@@ -59,13 +59,13 @@ class LayoutCache:
 def _encode(layout: Layout) -> dict[str, Any]:
     return {
         "size": [layout.width, layout.height],
-        "nodes": [_numbers(box) for box in layout.nodes],
+        "nodes": [_edges_of_box(box) for box in layout.nodes],
         "edges": layout.edges,
-        "groups": [_numbers(box) for box in layout.groups],
+        "groups": [_edges_of_box(box) for box in layout.groups],
     }
 
 
-def _numbers(box: Rectangle) -> tuple[float, ...]:
+def _edges_of_box(box: Rectangle) -> tuple[float, ...]:
     return box.x, box.y, box.width, box.height
 
 

@@ -24,9 +24,9 @@ from xlareport.pictures.boxes import frame_title
 from xlareport.pictures.drawing import Arrow, Drawing, Group, State
 from xlareport.pictures.left_out import Naming, choose, find_change_regions, name_of
 from xlareport.pictures.metrics import shorten
+from xlareport.pictures.operand_uses import Item
 from xlareport.pictures.scene import Instance
-from xlareport.pictures.side import PictureSide
-from xlareport.pictures.uses import Item
+from xlareport.pictures.step_side import PictureSide
 from xlareport.runtime.grouping import group_by_key
 
 Found: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -310,14 +310,15 @@ def _pairs(sides: Sides, shown: Sequence[Collection[str]]) -> list[Pair]:
     pairs = []
     for names in shown:
         old, new = (
-            _Excerpt(side, naming, _part(there, names)).drawing() for side, naming, there in result
+            _Excerpt(side, naming, _restricted(there, names)).drawing()
+            for side, naming, there in result
         )
         first, second = _marked(old, new, "removed"), _marked(new, old, "added")
         pairs.append((replace(first, title="before"), replace(second, title="after")))
     return pairs
 
 
-def _part(value: Found, names: Collection[str]) -> Found:
+def _restricted(value: Found, names: Collection[str]) -> Found:
     """Return the part of the instructions with certain names."""
     parts = (
         (computation, {name: text for name, text in there.items() if name in names})

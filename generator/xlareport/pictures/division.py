@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.cycle_breaking import numbered
 from xlareport.pictures.flow import FlowDivider
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.grouper import InstructionGrouper
 from xlareport.pictures.labels import PathFinder, is_line
 from xlareport.pictures.parts import (
@@ -68,9 +68,9 @@ class _Divider:
     def whole(self) -> InstructionGroup:
         """Return all drawn instructions as one group of at most FIRST_VIEW items."""
         name = self._computation.name
-        return self._part(self._drawn, 0, name, name, FIRST_VIEW)
+        return self._group_of_paths(self._drawn, 0, name, name, FIRST_VIEW)
 
-    def _part(
+    def _group_of_paths(
         self, own: Sequence[Instruction], depth: int, title: str, path: str, most: int = MOST_THINGS
     ) -> InstructionGroup:
         """Make the part of instructions whose paths are the same up to `depth`.
@@ -99,7 +99,9 @@ class _Divider:
         self, some: Sequence[Instruction], depth: int, stretch: Stretch, path: str
     ) -> InstructionGroup:
         word = str(stretch.label)
-        return self._part(some, depth + 1, numbered(word, stretch.number), f"{path}/{word}")
+        return self._group_of_paths(
+            some, depth + 1, numbered(word, stretch.number), f"{path}/{word}"
+        )
 
     def _stretches(
         self, own: Sequence[Instruction], depth: int

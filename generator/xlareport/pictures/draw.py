@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from xlareport.hlo.model import InstructionKey
 from xlareport.pictures.cache import LayoutCache, layout_key
-from xlareport.pictures.dot import dot_text, turned
+from xlareport.pictures.dot_text import dot_text, turned
 from xlareport.pictures.drawing import Drawing
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.layout import Layout, LayoutFailure

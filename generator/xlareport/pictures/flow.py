@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.boxes import summary
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.grouper import InstructionGrouper
 from xlareport.pictures.parts import FEWEST_ALIKE, TIMES, InstructionGroup, Thing
 from xlareport.runtime.grouping import group_by_key

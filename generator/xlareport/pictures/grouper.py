@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from xlareport.hlo.model import Computation
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.cycle_breaking import order_without_cycles
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.parts import (
     MOST_THINGS,
     InstructionGroup,

@@ -16,7 +16,7 @@ _MOST_WIDTH = 2400.0
 def layered_layout(drawing: Drawing) -> Layout:
     """Return a layout with users below producers; frames are not drawn."""
     above = _above(drawing)
-    layers = _rows(above)
+    layers = _layers(above)
     for _ in range(_SWEEPS):
         layers = _reordered(layers, above)
     sizes = {node.id: node_size(node) for node in drawing.nodes}
@@ -29,7 +29,7 @@ def layered_layout(drawing: Drawing) -> Layout:
     )
 
 
-def _rows(above: Mapping[str, Sequence[str]]) -> list[list[str]]:
+def _layers(above: Mapping[str, Sequence[str]]) -> list[list[str]]:
     layers = group_by_key((depth, name) for name, depth in _depths(above).items())
     return [layers[depth] for depth in sorted(layers)]
 

@@ -48,15 +48,17 @@ def parse_layout(graphviz_json: bytes) -> Layout | LayoutFailure:
 
 
 def _layout(graph: Any, objects: Iterable[Any], edges: Iterable[Any]) -> Layout:
-    left, low, right, high = _numbers(graph["bb"])
+    left, low, right, high = _parse_floats(graph["bb"])
     page = _Page(left, high)
     objects = tuple(objects)
     return Layout(
         round(right - left, 1),
         round(high - low, 1),
-        _in_order("n", ((item["name"], page.node(item)) for item in objects if "pos" in item)),
-        _in_order("e", ((edge["id"], page.curve(edge["pos"])) for edge in edges)),
-        _in_order(
+        _sort_by_number(
+            "n", ((item["name"], page.node(item)) for item in objects if "pos" in item)
+        ),
+        _sort_by_number("e", ((edge["id"], page.curve(edge["pos"])) for edge in edges)),
+        _sort_by_number(
             "cluster_", ((item["name"], page.frame(item)) for item in objects if "bb" in item)
         ),
     )
@@ -73,21 +75,21 @@ class _Page(Struct, frozen=True):
 
     def node(self, value: Mapping[str, str]) -> Rectangle:
         width, height = 72 * float(value["width"]), 72 * float(value["height"])
-        x, y = _numbers(value["pos"])
+        x, y = _parse_floats(value["pos"])
         corner = self.point(x - width / 2, y + height / 2)
         return Rectangle(*corner, round(width, 1), round(height, 1))
 
     def frame(self, value: Mapping[str, str]) -> Rectangle:
-        left, low, right, high = _numbers(value["bb"])
+        left, low, right, high = _parse_floats(value["bb"])
         return Rectangle(*self.point(left, high), round(right - left, 1), round(high - low, 1))
 
     def curve(self, text: str) -> tuple[Coordinates, ...]:
         """Read `e,TIP START C1 C2 P ...`; there is a tip only with an arrow head."""
-        points = [self.point(*_numbers(part)) for part in text.split()]
+        points = [self.point(*_parse_floats(part)) for part in text.split()]
         return tuple(points)
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def _parse_floats(text: str) -> tuple[float, ...]:
     """Read `1.5,2`; raises ValueError for anything else, infinities included."""
     numbers = tuple(float(part) for part in text.split(","))
     if not all(map(math.isfinite, numbers)):
@@ -95,7 +97,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     return numbers
 
 
-def _in_order(prefix: str, value: Iterable[tuple[str, T]]) -> tuple[T, ...]:
+def _sort_by_number(prefix: str, value: Iterable[tuple[str, T]]) -> tuple[T, ...]:
     """Sort by our numbering; raises KeyError where a number is missing."""
     by_name = dict(value)
     return tuple(by_name[f"{prefix}{number}"] for number in range(len(by_name)))

@@ -41,7 +41,7 @@ def _answer(dot: bytes, seconds: float) -> tuple[bytes, bytes]:
 
 def _graphviz(dot: bytes, seconds: float) -> bytes:
     """Run the Graphviz that came with the package, or the program `dot` where there is none."""
-    program = _program()
+    program = _find_graphviz()
     if program is None:
         import graphviz  # noqa: PLC0415 - only where needed
 
@@ -61,7 +61,7 @@ def _graphviz(dot: bytes, seconds: float) -> bytes:
 
 
 @cache
-def _program() -> str | None:
+def _find_graphviz() -> str | None:
     """Return the program of the package graphviz-pure, next to this Python or in the home."""
     user = sysconfig.get_preferred_scheme("user")
     folders = (sysconfig.get_path("scripts"), sysconfig.get_path("scripts", user))

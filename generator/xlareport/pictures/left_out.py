@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.pictures.side import PictureSide
+from xlareport.pictures.step_side import PictureSide
 from xlareport.runtime.english import first_few
 from xlareport.runtime.graphs import nearest_first
 from xlareport.runtime.grouping import group_by_key
@@ -177,7 +177,7 @@ class PictureSelection(Struct):
         drawn = {region.likeness for region in self.alike}
         more = len(result) - _MOST_LINES
         return (
-            *(_line(regions, drawn) for regions in result[:_MOST_LINES]),
+            *(_regions_line(regions, drawn) for regions in result[:_MOST_LINES]),
             *([f"{plural(more, 'more kind')} of places"] if more > 0 else []),
         )
 
@@ -221,7 +221,7 @@ def _families(regions: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
     return sorted(families.values(), key=len, reverse=True)
 
 
-def _line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
+def _regions_line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
     """Return a line for similar regions: kinds of change, number, places."""
     times = f"{plural(len(members), 'place')}, " if len(members) > 1 else ""
     words = "as drawn" if members[0].likeness in drawn else _kinds(members[0].kinds)

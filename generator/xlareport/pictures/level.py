@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.pictures.assembly import assemble
 from xlareport.pictures.boxes import frame_title, loop_count, openings
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.drawing import Drawing, FrameKind, Group, Opening
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.operand_uses import Item
 from xlareport.pictures.parts import FIRST_VIEW, InstructionGroup, Things, alike_words, size_of
 from xlareport.pictures.scene import Instance, open_caller, opens_into
 from xlareport.pictures.shade import ColorData
-from xlareport.pictures.uses import Item
 
 MOST_BOXES = 150
 """A computation with no more instructions, after folding, is drawn whole, unless it comes first."""
@@ -68,14 +68,14 @@ class PictureLevel:
         if len(self._items) + more > FIRST_VIEW and not poor:
             return
         while result := self._fitting(self._inside_caller, FIRST_VIEW):
-            self._open(max(result, key=lambda place: (len(self._inside(place)), -place)))
+            self._open(max(result, key=lambda place: (len(self._things_at(place)), -place)))
 
     def _fitting(self, inside: Callable[[Item], Things], most: int) -> list[int]:
         """Return which boxes can be opened so that there are not more than `most`."""
         room = most - len(self._items) + 1
         return [n for n, item in enumerate(self._items) if 0 < len(inside(item)) <= room]
 
-    def _inside(self, place: int) -> Things:
+    def _things_at(self, place: int) -> Things:
         item = self._items[place]
         if not isinstance(item.thing, InstructionGroup):
             return self._inside_caller(item)
@@ -100,7 +100,7 @@ class PictureLevel:
 
     def _open(self, place: int) -> None:
         """Replace a box with a frame and its contents."""
-        item, things = self._items[place], self._inside(place)
+        item, things = self._items[place], self._things_at(place)
         frame = f"frame {len(self._frames)}"
         instance = item.instance
         kind: FrameKind = "scope"

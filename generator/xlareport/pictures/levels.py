@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.pictures.boxes import is_worth_opening
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.pictures.division import divide
 from xlareport.pictures.drawing import Box, Drawing, Group
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.labels import PathFinder
 from xlareport.pictures.level import MOST_BOXES, PictureLevel
+from xlareport.pictures.operand_uses import Item
 from xlareport.pictures.parts import FIRST_VIEW, InstructionGroup
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.shade import NO_COLOR_DATA, ColorData
-from xlareport.pictures.uses import Item
 from xlareport.runtime.units import plural
 
 
@@ -52,13 +52,13 @@ class ModulePictures:
     def overview(self) -> Drawing:
         """Return the picture of the entry; an empty drawing for a module without computations."""
         entry = self._module.entry
-        return self._whole(entry) if entry else Drawing(self._module.name, ())
+        return self._whole_drawing(entry) if entry else Drawing(self._module.name, ())
 
     def picture(self, target: str) -> Drawing:
         """Return the picture of a target. Raises KeyError if the module does not have it."""
         kind, _, name = target.partition("=")
         if kind == "c":
-            return self._whole(self._module.by_name[name])
+            return self._whole_drawing(self._module.by_name[name])
         divided = self._divided(self._module.by_name[name.partition("/")[0]])
         return self._level(divided, divided.parts[target])
 
@@ -72,7 +72,7 @@ class ModulePictures:
     def _division(self, computation: Computation) -> InstructionGroup:
         return self._divided(computation).whole
 
-    def _whole(self, computation: Computation) -> Drawing:
+    def _whole_drawing(self, computation: Computation) -> Drawing:
         instance = Instance(Folding(computation))
         drawn = instance.drawn()
         if len(drawn) > (FIRST_VIEW if computation.is_entry else MOST_BOXES):
@@ -155,7 +155,7 @@ def whereabouts(module: HloModule, levels: Sequence[LevelPicture]) -> Mapping[st
     """
     whereabouts: dict[str, int] = {}
     for place, level in enumerate(levels):
-        for name in _shown(level.drawing):
+        for name in _drawn_names(level.drawing):
             whereabouts.setdefault(name, place)
     whole = {level.target: place for place, level in enumerate(levels)}
     for computation in reversed(module.computations):
@@ -166,7 +166,7 @@ def whereabouts(module: HloModule, levels: Sequence[LevelPicture]) -> Mapping[st
     return whereabouts
 
 
-def _shown(drawing: Drawing) -> Iterator[str]:
+def _drawn_names(drawing: Drawing) -> Iterator[str]:
     """Yield the names of the instructions that have a box or a frame."""
     boxes = (node.target for node in drawing.nodes if node.family != "dashed")
     frames = (group.target for group in drawing.groups)

@@ -49,7 +49,7 @@ def union(drawings: Sequence[Drawing]) -> Drawing:
     for box in (node for drawing in drawings for node in drawing.nodes):
         nodes[box.id] = _larger(nodes.get(box.id, box), box)
     keep = dict(islice(nodes.items(), NODE_LIMIT))
-    edges = {_key(edge): edge for drawing in drawings for edge in drawing.edges}
+    edges = {_arrow_key(edge): edge for drawing in drawings for edge in drawing.edges}
     inside = (edge for edge in edges.values() if edge.source in keep and edge.target in keep)
     return Drawing(
         drawings[-1].title,
@@ -59,7 +59,7 @@ def union(drawings: Sequence[Drawing]) -> Drawing:
     )
 
 
-def _key(edge: Arrow) -> tuple[str, str, str]:
+def _arrow_key(edge: Arrow) -> tuple[str, str, str]:
     return edge.source, edge.target, edge.style
 
 
@@ -104,14 +104,16 @@ def restrict(drawing: Drawing, whole: Drawing, layout: Layout) -> tuple[Drawing,
     if drawing is whole:
         return drawing, layout
     boxes = {node.id: box for node, box in zip(whole.nodes, layout.nodes, strict=True)}
-    curves = {_key(edge): curve for edge, curve in zip(whole.edges, layout.edges, strict=True)}
+    curves = {
+        _arrow_key(edge): curve for edge, curve in zip(whole.edges, layout.edges, strict=True)
+    }
     frames = {group.id: box for group, box in zip(whole.groups, layout.groups, strict=True)}
     kept = only(drawing, boxes)
-    kept = replace(kept, edges=tuple(edge for edge in kept.edges if _key(edge) in curves))
+    kept = replace(kept, edges=tuple(edge for edge in kept.edges if _arrow_key(edge) in curves))
     return kept, replace(
         layout,
         nodes=tuple(boxes[node.id] for node in kept.nodes),
-        edges=tuple(curves[_key(edge)] for edge in kept.edges),
+        edges=tuple(curves[_arrow_key(edge)] for edge in kept.edges),
         groups=tuple(frames.get(group.id) or _around(kept, group, boxes) for group in kept.groups),
     )
 

@@ -53,7 +53,7 @@ class InstructionGroup(Struct, frozen=True):
 
     def _descend(self) -> "Iterator[Thing]":
         roots: Things = (self,)
-        return descend(roots, _inside)
+        return descend(roots, _group_things)
 
     def members(self) -> "Iterator[Thing]":
         """Yield the members of a group of similar parts; nested runs are flattened."""
@@ -74,7 +74,7 @@ Thing = InstructionGroup | Instruction
 Things = Sequence[Thing]
 
 
-def _inside(thing: Thing) -> Things:
+def _group_things(thing: Thing) -> Things:
     return thing.things if isinstance(thing, InstructionGroup) else ()
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _LONGEST_WAY = 1000

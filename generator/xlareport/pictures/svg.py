@@ -154,7 +154,7 @@ def _node(node: Box, box: Rectangle) -> str:
     return (
         f'<g class="n n-{node.family} s-{node.state}"'
         f' transform="translate({number(box.x)} {number(box.y)})">'
-        f"{''.join(_shapes(node, width, height))}{_lines(node, width, height)}"
+        f"{''.join(_shapes(node, width, height))}{_text_element(node, width, height)}"
         f"{_sign(node.state, 0, 0)}{_badge(node.badge, width)}</g>"
     )
 
@@ -175,7 +175,7 @@ def _shapes(node: Box, width: float, height: float) -> Iterator[str]:
         x += part
 
 
-def _lines(node: Box, width: float, height: float) -> str:
+def _text_element(node: Box, width: float, height: float) -> str:
     bar = BAR_HEIGHT + 2 if node.mix else 0.0
     first = (height - bar - len(node.lines) * LINE_HEIGHT) / 2 + _SIZES.baseline
     x = number(width / 2)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Instruction
-from xlareport.pictures.folding import Folding
+from xlareport.pictures.boxless_instructions import Folding
 from xlareport.runtime.graphs import forest, postorder
 from xlareport.runtime.grouping import group_by_key
 

@@ -184,12 +184,12 @@ def _value(match: re.Match[str], offset: int, size: int) -> BufferValue:
 def _allocation(head: re.Match[str], values: tuple[BufferValue, ...]) -> Allocation:
     details = head["rest"]
     words = set(_PARAMETER_SHAPE.sub("", _OUTPUT.sub("", details)).rstrip(":").split(", "))
-    color = _number(_COLOR, details)
+    color = _matched_number(_COLOR, details)
     return Allocation(
         index=int(head["index"]),
         size=int(head["size"]),
         color=0 if color is None else color,
-        parameter=_number(_PARAMETER, details),
+        parameter=_matched_number(_PARAMETER, details),
         is_constant="constant" in words,
         is_thread_local="thread-local" in words,
         maybe_live_out="maybe-live-out" in words,
@@ -198,7 +198,7 @@ def _allocation(head: re.Match[str], values: tuple[BufferValue, ...]) -> Allocat
     )
 
 
-def _number(pattern: re.Pattern[str], text: str) -> int | None:
+def _matched_number(pattern: re.Pattern[str], text: str) -> int | None:
     match = pattern.search(text)
     return int(match[1]) if match else None
 

@@ -63,7 +63,7 @@ class _Fields:
 
     def line(self, number: int, line: str) -> None:
         if self._depth:
-            self._inside(line)
+            self._read_setting(line)
         elif opened := _OPENS.fullmatch(line):
             self._message, self._open, self._depth = FlagValue(opened[1], "", number), [], 1
         elif match := _FIELD.fullmatch(line):
@@ -71,7 +71,7 @@ class _Fields:
         elif line and not line.startswith("#"):
             self._troubles.add(number, f"expected `name: value`: {line[:80]}")
 
-    def _inside(self, line: str) -> None:
+    def _read_setting(self, line: str) -> None:
         self._depth += line.endswith("{") - (line == "}")
         if self._depth:
             self._open.append(line)

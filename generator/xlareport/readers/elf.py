@@ -52,7 +52,7 @@ def read_sections(data: bytes) -> tuple[Section, ...]:
     if not data.startswith(_MAGIC):
         return ()
     try:
-        rows = list(_rows(data))
+        rows = list(_section_headers(data))
         (names_at,) = struct.unpack_from("<H", data, _SECTION_COUNT_AT + 2)
     except (struct.error, OverflowError):
         return ()
@@ -82,7 +82,7 @@ def _symbols(data: bytes, table: Section, names: int) -> Iterator[Symbol]:
         yield Symbol(_string(data, names + name), info, section)
 
 
-def _rows(data: bytes) -> Iterator[tuple[int, ...]]:
+def _section_headers(data: bytes) -> Iterator[tuple[int, ...]]:
     (start,) = struct.unpack_from("<Q", data, _SECTIONS_AT)
     (count,) = struct.unpack_from("<H", data, _SECTION_COUNT_AT)
     for number in range(count):

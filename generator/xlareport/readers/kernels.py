@@ -14,7 +14,7 @@ _GPU_ANNOTATION = re.compile(rb"!\{ptr " + _NAME + rb", !\"kernel\"")
 
 def ptx_kernels(data: bytes) -> tuple[str, ...]:
     """Return the entry points of a PTX text; empty for an empty file, as XLA writes some."""
-    return tuple(dict.fromkeys(_text(item) for item in _PTX_ENTRY.findall(data)))
+    return tuple(dict.fromkeys(_unquoted(item) for item in _PTX_ENTRY.findall(data)))
 
 
 def llvm_kernels(data: bytes) -> tuple[str, ...]:
@@ -26,10 +26,10 @@ def llvm_kernels(data: bytes) -> tuple[str, ...]:
     marked = [name for words, name in defined if any(mark in words for mark in _GPU)]
     noted = _GPU_ANNOTATION.findall(data)
     visible = [name for words, name in defined if not any(mark in words for mark in _PRIVATE)]
-    return tuple(dict.fromkeys(_text(item) for item in (marked or noted or visible)))
+    return tuple(dict.fromkeys(_unquoted(item) for item in (marked or noted or visible)))
 
 
-def _text(name: bytes) -> str:
+def _unquoted(name: bytes) -> str:
     return name.strip(b'"').decode("utf-8", "replace")
 
 

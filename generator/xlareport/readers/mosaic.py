@@ -57,7 +57,7 @@ def read_mosaic(data: bytes) -> MosaicKernel | None:
     for line in lines:
         grid, name = _GRID.search(line), _NAME.match(line)
         if grid and name:
-            return _kernel(name[1], _numbers(grid[1]), line, _returned(lines))
+            return _kernel(name[1], _parse_sizes(grid[1]), line, _returned(lines))
     return None
 
 
@@ -66,7 +66,7 @@ def _kernel(
 ) -> MosaicKernel:
     prefetched = _PREFETCHED.search(line)
     windows = [
-        _window(_numbers(block), grid, returned.get(function, ()))
+        _window(_parse_sizes(block), grid, returned.get(function, ()))
         for function, block in _WINDOW.findall(line)[:_MOST_WINDOWS]
     ]
     return MosaicKernel(name, int(prefetched[1]) if prefetched else 0, tuple(windows))
@@ -96,5 +96,5 @@ def _returned(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
     return returned
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _parse_sizes(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(",") if _NUMBER.fullmatch(part))

@@ -66,13 +66,13 @@ class ModuleMetadata(Struct, frozen=True):
 def read_pass_metadata(data: bytes, path: str) -> tuple[ModuleMetadata | None, list[Problem]]:
     """Return the metadata of a file and its problems; None if it names no pass."""
     message, problems = read_textproto(data, path)
-    runs = tuple(_run(run) for run in message.messages("pass_metadata"))
+    runs = tuple(_pass_run(run) for run in message.messages("pass_metadata"))
     module_id = parse_whole_number(message.text("canonical_module_id"))
     nothing = not runs and module_id is None
     return (None if nothing else ModuleMetadata(module_id, runs)), problems
 
 
-def _run(message: Message) -> PassRun:
+def _pass_run(message: Message) -> PassRun:
     return PassRun(
         number=parse_whole_number(message.text("pass_id")) or 0,
         name=message.text("pass_name"),

@@ -63,13 +63,13 @@ def _result(document: Mapping[str, Any]) -> ReplayResult:
     if not isinstance(stages, list) or len(stages) > _MOST_STAGES:
         raise ValueError("stages")
     return ReplayResult(
-        module=_text(document["module"]),
-        release=_text(document["jaxlib"]),
+        module=_short_text(document["module"]),
+        release=_short_text(document["jaxlib"]),
         tolerance=_figure(document["tolerance"]) or 0.0,
         stages=tuple(map(_stage, stages)),
-        first=None if first is None else _text(first["stage"]),
+        first=None if first is None else _short_text(first["stage"]),
         is_confirmed=first is not None and first["confirmed"] is True,
-        verdict=_text(document["verdict"]),
+        verdict=_short_text(document["verdict"]),
     )
 
 
@@ -77,15 +77,15 @@ def _stage(document: Mapping[str, Any]) -> ReplayedStage:
     ulp = document["max_ulp"]
     is_count = isinstance(ulp, int) and not isinstance(ulp, bool) and 0 <= ulp < 1 << 65
     return ReplayedStage(
-        stage=_text(document["stage"]),
+        stage=_short_text(document["stage"]),
         ran=document["ran"] is True,
-        reason=_text(document["reason"]),
+        reason=_short_text(document["reason"]),
         error=_figure(document["max_relative_error"]),
         ulp=ulp if is_count else None,
     )
 
 
-def _text(value: object) -> str:
+def _short_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("text")
     return value[:_MOST_CHARACTERS]

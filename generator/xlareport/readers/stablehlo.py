@@ -80,15 +80,15 @@ class _Stacks:
     def _walked(self, name: str) -> Iterator[StackEntry]:
         """Walk from location to location, each once: what refers to itself ends."""
         for location in islice(reachable([name], self._referred), _MOST_LOCATIONS):
-            place = self._place(location)
+            place = self._location_entry(location)
             if isinstance(place, tuple):
                 yield place
 
     def _referred(self, name: str) -> Sequence[str]:
-        place = self._place(name)
+        place = self._location_entry(name)
         return () if isinstance(place, tuple) else place
 
-    def _place(self, name: str) -> StackEntry | Sequence[str]:
+    def _location_entry(self, name: str) -> StackEntry | Sequence[str]:
         """Return the place of a location, or the names of other locations."""
         if name not in self._places:
             text = self._written.get(name, "")

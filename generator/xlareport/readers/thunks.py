@@ -125,18 +125,18 @@ def _thunk(number: int, line: str, part: str) -> Thunk | None:
         return None
     fields = match.groupdict()
     return Thunk(
-        id=_number(fields.get("id")),
+        id=_parse_number(fields.get("id")),
         kind=fields["kind"],
         description=(fields["rest"] or "").strip(),
-        before=_number(fields.get("before")),
-        after=_number(fields.get("after")),
+        before=_parse_number(fields.get("before")),
+        after=_parse_number(fields.get("after")),
         part=part,
         depth=len(fields["indent"].expandtabs()) // _INDENT_WIDTH,
         line=number,
     )
 
 
-def _number(text: str | None) -> int | None:
+def _parse_number(text: str | None) -> int | None:
     return int(text) if text else None
 
 

@@ -30,16 +30,16 @@ def trace_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterato
     packed = file.read(2) == _GZIP
     file.seek(0)
     try:
-        yield from _events(gzip.GzipFile(fileobj=file) if packed else file)
+        yield from _op_events(gzip.GzipFile(fileobj=file) if packed else file)
     except _BROKEN as error:
         reason = str(error).partition("\n")[0]
         problems.append(Problem(path, None, f"Not read to its end as a trace: {reason}."))
 
 
-def _events(file: "IO[bytes] | gzip.GzipFile") -> Iterator[OpEvent]:
+def _op_events(file: "IO[bytes] | gzip.GzipFile") -> Iterator[OpEvent]:
     again: set[tuple[int, int]] = set()
     for event in _fields(file):
-        thread = _number(event.get("pid")), _number(event.get("tid"))
+        thread = _integer_or_zero(event.get("pid")), _integer_or_zero(event.get("tid"))
         if "args.hlo_op" not in event or "args.hlo_module" not in event:
             if event.get("name") == "thread_name" and event.get("args.name") in DERIVED_LINES:
                 again.add(thread)
@@ -88,5 +88,5 @@ def _picoseconds(value: object) -> int | None:
     return round(value * _PICOSECONDS)
 
 
-def _number(value: object) -> int:
+def _integer_or_zero(value: object) -> int:
     return value if isinstance(value, int) else 0

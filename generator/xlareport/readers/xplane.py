@@ -73,7 +73,7 @@ def pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
     while start < end:
         file.seek(start)
         chunk = file.read(min(size, end - start))
-        whole = _whole(chunk)
+        whole = _end_of_fields(chunk)
         if whole:
             yield chunk[:whole]
             start, size = start + whole, _PIECE
@@ -83,7 +83,7 @@ def pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
             size *= 4
 
 
-def _whole(data: bytes) -> int:
+def _end_of_fields(data: bytes) -> int:
     """Return the end of the last complete field."""
     position = 0
     try:
@@ -215,7 +215,7 @@ def _of_plane(file: IO[bytes], number: int, place: Field) -> Iterator[OpEvent]:
 
 def _of_threads(plane: _Plane) -> Iterator[OpEvent]:
     """Yield events that name their instructions themselves."""
-    for event, start, thread in _events(plane, lambda name: name not in DERIVED_LINES):
+    for event, start, thread in _plane_events(plane, lambda name: name not in DERIVED_LINES):
         details = plane.details.get(event.metadata_id, _NOTHING)
         module, instruction, run = _details(event.stats, details, plane.slots, plane.texts)
         if module and instruction:
@@ -226,21 +226,21 @@ def _of_threads(plane: _Plane) -> Iterator[OpEvent]:
 def _of_tpu(plane: _Plane) -> Iterator[OpEvent]:
     """Yield the events of the line of instructions, each in the run that lasted then."""
     runs = DeviceRuns(_runs(plane))
-    for event, start, thread in _events(plane, lambda name: name == _OPS):
+    for event, start, thread in _plane_events(plane, lambda name: name == _OPS):
         name = instruction_name(plane.names.get(event.metadata_id, ""))
         module, run = runs.at(start)
         yield OpEvent(module, name, run, thread, start, event.duration_ps)
 
 
 def _runs(plane: _Plane) -> Iterator[DeviceRun]:
-    for event, start, _ in _events(plane, lambda name: name == _MODULES):
+    for event, start, _ in _plane_events(plane, lambda name: name == _MODULES):
         details = plane.details.get(event.metadata_id, _NOTHING)
         run = _details(event.stats, details, plane.slots, plane.texts)[2]
         module = module_name(plane.names.get(event.metadata_id, ""))
         yield start, start + event.duration_ps, module, run or str(start)
 
 
-def _events(
+def _plane_events(
     plane: _Plane, wanted: Callable[[str], bool]
 ) -> Iterator[tuple[Any, int, tuple[int, int]]]:
     """Yield the events of lines of wanted names, with the picosecond of the start, and the line."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import Sketched
-from xlareport.analysis.compare.pairing import Sketch
+from xlareport.analysis.compare.module_pairing import Sketch
 from xlareport.analysis.modules.summarize import summarize_unread
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.modules import ModuleFiles
@@ -63,7 +63,11 @@ def _every_module(modules: Iterable[Mapping[str, Any]], path: str) -> Iterator[S
 
 
 def _sketched(value: Mapping[str, Any], path: str) -> Sketched:
-    key, name, slug = _text(value["key"]), _text(value["name"]), _text(value["slug"])
+    key, name, slug = (
+        _valid_text(value["key"]),
+        _valid_text(value["name"]),
+        _valid_text(value["slug"]),
+    )
     if not _SLUG.fullmatch(slug):
         raise ValueError("a module's address is none that a report has")
     files = ModuleFiles(key, slug, None, name, None, (), ())
@@ -85,7 +89,7 @@ def whole_figure(value: object) -> int | None:
     raise TypeError("a figure is a whole number or null")
 
 
-def _text(value: object) -> str:
+def _valid_text(value: object) -> str:
     """Return a text; raises ValueError where it holds what no file can."""
     if not isinstance(value, str):
         raise TypeError("a name is a text")

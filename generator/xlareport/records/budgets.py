@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Quantity
-from xlareport.analysis.tpu.changes import CYCLES, SPILLS, STATIC_CYCLES
+from xlareport.analysis.tpu.compared_programs import CYCLES, SPILLS, STATIC_CYCLES
 from xlareport.dump.module_names import explain_module
 from xlareport.knowledge.opcodes import all_entries, operation_of
 from xlareport.records.compare import (

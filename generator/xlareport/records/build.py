@@ -26,7 +26,7 @@ from xlareport.records.collectives import collective_records
 from xlareport.records.cost import cost_record
 from xlareport.records.file_list import list_files
 from xlareport.records.findings import candidate_records, finding_records
-from xlareport.records.outline import ModuleOutline, SnapshotRecord
+from xlareport.records.module_outline import ModuleOutline, SnapshotRecord
 from xlareport.records.profile import profile_record
 from xlareport.records.report import (
     CandidateRecord,
@@ -111,16 +111,14 @@ def _with_parts(
     cost, profile = module.cost, module.profile
     record = _with_kernels(record, module.kernels, module.side)
     attempt, of = faults.attempt, f"of {record.key}"
+    findings = attempt(f"The findings {of}", lambda: finding_records(record, cost, again), ())
+    titles = {finding.title for finding in findings}
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
-        cost=attempt(f"The cost {of}", lambda: cost_record(cost), None),
+        cost=attempt(f"The cost {of}", lambda: cost_record(cost, titles), None),
         shardings=attempt(f"The shardings {of}", lambda: shardings_record(module.shardings), None),
         measured=attempt(f"The measured time {of}", lambda: profile_record(profile), None),
-        findings=attempt(
-            f"The findings {of}",
-            lambda: finding_records(record, cost, again),
-            (),
-        ),
+        findings=findings,
         candidates=attempt(f"The candidates {of}", lambda: candidate_records(record, cost), ()),
         collectives=attempt(
             f"The collectives {of}", lambda: collective_records(module.collectives), ()
@@ -224,12 +222,12 @@ def _main(
         tie=guess.tie and not decided,
         sureness="marker" if decided else guess.sureness,
         meaning=sentences.decided() if decided else sentences.meaning(guess),
-        runs=tuple(_run(run) for run in relations.runs),
+        runs=tuple(_run_record(run) for run in relations.runs),
         strongest=() if guess.alone else tuple(_strongest(best.evidence)),
     )
 
 
-def _run(run: Run) -> RunRecord:
+def _run_record(run: Run) -> RunRecord:
     best = run.main.best.summary
     return RunRecord(run.processes, best.files.key, best.display_name, run.main.sureness)
 
@@ -246,14 +244,14 @@ def _reasons(guess: MainGuess, hits: Mapping[str, MarkerHit], marker: str | None
     if guess.alone:
         yield "it is the only module whose instructions could be read"
         return
-    yield from (_reason(evidence) for evidence in best.evidence if round(evidence.points))
+    yield from (_evidence_words(evidence) for evidence in best.evidence if round(evidence.points))
     if best.summary.final.instructions is None:
         yield "no module could be read, so nothing but names speaks for one"
     if guess.otherwise is not None:
         yield f"{guess.otherwise.summary.display_name} would come first if {guess.condition}"
 
 
-def _reason(evidence: Evidence) -> str:
+def _evidence_words(evidence: Evidence) -> str:
     most = units.plural(round(evidence.weight), "point")
     remark = f" ({evidence.remark})" if evidence.remark else ""
     return f"{evidence.words}{remark} ({evidence.points:.0f} of {most})"

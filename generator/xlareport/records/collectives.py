@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from xlareport.analysis.collectives.events import NO_NAME
+from xlareport.analysis.collectives.collective_events import NO_NAME
 from xlareport.analysis.collectives.rows import (
     CollectiveMember,
     CollectiveOrigin,

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.operations import family_in
+from xlareport.analysis.operation_families import family_in
 from xlareport.analysis.source.locations import SourcePlace
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule, Instruction

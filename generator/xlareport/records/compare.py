@@ -17,13 +17,13 @@ from xlareport.analysis.compare.comparison import (
     compare_figure,
 )
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
-from xlareport.analysis.compare.facts import Facts
 from xlareport.analysis.compare.memory_spaces import (
     SpaceChange,
     compare_spaces,
     name_device_memory,
 )
 from xlareport.analysis.compare.merged_products import join_merged
+from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.moved_work import align_facts
 from xlareport.analysis.compare.operations import OperationChange
 from xlareport.analysis.compare.parting import parting
@@ -35,7 +35,7 @@ from xlareport.analysis.compare.placed_collectives import (
 )
 from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.analysis.compare.verdict import NO_VERDICT, Verdict, judge
-from xlareport.analysis.tpu.changes import TpuProgramChange, align_programs
+from xlareport.analysis.tpu.compared_programs import TpuProgramChange, align_programs
 from xlareport.records.report import DumpRecord, GeneratorRecord
 from xlareport.runtime.errors import Problem
 
@@ -299,7 +299,7 @@ def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:
 
 def _counts(comparison: Comparison) -> Iterator[tuple[str, int | None, int | None]]:
     """Yield how often each operation is in the base and in the head."""
-    ours, theirs = _counted(comparison.base), _counted(comparison.head)
+    ours, theirs = _side_counts(comparison.base), _side_counts(comparison.head)
     for name in sorted({*(ours or ()), *(theirs or ())}):
         yield (
             name,
@@ -308,7 +308,7 @@ def _counts(comparison: Comparison) -> Iterator[tuple[str, int | None, int | Non
         )
 
 
-def _counted(side: Sketched | None) -> Mapping[str, int] | None:
+def _side_counts(side: Sketched | None) -> Mapping[str, int] | None:
     """Return the counts of a side: empty where it lacks the module, None where not known."""
     if side is None:
         return {}

@@ -3,7 +3,7 @@
 Figures are for one run on one device; unknown figures are None.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from msgspec import Struct
 
@@ -14,16 +14,17 @@ from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost.time_basis import CompilerCycles
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
     ProductRow,
 )
-from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.cost_report.work_report import LoopRow
-from xlareport.records.sentences import value_name, why
+from xlareport.analysis.memory_actions.actions import MemoryAction, list_actions
+from xlareport.records.sentences import why
 
 _MOST_ROWS = 20
 _MOST_PRODUCTS = 100
@@ -162,6 +163,8 @@ class MemoryRecord(Struct, frozen=True):
     """The largest buffers into which loops write slice by slice, as scans do."""
     host_transfers: tuple[HostTransfer, ...]
     """The largest transfers between the device's memory and the host's."""
+    actions: tuple[MemoryAction, ...] = ()
+    """Suggestions that lower the peak, the most bytes first."""
 
 
 class SourceLineRecord(Struct, frozen=True):
@@ -225,8 +228,11 @@ class CostRecord(Struct, frozen=True):
         return (self.cycles.seconds if self.cycles else None) or self.seconds
 
 
-def cost_record(cost_report: CostReport | None) -> CostRecord | None:
-    """Return the record of a module's cost, the largest entries of each list; None if unknown."""
+def cost_record(cost_report: CostReport | None, titles: Container[str] = ()) -> CostRecord | None:
+    """Return the record of a module's cost, the largest entries of each list; None if unknown.
+
+    `titles` are those of its findings, which suggestions name.
+    """
     if cost_report is None:
         return None
     totals = cost_report.totals
@@ -248,8 +254,8 @@ def cost_record(cost_report: CostReport | None) -> CostRecord | None:
         products=tuple(map(_product, cost_report.products[:_MOST_PRODUCTS])),
         heaviest=tuple(map(_heavy, cost_report.heaviest[:_MOST_ROWS])),
         loops=tuple(map(_loop, cost_report.loops)),
-        memory=_memory(cost_report.memory),
-        lines=tuple(map(_line, cost_report.source.lines[:_MOST_ROWS])),
+        memory=_memory(cost_report.memory, titles),
+        lines=tuple(map(_line_record, cost_report.source.lines[:_MOST_ROWS])),
     )
 
 
@@ -299,7 +305,7 @@ def _loop(row: LoopRow) -> LoopRecord:
     )
 
 
-def _memory(memory: MemoryReport) -> MemoryRecord:
+def _memory(memory: MemoryReport, titles: Container[str]) -> MemoryRecord:
     held = memory.figures.held
     return MemoryRecord(
         held=held,
@@ -323,6 +329,7 @@ def _memory(memory: MemoryReport) -> MemoryRecord:
         ),
         stacked=memory.stacked[:_MOST_ROWS],
         host_transfers=memory.host_transfers[:_MOST_ROWS],
+        actions=list_actions(memory, titles),
     )
 
 
@@ -348,7 +355,7 @@ def _saving(memory: MemoryReport) -> SavingRecord | None:
 def _living(rows: Sequence[ValueRow]) -> tuple[LiveValueRecord, ...]:
     return tuple(
         LiveValueRecord(
-            value=value_name(row),
+            value=row.name,
             argument=row.argument or None,
             bytes=row.size,
             first=row.lifetime.start if row.lifetime else None,
@@ -366,7 +373,7 @@ def _parts(shares: Sequence[Share]) -> tuple[PeakPartRecord, ...]:
     return tuple(PeakPartRecord(share.name, share.size) for share in shares[:_MOST_ROWS])
 
 
-def _line(source_line: SourceLine) -> SourceLineRecord:
+def _line_record(source_line: SourceLine) -> SourceLineRecord:
     place, cost = source_line.place, source_line.cost
     return SourceLineRecord(
         file=place.file,

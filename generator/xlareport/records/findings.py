@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.looped import CountedOnce, time_at_most
-from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.findings.rules import OF_HELPERS, OF_STEPS, rule_id
+from xlareport.analysis.cost_report.cost_report import CostReport
+from xlareport.analysis.findings.finding import Finding, rule_id
+from xlareport.analysis.findings.rules import OF_HELPERS, OF_STEPS
 from xlareport.analysis.modules.module_role import HELPERS, PIECES, ModuleRole
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import english

@@ -10,22 +10,22 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from xlareport.analysis.code.module import CodeRecord
+from xlareport.analysis.code.module_code import CodeRecord
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.estimates import InstructionEstimates
 from xlareport.analysis.kernels.gemms import ModuleGemms
 from xlareport.analysis.kernels.record import KernelRecord, ModuleTuning
 from xlareport.analysis.modules.eager import EagerFunction
-from xlareport.analysis.modules.links import ModuleLink
+from xlareport.analysis.modules.module_links import ModuleLink
 from xlareport.analysis.modules.recompilations import RecompilationGroup
-from xlareport.analysis.passes.times import PassTime
-from xlareport.analysis.ranks.groups import RankGroup
+from xlareport.analysis.passes.pass_times import PassTime
+from xlareport.analysis.ranks.rank_groups import RankGroup
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.cost import CostRecord
 from xlareport.records.file_list import FileRecord
-from xlareport.records.outline import ModuleOutline
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from xlareport.analysis.ranks.groups import RankGroup
+from xlareport.analysis.ranks.rank_groups import RankGroup
 from xlareport.records.file_list import FileList, FileRecord
-from xlareport.records.outline import SnapshotRecord
+from xlareport.records.module_outline import SnapshotRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 
 
@@ -33,20 +33,20 @@ def report_parts(report: ReportRecord) -> Iterator[str]:
         yield f'{"," if number else "{"}"{name}":'
         value = getattr(report, name)
         if name in values:
-            yield from _listed(values[name])
+            yield from _json_list(values[name])
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            yield from _listed(map(_plain, value))
+            yield from _json_list(map(_to_json_value, value))
         else:
-            yield _dumped(_plain(value))
+            yield _dumped(_to_json_value(value))
     yield "}\n"
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """Return a record as JSON has it."""
     return to_builtins(value) if isinstance(value, Struct) else value
 
 
-def _listed(values: Iterable[Any]) -> Iterator[str]:
+def _json_list(values: Iterable[Any]) -> Iterator[str]:
     yield "["
     for place, value in enumerate(values):
         yield f"{',' if place else ''}{_dumped(value)}"

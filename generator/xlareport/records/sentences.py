@@ -1,7 +1,7 @@
 """Sentences of report.json, which pages show too: main program, values in memory."""
 
 from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
-from xlareport.analysis.cost_report.value_row import ValueRow
+from xlareport.analysis.cost_report.value_row import element_name
 from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.knowledge.main_record import main_record
 from xlareport.runtime import units
@@ -104,13 +104,3 @@ def _followed(follower: Follower) -> str:
     if follower.ends is not End.USE:
         return f"{'entry parameter' if follower.ends is End.ARGUMENT else 'output'} as %{name}"
     return f"as %{name} until %{follower.last_use} (position {units.count(follower.end)})"
-
-
-def value_name(value_row: ValueRow) -> str:
-    """Return the instruction's name, with the index in its tuple for an element."""
-    return element_name(value_row.instruction, value_row.index)
-
-
-def element_name(instruction: str, index: tuple[int, ...]) -> str:
-    """Return the name of an instruction, with the index of an element: `while.1{2}`."""
-    return f"{instruction}{{{','.join(map(str, index))}}}" if index else instruction

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.meshes import ModuleMesh
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.analysis.shardings.report import ShardedEntryValue, ShardingReport
-from xlareport.analysis.shardings.shardy import ShardyStep
-from xlareport.analysis.shardings.words import describe_sharding, words_of
+from xlareport.analysis.shardings.sharding_changes import ShardingChange
+from xlareport.analysis.shardings.sharding_report import ShardedEntryValue, ShardingReport
+from xlareport.analysis.shardings.sharding_words import describe_sharding, words_of
+from xlareport.analysis.shardings.shardy_texts import ShardyStep
 from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding, tiles_of_devices

@@ -148,20 +148,20 @@ def _nameless(artifact: Artifact) -> Artifact:
 
 
 @cache
-def _form(kind: type) -> str:
+def _type_version(kind: type) -> str:
     return f"{__version__} {fingerprint_type(kind)}"
 
 
 def _sealed(key: str, value: Any, texts: Sequence[bytes]) -> TextFile:
     body = write_json(list_values(value))
-    return make_payload_file(key, [_form(value.__class__), digest_of(body, texts), body])
+    return make_payload_file(key, [_type_version(value.__class__), digest_of(body, texts), body])
 
 
 def _unsealed(kind: type, script: Path, texts: Sequence[bytes]) -> Any:
     """Return a value that `_sealed` wrote; raises one of _DAMAGED."""
     _, value = read_payload(_content(script).decode("ascii"))
     form, digest, body = value
-    if form != _form(kind) or not isinstance(body, str) or digest != digest_of(body, texts):
+    if form != _type_version(kind) or not isinstance(body, str) or digest != digest_of(body, texts):
         raise ValueError("this is of another version, or was altered")
     return read_values(kind, json.loads(body))
 

@@ -14,12 +14,8 @@ from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.shape import parse_shape
 from xlareport.program import ParsedModule
-from xlareport.replay.inputs import InputRange, input_ranges
-from xlareport.replay.partitions import find_placement
-from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import Body, Line, NotRunnableError, RunnableProgram, plain_shape
-from xlareport.replay.rewrite import runnable
-from xlareport.replay.verdict import (
+from xlareport.replay.child_process import Child, ReplayError, RunError
+from xlareport.replay.first_difference import (
     Departure,
     OutputDifference,
     StageRun,
@@ -27,6 +23,16 @@ from xlareport.replay.verdict import (
     choose_tolerance,
     find_departure,
     first_rounding,
+)
+from xlareport.replay.parameter_shards import find_placement
+from xlareport.replay.random_inputs import InputRange, input_ranges
+from xlareport.replay.rewrite import runnable
+from xlareport.replay.runnable_program import (
+    Body,
+    Line,
+    NotRunnableError,
+    RunnableProgram,
+    plain_shape,
 )
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.snapshots import ParsedSnapshot

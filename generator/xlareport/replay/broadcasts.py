@@ -57,9 +57,9 @@ def _restored(line: str, known: dict[str, _Broadcast | _Reshape | None]) -> str:
         known[line.partition(" = ")[0].strip().partition(":")[0]] = None
         return line
     indent, name, operand, dims, before, kind, after, _, rest = match.groups()
-    broadcast = _Broadcast(operand, _numbers(dims), _sizes(before), _sizes(after))
+    broadcast = _Broadcast(operand, _parse_dimensions(dims), _sizes(before), _sizes(after))
     known[name] = broadcast
-    first = _first(broadcast, known)
+    first = _first_of_three(broadcast, known)
     if first is None:
         return line
     sizes = "".join(f"{size}x" for size in first.before)
@@ -70,7 +70,9 @@ def _restored(line: str, known: dict[str, _Broadcast | _Reshape | None]) -> str:
     )
 
 
-def _first(last: _Broadcast, known: dict[str, _Broadcast | _Reshape | None]) -> _Broadcast | None:
+def _first_of_three(
+    last: _Broadcast, known: dict[str, _Broadcast | _Reshape | None]
+) -> _Broadcast | None:
     """Return the broadcast with which a broadcast of three operations begins; None for others."""
     reshape = known.get(last.operand)
     first = known.get(reshape.operand) if isinstance(reshape, _Reshape) else None
@@ -92,5 +94,5 @@ def _sizes(written: str) -> tuple[int, ...]:
     return tuple(int(size) for size in written.split("x") if size)
 
 
-def _numbers(written: str) -> tuple[int, ...]:
+def _parse_dimensions(written: str) -> tuple[int, ...]:
     return tuple(int(number) for number in written.split(",") if number.strip())

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import Runner, make_inputs, program_of
+from xlareport.replay.child_process import Child, ReplayError, RunError
 from xlareport.replay.cutting import cut, inlined, shared_names
 from xlareport.replay.flatten import flatten
-from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, RunnableProgram
+from xlareport.replay.runnable_program import NotRunnableError, RunnableProgram
 
 T = TypeVar("T")
 
@@ -138,16 +138,16 @@ class _Trial:
         def fails(kept: Sequence[str]) -> bool:
             if time.monotonic() > self._end:
                 return False
-            part = _part(whole, kept, names)
+            part = _smaller_program(whole, kept, names)
             again = self.failure(part) if part is not None else None
             return again is not None and failure_kind(again) == kind
 
         if not fails(shared):
             return program
-        return _part(whole, minimized(shared, fails, _MOST_TESTS), names) or program
+        return _smaller_program(whole, minimized(shared, fails, _MOST_TESTS), names) or program
 
 
-def _part(
+def _smaller_program(
     whole: RunnableProgram, kept: Collection[str], names: frozenset[str]
 ) -> RunnableProgram | None:
     try:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from xlareport.hlo.shape import parse_shape
-from xlareport.replay.programs import (
+from xlareport.replay.runnable_program import (
     Body,
     Line,
     NotRunnableError,
@@ -113,7 +113,7 @@ def cut(
     sinks = _sinks(programs, kept)
     if not sinks:
         raise NotRunnableError("nothing is left of it")
-    parts = [_part(program, sinks, kept, shared) for program in programs]
+    parts = [_needed_lines(program, sinks, kept, shared) for program in programs]
     fed = list(dict.fromkeys(name for _, names in parts for name in names))
     numbers = {name: place for place, name in enumerate(fed)}
     shapes = {line.name: line.shape for program in programs for line in program.entry.lines}
@@ -136,7 +136,7 @@ def _sinks(programs: Sequence[RunnableProgram], kept: Collection[str]) -> list[s
     return [line.name for line in lines if line.name not in read]
 
 
-def _part(
+def _needed_lines(
     program: RunnableProgram,
     sinks: Sequence[str],
     kept: Collection[str],

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from xlareport.replay.process import ReplayError
+from xlareport.replay.child_process import ReplayError
 from xlareport.replay.worker.main import FAMILIES
 from xlareport.runtime.errors import error_reason
 
@@ -53,11 +53,13 @@ def _make(folder: Path, python: Path, release: str, family: tuple[int, int]) -> 
     wanted = [f"jax=={exact}", f"jaxlib=={exact}"]
     if family == (0, 4):  # its first releases fail with numpy 2 and do not say so
         wanted += ["numpy<2", "ml_dtypes<0.5", "scipy<1.13"]
-    _run([sys.executable, "-m", "venv", str(folder)], release)
-    _run([str(python), "-m", "pip", "install", "--disable-pip-version-check", *wanted], release)
+    _run_step([sys.executable, "-m", "venv", str(folder)], release)
+    _run_step(
+        [str(python), "-m", "pip", "install", "--disable-pip-version-check", *wanted], release
+    )
 
 
-def _run(command: list[str], release: str) -> None:
+def _run_step(command: list[str], release: str) -> None:
     """Run a step; raises ReplayError with the last line of what it printed as an error."""
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter, and pip of the new one

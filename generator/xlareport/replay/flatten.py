@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from xlareport.hlo.shape import Shape, parse_shape
-from xlareport.replay.programs import (
+from xlareport.replay.runnable_program import (
     Body,
     Line,
     NotRunnableError,

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.hlo.shape import Shape, parse_shape
-from xlareport.replay.programs import Line, NotRunnableError
+from xlareport.replay.runnable_program import Line, NotRunnableError
 
 _GEMMS = frozenset({"__cublas$gemm", "__cublas$lt$matmul"})
 _CONVOLUTIONS = frozenset(
@@ -75,7 +75,7 @@ def _config(attributes: Mapping[str, str], part: str) -> Mapping[str, Any]:
 def _gemm(line: Line, target: str, config: Mapping[str, Any]) -> Iterator[Line]:
     """Yield alpha * dot + beta * C + bias."""
     numbers = config.get("dot_dimension_numbers")
-    alpha, beta = (_number(config.get(name)) for name in ("alpha_real", "beta"))
+    alpha, beta = (_number_or_none(config.get(name)) for name in ("alpha_real", "beta"))
     epilogue = config.get("epilogue", "DEFAULT")
     if not isinstance(numbers, dict) or alpha is None or beta is None:
         raise _refused(line, target, "its configuration is not known")
@@ -110,7 +110,7 @@ def _gemm(line: Line, target: str, config: Mapping[str, Any]) -> Iterator[Line]:
     yield from _sum(line, sum_)
 
 
-def _number(value: object) -> float | None:
+def _number_or_none(value: object) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 

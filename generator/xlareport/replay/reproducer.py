@@ -8,12 +8,17 @@ from msgspec import Struct
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import QUIET, Runner, make_inputs, program_of
+from xlareport.replay.child_process import Child, ReplayError, RunError
 from xlareport.replay.crash import Crash, minimized
 from xlareport.replay.cutting import cut, inlined, shared_names
+from xlareport.replay.first_difference import (
+    OutputDifference,
+    Tolerance,
+    choose_tolerance,
+    is_beyond,
+)
 from xlareport.replay.flatten import flatten
-from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, RunnableProgram
-from xlareport.replay.verdict import OutputDifference, Tolerance, choose_tolerance, is_beyond
+from xlareport.replay.runnable_program import NotRunnableError, RunnableProgram
 from xlareport.runtime.errors import refuse_contents, writing
 from xlareport.runtime.resources import PACKAGE
 from xlareport.snapshots import ParsedSnapshot

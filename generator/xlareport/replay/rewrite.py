@@ -9,17 +9,17 @@ from msgspec.structs import replace
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import Shape, bits_of, parse_shape
-from xlareport.replay.collectives import (
+from xlareport.replay.flatten import flatten
+from xlareport.replay.library_calls import LIBRARY_CALLS, plain_lines
+from xlareport.replay.placement import Placement
+from xlareport.replay.replica_collectives import (
     COLLECTIVES,
     DEVICE_IDS,
     DONES,
     CollectiveRewriter,
     synchronous,
 )
-from xlareport.replay.flatten import flatten
-from xlareport.replay.library_calls import LIBRARY_CALLS, plain_lines
-from xlareport.replay.placement import Placement
-from xlareport.replay.programs import (
+from xlareport.replay.runnable_program import (
     Line,
     NotRunnableError,
     RunnableProgram,

@@ -10,9 +10,9 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.model import HloModule
 from xlareport.program import ParsedModule, read_snapshots
-from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import Line, NotRunnableError, take_program
+from xlareport.replay.child_process import Child, ReplayError, RunError
 from xlareport.replay.rewrite import runnable
+from xlareport.replay.runnable_program import Line, NotRunnableError, take_program
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime.errors import error_reason
 from xlareport.snapshots import ParsedSnapshot, final_snapshot

@@ -243,7 +243,7 @@ class Fleet(Workers):
         wanted = _AHEAD * self.jobs
         while len(begun) < wanted:
             seconds: list[float] = []
-            batch = pack_batch(_program(), work, self._enough(waiting, effort, seconds))
+            batch = pack_batch(_program_digest(), work, self._enough(waiting, effort, seconds))
             if not batch.blocks:
                 return
             begun[self._send(batch)] = _Begun(batch, sum(seconds))
@@ -298,7 +298,7 @@ class Fleet(Workers):
             yield item, unpack(results.popleft())
 
     def _alone(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> R:
-        batch = pack_batch(_program(), work, [item])
+        batch = pack_batch(_program_digest(), work, [item])
         future = self._send(batch)
         self._completed({future: _Begun(batch)})
         try:
@@ -334,7 +334,7 @@ def _lost(error: object) -> str:
 
 def _run(batch: Batch) -> BatchResults:
     """Do the tasks of a batch, in a worker."""
-    if batch.program != _program():
+    if batch.program != _program_digest():
         raise FleetError(_foreign("that joined later", "another version of xlareport"))
     _prepare_worker()
     try:
@@ -356,7 +356,7 @@ def _numbered(work: Callable[[T], R], pair: tuple[int, T]) -> R:
 
 
 @cache
-def _program() -> str:
+def _program_digest() -> str:
     return digest_program()
 
 

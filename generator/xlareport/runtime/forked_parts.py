@@ -74,13 +74,13 @@ def _shared(parts: Sequence[Callable[[], R]], forks: int) -> dict[int, R]:
 
 def _fork(parts: Sequence[Callable[[], R]], line: int, file: IO[bytes]) -> Any:
     # a process of the `fork` context takes its target as it is, without pickling it
-    process = get_context("fork").Process(target=_work, args=(parts, line, file))
+    process = get_context("fork").Process(target=_do_parts, args=(parts, line, file))
     with interrupts_held_back():
         process.start()
     return process
 
 
-def _work(parts: Sequence[Callable[[], R]], line: int, file: IO[bytes]) -> None:
+def _do_parts(parts: Sequence[Callable[[], R]], line: int, file: IO[bytes]) -> None:
     """Do parts until none is left; a part that raises is left to the parent process."""
     begin_worker()
     while (number := _next(line)) is not None:

@@ -21,7 +21,7 @@ from xlareport.pages.rendering.templates import compile_templates
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.worker_pool import Worker, WorkerPool
 from xlareport.site.folder import Folder
-from xlareport.site.shares import SHARE, write_shares
+from xlareport.site.site_shares import SHARE, write_shares
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
 _QUIET = "NO_MKDOCS_2_WARNING"

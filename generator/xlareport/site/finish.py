@@ -92,7 +92,7 @@ class Finish(Struct, frozen=True):
         before, content, after = _split(page)
         if not _HEAD.search(before) or _is_finished(before):
             return page
-        content = _note(content) + content
+        content = _no_script_note(content) + content
         if not self.is_live:
             before = _STYLE.sub(_first_alone, before)
             before, after = (_INDENTED.sub("\n", part) for part in (before, after))
@@ -170,7 +170,7 @@ def _split(page: str) -> tuple[str, str, str]:
     return head, closed + rest, ""
 
 
-def _note(content: str) -> str:
+def _no_script_note(content: str) -> str:
     if "data-xr-parts" in content:
         return _NO_PARTS
     return _NO_SCRIPT if "data-xr-" in content else ""

@@ -69,7 +69,10 @@ def read_main_program(site: Path) -> MainProgram:
     pages = tuple(_pages(site, slug))
     shown = sorted((site / DATA).glob("*.js"))
     shown += sorted((site / DATA / "m" / slug).glob("*.js")) if slug else []
-    texts = [*((site / page).read_text("utf-8", "replace") for page in pages), *map(_text, shown)]
+    texts = [
+        *((site / page).read_text("utf-8", "replace") for page in pages),
+        *map(_payload_json, shown),
+    ]
     named = {key for text in texts for key in _KEY_OF_PICTURE.findall(text)}
     keys = named | {navigation.PICTURE_LOOK}
     pictures = [path for key in sorted(keys) if (path := site / DATA / f"{key}.js").is_file()]
@@ -108,7 +111,7 @@ def _pages(site: Path, slug: str | None) -> Iterator[str]:
         yield path
 
 
-def _text(script: Path) -> str:
+def _payload_json(script: Path) -> str:
     """Return the content of a payload as JSON; empty if it is damaged."""
     try:
         return json.dumps(read_payload(script.read_text("ascii"))[1])

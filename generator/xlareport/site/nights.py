@@ -120,28 +120,30 @@ def _replace(path: Path, lines: Sequence[bytes]) -> None:
 
 def _night(record: Mapping[str, Any]) -> Night:
     figures = {
-        _text(module): {_text(name): whole_figure(value) for name, value in item.items()}
+        _valid_name(module): {
+            _valid_name(name): whole_figure(value) for name, value in item.items()
+        }
         for module, item in record["figures"].items()
     }
     main = record["main"]
     return Night(
-        when=_text(record["when"]),
-        dump=_text(record["dump"]),
-        report=_text(record["report"]),
-        main=None if main is None else _text(main),
+        when=_valid_name(record["when"]),
+        dump=_valid_name(record["dump"]),
+        report=_valid_name(record["report"]),
+        main=None if main is None else _valid_name(main),
         figures=figures,
-        slugs={str(name): slug for name, slug in record.get("slugs", {}).items() if _plain(slug)},
+        slugs={str(name): slug for name, slug in record.get("slugs", {}).items() if _is_slug(slug)},
     )
 
 
-def _text(value: object) -> str:
+def _valid_name(value: object) -> str:
     if isinstance(value, str) and len(value) <= _LONGEST_NAME:
         value.encode()  # raises ValueError for what no page can hold
         return value
     raise ValueError("a name is a text, and not a long one")
 
 
-def _plain(slug: object) -> bool:
+def _is_slug(slug: object) -> bool:
     """Return whether a slug can name a page, wherever the history is from."""
     return isinstance(slug, str) and _SLUG.fullmatch(slug) is not None
 

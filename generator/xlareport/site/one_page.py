@@ -75,7 +75,7 @@ class Page(Struct, frozen=True):
         Raises UnreadableInputError where the page ends such an element.
         """
         content = _ELSEWHERE.sub("", _NO_SCRIPT_TAG.sub("", self._main))
-        return f"<noscript>{note}{_element('noscript', content)}</noscript>\n"
+        return f"<noscript>{note}{_inline_element('noscript', content)}</noscript>\n"
 
     @property
     def _main(self) -> str:
@@ -123,7 +123,8 @@ class Page(Struct, frozen=True):
         file = self._file(match[1])
         if file is None:
             return ""
-        return f"<style>{_element('style', _LOADED.sub('none', file.read_text('utf-8')))}</style>"
+        content = _LOADED.sub("none", file.read_text("utf-8"))
+        return f"<style>{_inline_element('style', content)}</style>"
 
     def _script(self, match: re.Match[str]) -> str:
         source = _SOURCE.search(match["attributes"])
@@ -148,10 +149,10 @@ def _shorter(blanks: re.Match[str]) -> str:
 
 
 def _inline(script: str) -> str:
-    return f"<script>{_element('script', script)}</script>"
+    return f"<script>{_inline_element('script', script)}</script>"
 
 
-def _element(tag: str, content: str) -> str:
+def _inline_element(tag: str, content: str) -> str:
     """Return the content of an element; raises UnreadableInputError where it would end that."""
     if f"</{tag}" in content.lower() or "<!--" in content:
         raise UnreadableInputError(f"A {tag} of this report cannot be embedded in a page.")

@@ -107,16 +107,18 @@ def _write(
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for part in parts:
                 more = lacking if part.path == _SCRIPT else b""
-                archive.writestr(_named(f"{folder}/{part.path}"), part.location.read_bytes() + more)
+                archive.writestr(
+                    _zip_entry(f"{folder}/{part.path}"), part.location.read_bytes() + more
+                )
             for name, text in notes.items():
                 if text:
-                    archive.writestr(_named(f"{folder}/{name}"), text)
+                    archive.writestr(_zip_entry(f"{folder}/{name}"), text)
         aside.replace(target)
     finally:
         aside.unlink(missing_ok=True)
 
 
-def _named(path: str) -> zipfile.ZipInfo:
+def _zip_entry(path: str) -> zipfile.ZipInfo:
     zip_info = zipfile.ZipInfo(path, _MOMENT)
     zip_info.compress_type = zipfile.ZIP_DEFLATED
     zip_info.external_attr = 0o644 << 16

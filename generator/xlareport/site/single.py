@@ -62,12 +62,12 @@ def pack_single(
     )
     facts = _block("report.json", _facts(site, main.slug)) + _notices(site)
     others = _others(site, main)
-    parts = [_part(site, path, main) for path in main.data]
-    notice = _missing((*others, *describe_files(parts)), notes)
+    parts = [_packed_part(site, path, main) for path in main.data]
+    notice = _left_out_page((*others, *describe_files(parts)), notes)
     fixed = sum(len(text.encode()) for text in (head, templates, notice, scripts, facts, foot))
     packed, dropped = select_files(parts, limit, fixed)
     left_out = (*others, *describe_files(dropped))
-    missing = _missing(left_out, notes)
+    missing = _left_out_page(left_out, notes)
     blocks = map(_data, packed)
     with writing(target):
         _write(target, (head, templates, missing, scripts, facts, *blocks, foot))
@@ -83,7 +83,7 @@ def _others(site: Path, main: MainProgram) -> tuple[tuple[str, int], ...]:
     return ((words, len(pages) + len(payloads)),) if folders else ()
 
 
-def _part(site: Path, path: str, main: MainProgram) -> PackedFile:
+def _packed_part(site: Path, path: str, main: MainProgram) -> PackedFile:
     file = PackedFile(path, site / path, 0, rank_file(path, main))
     return replace(file, size=len(_data(file)))
 
@@ -122,7 +122,7 @@ def _script(site: Path, path: str) -> str:
     return file.read_text("utf-8")
 
 
-def _missing(left_out: Sequence[tuple[str, int]], notes: Mapping[str, str]) -> str:
+def _left_out_page(left_out: Sequence[tuple[str, int]], notes: Mapping[str, str]) -> str:
     """Return the page that lists what is not in the file."""
     template = environment(find_resource("templates")).get_template("left_out.jinja")
     return template.render(page=_MISSING, left_out=left_out, notes=[*notes.values()])

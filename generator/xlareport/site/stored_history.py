@@ -96,7 +96,7 @@ def _find(site: _Site, module: str | None, asked: str) -> StoredHistory | None:
         return shared[name] if name in shared else site.payload(navigation.module_key(slug, name))
 
     index = read_index(stored("history"))
-    numbers = list(dict.fromkeys(_numbers(index, asked)))
+    numbers = list(dict.fromkeys(_subject_numbers(index, asked)))
     if not numbers:
         return None
     subject = read_subject(index, numbers[0], stored(f"history-{numbers[0] // index.chunk}"))
@@ -116,7 +116,7 @@ def _module(report: Any, wanted: str | None) -> tuple[str, str] | None:
     return (str(same[0]["key"]), str(same[0]["slug"])) if len(same) == 1 else None
 
 
-def _numbers(index: StoredIndex, asked: str) -> Iterator[int]:
+def _subject_numbers(index: StoredIndex, asked: str) -> Iterator[int]:
     """Yield the subjects of a name, those of the last snapshot first."""
     computation, slash, name = asked.rpartition("/%")
     title = f"{computation.removeprefix('%')}/%{name}" if slash else f"/%{asked.removeprefix('%')}"

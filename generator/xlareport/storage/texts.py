@@ -83,12 +83,12 @@ class TextStore:
         number = self._blocks.setdefault(key, len(self._members))
         if number == len(self._members):
             known = len(self.lines)
-            members = self._numbers(block.split(b"\n"))
+            members = self._line_numbers(block.split(b"\n"))
             self._members.append(members)
             self.chunks[-1].blocks.append(self._block_runs(members, number, known))
         return number
 
-    def _numbers(self, lines: list[bytes]) -> list[int]:
+    def _line_numbers(self, lines: list[bytes]) -> list[int]:
         """Return the numbers of lines, and store those that are new."""
         numbers, first = self.lines, len(self.lines)
         result = [numbers.setdefault(line, len(numbers)) for line in lines]

@@ -77,7 +77,10 @@ def read_values(
 
 
 def fingerprint_type(kind: Any) -> str:
-    """Return a digest of a type with all types below: another where one of their fields differs."""
+    """Return a digest of a type with all types below: another where one of their fields differs.
+
+    The modules that the types are in do not matter: a type may move.
+    """
     seen: dict[str, list[Any]] = {}
     _describe(kind, seen)
     return hashlib.blake2b(json.dumps(seen).encode(), digest_size=8).hexdigest()
@@ -89,9 +92,15 @@ def _describe(kind: Any, seen: dict[str, list[Any]]) -> None:
     names = _field_names(kind)
     if names is not None and kind.__qualname__ not in seen:
         hints = get_type_hints(kind)
-        seen[kind.__qualname__] = [[name, str(hints[name])] for name in names]
+        seen[kind.__qualname__] = [[name, _name_type(hints[name])] for name in names]
         for name in names:
             _describe(hints[name], seen)
+
+
+def _name_type(hint: Any) -> str:
+    """Return a type with its arguments as text, without the names of modules."""
+    name = getattr(get_origin(hint) or hint, "__qualname__", None) or repr(hint)
+    return f"{name}[{', '.join(map(_name_type, get_args(hint)))}]"
 
 
 def _field_names(kind: Any) -> tuple[str, ...] | None:
@@ -163,7 +172,7 @@ class _Decoders:
         def decode(value: Any) -> Any:
             if isinstance(value, dict):
                 return {keys(key): values(item) for key, item in value.items()}
-            if keys is _text:
+            if keys is _decode_str:
                 raise TypeError("this is no mapping")
             return dict(map(pair, _listed(value)))
 
@@ -182,22 +191,22 @@ def _one_of(values: tuple[Any, ...], value: Any) -> Any:
     return value
 
 
-def _text(value: Any) -> str:
+def _decode_str(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("this is no text")
     value.encode()  # a lone surrogate fits into no file
     return value
 
 
-def _whole(value: Any) -> int:
+def _decode_int(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _LARGEST_INTEGER:
         raise TypeError("this is no whole number")
     return value
 
 
-def _number(value: Any) -> float:
+def _decode_float(value: Any) -> float:
     if isinstance(value, int):
-        return _whole(value)
+        return _decode_int(value)
     if not isinstance(value, float) or not math.isfinite(value):
         raise TypeError("this is no number")
     return value
@@ -210,11 +219,11 @@ def _flag(value: Any) -> bool:
 
 
 _PLAIN: Mapping[Any, Decoder] = {
-    str: _text,
-    int: _whole,
-    float: _number,
+    str: _decode_str,
+    int: _decode_int,
+    float: _decode_float,
     bool: _flag,
-    bytes: lambda value: bytes.fromhex(_text(value)),
+    bytes: lambda value: bytes.fromhex(_decode_str(value)),
     Path: lambda _: Path(),
 }
 

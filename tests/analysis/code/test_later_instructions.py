@@ -10,7 +10,7 @@ from xlareport.analysis.code.unfused_pairs import list_unfused_finally
 from xlareport.analysis.findings.cases import make_case
 from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.module import AnalyzedModule
-from xlareport.pages.history.facts import facts_payload
+from xlareport.pages.history.instruction_facts import facts_payload
 from xlareport.storage.payloads import read_payload, write_payload
 
 ADD = """

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from xlareport.analysis.collectives.collective_origin import explain_cause
 from xlareport.analysis.collectives.cut_slices import find_cut_slices
 from xlareport.analysis.collectives.find import find_collectives
-from xlareport.analysis.collectives.origin import explain_cause
 from xlareport.analysis.collectives.partitioning import PartitioningStep
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.shardings.partitioning import Partitioning

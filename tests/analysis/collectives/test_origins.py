@@ -6,7 +6,7 @@ import pytest
 
 from xlareport.analysis.collectives.origins import (
     _derived,
-    _written,
+    _requested_words,
     join_origins,
     makes_none,
     split_operands,
@@ -58,9 +58,9 @@ def test_other_passes_may_make_collectives(name: str) -> None:
 
 
 def test_a_collective_of_the_program_has_its_op_and_line_where_they_are_known() -> None:
-    assert _written("psum", "a.py:4") == "Written in the program: `psum` at a.py:4."
-    assert _written("psum", "") == "Written in the program: `psum`."
-    assert _written("", "") == "Written in the program."
+    assert _requested_words("psum", "a.py:4") == "Written in the program: `psum` at a.py:4."
+    assert _requested_words("psum", "") == "Written in the program: `psum`."
+    assert _requested_words("", "") == "Written in the program."
 
 
 def _members(module: HloModule) -> tuple[Instruction, ...]:

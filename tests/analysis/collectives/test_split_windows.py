@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.collectives.cause import CauseKind
+from xlareport.analysis.collectives.collective_origin import explain_cause
 from xlareport.analysis.collectives.find import find_collectives
-from xlareport.analysis.collectives.origin import explain_cause
 from xlareport.analysis.collectives.partitioning import PartitioningStep
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.shardings.partitioning import Partitioning

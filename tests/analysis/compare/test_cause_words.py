@@ -7,9 +7,9 @@ from xlareport.analysis.compare import cause_words
 from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, OptionChange
 from xlareport.analysis.compare.compilers import OtherCompiler, Sign
 from xlareport.analysis.compare.divergence import Divergence, Where
+from xlareport.analysis.compare.module_pairing import ModulePair
 from xlareport.analysis.compare.moved_operations import Depth, Move
-from xlareport.analysis.compare.pairing import ModulePair
-from xlareport.analysis.compare.passes import PassDifference
+from xlareport.analysis.compare.one_sided_passes import PassDifference
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
 from xlareport.knowledge.grades import Grade
 

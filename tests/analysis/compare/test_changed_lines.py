@@ -4,7 +4,7 @@ import pytest
 from tests.modules import parse_module
 
 from xlareport.analysis.compare.changed_lines import find_changed_lines
-from xlareport.analysis.compare.program import Program, read_program
+from xlareport.analysis.compare.given_program import Program, read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
 
 STEP = [("tanh", 3), ("negate", 5), ("negate", 6), ("sine", 8), ("abs", 10), ("negate", 12)]

@@ -7,7 +7,7 @@ from typing import Any, cast
 from tests.analysis.compare.conftest import compared as compared_dumps
 
 from xlareport.analysis.compare.comparison import Comparison
-from xlareport.analysis.compare.facts import WRAPPED, Facts
+from xlareport.analysis.compare.module_facts import WRAPPED, Facts
 from xlareport.analysis.compare.placed_collectives import PlacedCollective
 from xlareport.analysis.source.scopes import Phase
 

@@ -9,7 +9,7 @@ from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Comparison
 from xlareport.analysis.compare.compilers import diverges_at_autotuning, find_other_compiler
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where
-from xlareport.analysis.compare.pairing import ModulePair
+from xlareport.analysis.compare.module_pairing import ModulePair
 from xlareport.knowledge.grades import Grade
 
 HLO = """HloModule jit_f

@@ -3,13 +3,13 @@
 import pytest
 from tests.modules import parse_module
 
+from xlareport.analysis.compare.given_program import read_program
 from xlareport.analysis.compare.loop_changes import (
     ComparedLoop,
     compared_loops,
     find_time_in_trips,
     find_trip_changes,
 )
-from xlareport.analysis.compare.program import read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost

@@ -7,8 +7,8 @@ import pytest
 from tests.modules import parse_module
 
 from xlareport.analysis.compare.cause_words import program as program_words
+from xlareport.analysis.compare.given_program import read_program
 from xlareport.analysis.compare.moved_operations import Depth, Move, find_moves, read_depths
-from xlareport.analysis.compare.program import read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
 
 BODY = """HloModule f

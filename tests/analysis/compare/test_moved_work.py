@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlareport.analysis.compare.facts import Facts
+from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.moved_work import align_facts
 from xlareport.analysis.compare.operations import Operation, OperationKey, UnnamedWork
 from xlareport.analysis.source.scopes import Phase

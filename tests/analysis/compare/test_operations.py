@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from tests.modules import parse_module
 
 from xlareport.analysis.compare.effects import copied_seconds
-from xlareport.analysis.compare.facts import Facts
+from xlareport.analysis.compare.given_program import NO_PROGRAM, GivenArgument
+from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.operations import (
     Operation,
     OperationChange,
@@ -18,7 +19,6 @@ from xlareport.analysis.compare.operations import (
     key_of,
     list_operations,
 )
-from xlareport.analysis.compare.program import NO_PROGRAM, GivenArgument
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.source.scopes import Phase, phase_of

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from tests.modules import parse_module
 
-from xlareport.analysis.compare.program import Program, read_program
+from xlareport.analysis.compare.given_program import Program, read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
 from xlareport.hlo.text import TextReader
 

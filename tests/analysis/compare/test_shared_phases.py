@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.collective_members import CombinedMember
-from xlareport.analysis.compare.facts import Facts
+from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.moved_work import align_facts
 from xlareport.analysis.compare.operations import Operation, OperationKey, UnnamedWork
 from xlareport.analysis.compare.placed_collectives import PlacedCollective

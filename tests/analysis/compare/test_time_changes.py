@@ -11,8 +11,8 @@ from xlareport.analysis.compare.time_changes import (
     compare_times,
     scope_changes,
 )
+from xlareport.analysis.profile.instruction_times import sum_times
 from xlareport.analysis.profile.measured import PartialTrace
-from xlareport.analysis.profile.times import sum_times
 from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
 

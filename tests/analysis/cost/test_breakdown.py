@@ -11,7 +11,7 @@ from xlareport.analysis.cost.breakdown import (
 )
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.operations import family_in
+from xlareport.analysis.operation_families import family_in
 from xlareport.analysis.source.served_ops import serve_ops
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import nominal_device

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.breakdown import break_down
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost, count_cost
-from xlareport.analysis.operations import family_in
+from xlareport.analysis.operation_families import family_in
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device, devices, nominal_device
 

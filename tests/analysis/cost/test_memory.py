@@ -6,7 +6,7 @@ import pytest
 from xlareport.analysis.cost.memory import collect_memory_figures, rank_values, sum_by_kind
 from xlareport.readers.buffer_assignment import BufferAssignment, read_buffer_assignment
 from xlareport.readers.live_range import LiveRanges, read_live_range
-from xlareport.readers.memory_report import SpaceUsage
+from xlareport.readers.memory_usage_report import SpaceUsage
 
 TEXT = b"""BufferAssignment:
 allocation 0: size 256, parameter 0, shape |f32[8,8]| at ShapeIndex {}:

@@ -7,7 +7,7 @@ from pathlib import Path
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.live_range import read_live_range
-from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
+from xlareport.readers.memory_usage_report import read_memory_report, read_memory_report_proto
 
 THREAD_LOCAL = "thread-local:"
 ALLOCATION = re.compile(r"^allocation \d+: (?:0x\w+, )?size (\d+)(.*)$", re.MULTILINE)

@@ -4,7 +4,7 @@ import pytest
 from tests.modules import parse_module
 
 from xlareport.analysis.cost_report.replicated_state import find_replicated_arguments
-from xlareport.analysis.shardings.report import report_shardings
+from xlareport.analysis.shardings.sharding_report import report_shardings
 
 MODULE = """HloModule m, num_partitions=8
 

@@ -3,7 +3,7 @@
 from xlareport.analysis.cost.phases import FORWARD
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.unsplit_stacks import UnsplitStack, find_unsplit_stacks
-from xlareport.analysis.shardings.report import ShardingReport
+from xlareport.analysis.shardings.sharding_report import ShardingReport
 from xlareport.analysis.shardings.split_stores import SplitStore
 
 BUFFER = StackedBuffer(

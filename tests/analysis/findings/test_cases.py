@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.cost.costed import cost_module
-from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.rules import find_findings
 from xlareport.dump.grouping import group, name_files

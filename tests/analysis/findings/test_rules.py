@@ -15,15 +15,15 @@ from tests.analysis.findings.texts import FINDINGS, having, paths_of_texts, read
 from tests.modules import parse_module
 
 from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.cost.costed import cost_module
 from xlareport.analysis.cost.memory import HeldMemory, MemoryFigures
-from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.attention_scores import attention_scores, list_score_traffic
 from xlareport.analysis.findings.carried_constants import carried_constants
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
-from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
+from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, rule_id
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
@@ -34,7 +34,6 @@ from xlareport.analysis.findings.rules import (
     find_candidates,
     find_findings,
     merge_findings,
-    rule_id,
 )
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.score_values import find_attention_scores
@@ -45,7 +44,7 @@ from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.undonated_inputs import undonated_inputs
 from xlareport.analysis.findings.waiting_collectives import words_of_bound
-from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.modules.module_origin import origin_of
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import (
     Difference,
@@ -189,9 +188,7 @@ def test_all_occurrences_are_counted_though_only_the_first_places_are_listed(
 
 
 def test_findings_of_one_title_count_together_and_not_the_users_they_name() -> None:
-    finding = Finding(
-        "r", "t", (("e", "g1"), ("e", "user1")), "x.", "y.", "exact", 2.0, occurrences=1
-    )
+    finding = Finding("t", (("e", "g1"), ("e", "user1")), "x.", "y.", "exact", 2.0, occurrences=1)
     other = replace(finding, places=(("e", "g2"), ("e", "user2")), weight=1.0)
     (joined,) = merge_findings([finding, other])
     assert (len(joined.places), joined.count) == (4, 2)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from xlareport.analysis.code.module import read_code_files
-from xlareport.analysis.code.units import RunThunk
+from xlareport.analysis.code.instruction_products import RunThunk
+from xlareport.analysis.code.module_code import read_code_files
 from xlareport.analysis.kernels.command_buffers import list_command_buffers
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source

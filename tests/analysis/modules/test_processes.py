@@ -6,12 +6,12 @@ from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.links import link_modules
+from xlareport.analysis.modules.module_links import link_modules
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.ranks.groups import group_ranks
 from xlareport.analysis.ranks.members import list_ranks
+from xlareport.analysis.ranks.rank_groups import group_ranks
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
 from xlareport.dump.grouping import group

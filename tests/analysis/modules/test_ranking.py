@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from xlareport.analysis.modules.features import Features
 from xlareport.analysis.modules.measures import Relations, measure_arguments
-from xlareport.analysis.modules.origin import Origin
+from xlareport.analysis.modules.module_origin import Origin
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import CustomCallWork, ModuleFigures, ModuleSummary
-from xlareport.analysis.profile.times import ModuleRuns
+from xlareport.analysis.profile.instruction_times import ModuleRuns
 from xlareport.dump.modules import ModuleFiles
 from xlareport.report import BuildOptions, read_report
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.cost.costed import cost_module
-from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.cost_report.report import report_cost
-from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.cost_report.cost_report import report_cost
+from xlareport.analysis.modules.module_origin import origin_of
 from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.knowledge.devices import devices
 from xlareport.report import BuildOptions, read_one_module

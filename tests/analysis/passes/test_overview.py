@@ -18,7 +18,7 @@ from xlareport.analysis.passes.overview import (
     summarize_passes,
     weigh_steps,
 )
-from xlareport.analysis.passes.times import (
+from xlareport.analysis.passes.pass_times import (
     find_pipelines,
     refine_boundaries,
     sum_pass_times,

@@ -6,8 +6,8 @@ from tests.modules import parse_module
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.measured_module import find_creations
+from xlareport.analysis.profile.instruction_times import sum_times
 from xlareport.analysis.profile.measured import PartialTrace, _scope, find_cut, join_profile
-from xlareport.analysis.profile.times import sum_times
 from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 import pytest
 
+from xlareport.analysis.profile import instruction_times
 from xlareport.analysis.profile import timeline as made
-from xlareport.analysis.profile import times
+from xlareport.analysis.profile.instruction_times import sum_times
 from xlareport.analysis.profile.timeline import (
     Bar,
     Lane,
@@ -15,7 +16,6 @@ from xlareport.analysis.profile.timeline import (
     build_timeline,
     select_runs,
 )
-from xlareport.analysis.profile.times import sum_times
 from xlareport.readers.op_events import OpEvent
 
 Event = tuple[str, int, int, int]
@@ -94,7 +94,7 @@ def test_the_median_run_and_the_slowest_are_chosen() -> None:
 
 
 def test_runs_that_are_too_many_to_keep_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(times, "MOST_DRAWN", 3)
+    monkeypatch.setattr(instruction_times, "MOST_DRAWN", 3)
     events = [OpEvent("m", "a", str(run), (0,), 10 * run, 5 + run) for run in range(4)]
     found = sum_times(events)["m"]
     assert [(step.number, step.among) for step in found.steps] == [(2, 3), (3, 3)]

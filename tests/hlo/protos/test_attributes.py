@@ -6,7 +6,7 @@ import pytest
 
 from xlareport.hlo.protos.attributes import call_attributes, comparison_order, own_attributes
 from xlareport.hlo.protos.schema import message_class
-from xlareport.hlo.protos.words import named
+from xlareport.hlo.protos.text_pieces import named
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from xlareport.hlo.protos.common import common_attributes
 from xlareport.hlo.protos.schema import message_class
-from xlareport.hlo.protos.words import named
+from xlareport.hlo.protos.text_pieces import named
 
 
 def test_common_attributes() -> None:

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from tests.modules import parse_module
 from tests.pages.records_of_modules import module as record
 
+from xlareport.analysis.code.code_files import CodeFile, CodeLink
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.code.files import CodeFile, CodeLink
-from xlareport.analysis.code.links import CodeOrigin
-from xlareport.analysis.code.module import CodeFiles, CodeRecord, CodeSummary
-from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
+from xlareport.analysis.code.instruction_products import CodeUnit, ModuleCode, RunThunk
+from xlareport.analysis.code.kernel_links import CodeOrigin
+from xlareport.analysis.code.module_code import CodeFiles, CodeRecord, CodeSummary
 from xlareport.pages.code.page import (
     MOST_SHOWN,
     TextChunks,

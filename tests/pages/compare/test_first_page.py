@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity, compare_figure
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.compare import compare
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.compare.figures import figure_rows
+from xlareport.pages.compare.compared_figures import figure_rows
 from xlareport.pages.compare.first_page import (
     NOT_PAIRED,
     TABLE,

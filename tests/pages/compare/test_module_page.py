@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import OptionChange, PortChange
 from xlareport.analysis.compare.time_changes import ComparedTimes, ScopeChange, TimeChange
-from xlareport.analysis.tpu.changes import ProgramSide, TpuProgramChange
+from xlareport.analysis.tpu.compared_programs import ProgramSide, TpuProgramChange
 from xlareport.compare import compare
 from xlareport.knowledge.grades import Grade
 from xlareport.pages.compare.module_page import (

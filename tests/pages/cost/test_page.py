@@ -18,7 +18,7 @@ from xlareport.pages.cost.page import (
     per_device,
 )
 from xlareport.pages.cost.tables import cost_tables
-from xlareport.pages.module.files import module_tabs
+from xlareport.pages.module.module_pages import module_tabs
 from xlareport.pages.tabs import ShownModule
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from xlareport.analysis.kernels.estimates import XlaEstimate
 from xlareport.analysis.kernels.kernel import kernel_record
+from xlareport.analysis.kernels.kernel_resources import KernelEvidence
 from xlareport.analysis.kernels.record import ModuleKernels
-from xlareport.analysis.kernels.resources import KernelEvidence
 from xlareport.pages.cost.tables import estimate_columns
 from xlareport.pages.tables import tabulate
 

@@ -136,7 +136,7 @@ def test_the_time_of_one_iteration_is_no_upper_bound(
     inside: float, most: int | None, gain: str
 ) -> None:
     finding = Finding(
-        *("rule", "Title", (("body", "copy"),), "", "", "matched", 2e-4),
+        *("Title", (("body", "copy"),), "", "", "matched", 2e-4),
         seconds=2e-4,
         in_loops=("loop",),
         seconds_in_loops=inside,
@@ -159,7 +159,7 @@ def test_latency_in_a_loop_of_unknown_trip_count_is_that_of_one_iteration(
     most: int | None, gain: str
 ) -> None:
     finding = Finding(
-        *("rule", "Title", (("body", "all-reduce"),), "", "", "guessed", 1e-4),
+        *("Title", (("body", "all-reduce"),), "", "", "guessed", 1e-4),
         latency_seconds=1e-4,
         in_loops=("loop",),
         seconds_in_loops=1e-4,

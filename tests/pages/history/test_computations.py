@@ -10,8 +10,8 @@ import pytest
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.pages.history.computations import computation_payloads
 from xlareport.report import BuildOptions, read_one_module
-from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import decode_payload
+from xlareport.storage.string_folding import Folded, unfold_strings
 
 Unpack = Callable[[str], Path]
 

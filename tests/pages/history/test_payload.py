@@ -11,8 +11,8 @@ from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.hlo.text import TextReader
 from xlareport.pages.history.payload import history_payloads
 from xlareport.report import BuildOptions, read_one_module
-from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import Payload, decode_payload
+from xlareport.storage.string_folding import Folded, unfold_strings
 
 Unpack = Callable[[str], Path]
 HEAD = (

@@ -17,8 +17,7 @@ from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.pages.home.answers import (
     HomeSummary,
     _again,
-    _largest,
-    _programs,
+    _other_programs,
     _tied,
     _tied_words,
     _uncounted,
@@ -159,9 +158,9 @@ def test_a_function_of_tensorflow_has_one_name_however_often_it_was_compiled() -
     group = RecompilationGroup("a_inference_train_step", keys, (), "the same name", 1)
     again = replace(two, retrace_groups=(group,))
     assert list(_again(again)) == ["`train_step` was compiled 2 times."]
-    assert list(_programs(again)) == ["`train_step` may be a main program too."]
+    assert list(_other_programs(again)) == ["`train_step` may be a main program too."]
     three = compiled("conv_step_321", "train_step_133", "report_148")
-    assert list(_programs(three)) == ["`train_step` and `report` may be main programs too."]
+    assert list(_other_programs(three)) == ["`train_step` and `report` may be main programs too."]
 
 
 def heavy_row(name: str, seconds: float, opcode: str = "all-reduce-start") -> Any:
@@ -209,31 +208,3 @@ def test_loops_of_unknown_trip_count_are_no_uncounted_instructions(
     totals = SimpleNamespace(unknown_ops=unknown)
     cost: Any = SimpleNamespace(totals=totals, loops=loops, uncounted=uncounted, whole_seconds=1.0)
     assert _uncounted(cost) == words
-
-
-def test_the_largest_buffer_is_live_at_the_peak() -> None:
-    sizes = [("late", False, 12), ("w", True, 12), ("small", True, 4)]
-    values = [
-        SimpleNamespace(value=name, live_at_peak=live, bytes=size << 10, argument=None)
-        for name, live, size in sizes
-    ]
-    held = SimpleNamespace(argument_bytes=8 << 10, output_bytes=12 << 10, alias_bytes=0)
-    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=held)
-    padded = _largest(memory, 28 << 10, ", with 4.0 KiB of tile padding")
-    assert padded.startswith(" Arguments and outputs hold 20.0 KiB of it, with 4.0 KiB of tile pad")
-    assert _largest(memory, 28 << 10) == (
-        " Arguments and outputs hold 20.0 KiB of it. Largest buffer at the peak: `%w`, 12.0 KiB "
-        "(one of 2 of this size)."
-    )
-    assert "hold" not in _largest(memory, 50 << 10)
-
-
-def test_the_largest_buffer_can_be_an_argument_that_is_only_held_at_the_peak() -> None:
-    values = [
-        SimpleNamespace(value=name, live_at_peak=live, bytes=size << 20, argument=name[1:])
-        for name, live, size in (("pkc", False, 3), ("pvc", False, 3), ("pemb", True, 2))
-    ]
-    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=None)
-    assert _largest(memory, 75 << 20) == (
-        " Largest buffer at the peak: `kc` (`%pkc`), 3.0 MiB (one of 2 of this size)."
-    )

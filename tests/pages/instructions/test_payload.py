@@ -8,16 +8,16 @@ import pytest
 from msgspec.structs import replace
 from tests.modules import count_final_cost
 
+from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.cost.costed import CostedModule, cost_module
-from xlareport.analysis.cost.options import CostOptions
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.instructions import payload as instructions_payload
 from xlareport.pages.instructions.payload import instructions_payloads
-from xlareport.pages.pictures.graph import graph_payloads
+from xlareport.pages.pictures.snapshot_graph import graph_payloads
 from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one_module
-from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import decode_payload
+from xlareport.storage.string_folding import Folded, unfold_strings
 
 Unpack = Callable[[str], Path]
 DEVICE = nominal_device("cpu")

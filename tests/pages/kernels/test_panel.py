@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from xlareport.analysis.kernels.card import find_card
 from xlareport.analysis.kernels.kernel import kernel_record
+from xlareport.analysis.kernels.kernel_resources import KernelEvidence
 from xlareport.analysis.kernels.record import ModuleKernels
-from xlareport.analysis.kernels.resources import KernelEvidence
 from xlareport.pages.kernels.panel import kernel_facts
 from xlareport.readers.launches import Launch
 from xlareport.readers.ptxas_output import CompiledKernel

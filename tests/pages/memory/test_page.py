@@ -91,3 +91,17 @@ def test_arguments_with_an_alias_are_counted_apart_from_donors() -> None:
     assert _donation(memory) == (
         "1 argument (8.0 MiB) aliased with outputs. 1 argument (1.0 MiB) donated without an alias."
     )
+
+
+def test_fragmentation_is_the_last_action_where_it_is_a_share_of_the_peak(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    assert view.cost is not None
+    fill = next(fill for fill in cost.memory.fills if fill.allocation.color == 0)
+    memory = replace(cost.memory, fills=(replace(fill, used=fill.allocation.size - (1 << 20)),))
+
+    def last_action(peak: int) -> str:
+        held = replace(memory, occupied_peak_bytes=peak)
+        return str(memory_page(view, replace(cost, memory=held)).actions[-1:])
+
+    assert "1.0 MiB of the temp allocations is fragmentation" in last_action(8 << 20)
+    assert "fragmentation" not in last_action(64 << 20)

@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.costed import cost_module
-from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.modules.module_origin import origin_of
 from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.passes.overview import summarize_passes
-from xlareport.analysis.passes.times import FileTimes, PassTime
+from xlareport.analysis.passes.pass_times import FileTimes, PassTime
 from xlareport.pages.module.overview import overview_part, overview_tables, passes_table
 from xlareport.report import BuildOptions, read_one_module
 

@@ -10,8 +10,8 @@ from xlareport.pages.pictures import levels as picture_levels
 from xlareport.pages.pictures.levels import picture_look, snapshot_levels
 from xlareport.pictures import drawing as d
 from xlareport.pictures.shade import NO_COLOR_DATA
-from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import decode_payload
+from xlareport.storage.string_folding import Folded, unfold_strings
 
 TEXT = """HloModule m
 

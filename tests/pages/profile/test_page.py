@@ -6,8 +6,8 @@ import pytest
 from tests.modules import parse_module
 
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
+from xlareport.analysis.profile.instruction_times import sum_times
 from xlareport.analysis.profile.measured import join_profile
-from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.pages.profile.page import _behind_events, timeline_payload
 from xlareport.readers.op_events import OpEvent

@@ -15,7 +15,7 @@ from jinja2 import DictLoader, Environment
 from tests.parts import parts
 
 from xlareport.cli.build import command
-from xlareport.pages import assembly
+from xlareport.pages import site_files
 from xlareport.pages.coverage import page as coverage
 from xlareport.pages.rendering.environment import environment
 from xlareport.pages.rendering.templates import (
@@ -286,7 +286,7 @@ def test_a_fault_in_what_joins_the_modules_costs_itself(
 def test_a_whole_site_with_a_page_that_failed(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assembly, "names_page", fail)
+    monkeypatch.setattr(site_files, "names_page", fail)
     done = run(dump, tmp_path, "--strict")
     assert done.exit_code == 1
     assert PLAIN in (tmp_path / "site/names.html").read_text()
@@ -321,7 +321,7 @@ def test_the_parts_of_a_page_that_failed_can_be_reached(
     monkeypatch.setattr(
         "xlareport.runtime.worker_pool._pool", ThreadPoolExecutor
     )  # they see what is patched
-    monkeypatch.setattr("xlareport.pages.module.files.module_page", fail)
+    monkeypatch.setattr("xlareport.pages.module.module_pages.module_page", fail)
     assert run(dump, tmp_path, "--no-html").exit_code == 0
     page = html.unescape((tmp_path / "site_src/m/module_0006.jit_rollout.md").read_text())
     assert PLAIN in page

@@ -10,7 +10,7 @@ from tests.analyzed import analyze_named
 from tests.pages.cost_of_dumps import worked_out
 
 from xlareport.analysis.modules.summary import ModuleFigures
-from xlareport.analysis.shardings.report import report_shardings
+from xlareport.analysis.shardings.sharding_report import report_shardings
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source

@@ -1,8 +1,8 @@
 """The tables of the page on shardings."""
 
-from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.analysis.shardings.report import ShardedEntryValue
+from xlareport.analysis.shardings.sharding_changes import ShardingChange
+from xlareport.analysis.shardings.sharding_report import ShardedEntryValue
 from xlareport.pages.shardings.tables import sharding_tables
 from xlareport.pages.tables import Table
 from xlareport.records.shardings import ShardingsRecord

@@ -11,7 +11,7 @@ from xlareport.analysis.steps.step import step
 from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.pages.pictures.requests import describe_pictures
 from xlareport.pages.steps.payload import _groups, step_payload
-from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.storage.string_folding import Folded, unfold_strings
 
 BEFORE = """HloModule m
 

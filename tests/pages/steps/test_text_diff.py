@@ -4,8 +4,8 @@ from itertools import accumulate
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, Hunk, TextDiff
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload, further_lines
-from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import decode_payload
+from xlareport.storage.string_folding import Folded, unfold_strings
 
 LINES = (
     DiffLine("+", "%region (x: f32[]) -> f32[]"),

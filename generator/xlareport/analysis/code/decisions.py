@@ -69,13 +69,13 @@ def group_decisions(
         doubtful |= {place} if any(count == most for _, count in others) else set()
     linked = {
         place: LinkedDecisions(
-            _in_order(groups),
+            _steps_in_order(groups),
             "guessed" if place in doubtful else "matched",
             _by_result(module, place, groups),
         )
         for place, groups in groups_of.items()
     }
-    return linked, _in_order(gone)
+    return linked, _steps_in_order(gone)
 
 
 def _groups(decisions: Iterable[FusionDecision]) -> list[_Group]:
@@ -113,7 +113,7 @@ def _by_result(
             if _is_result_of(fused, name, stem)
         ]
         if len(makers) == 1:
-            results[number] = _in_order(makers)
+            results[number] = _steps_in_order(makers)
     return results
 
 
@@ -134,7 +134,7 @@ def _join(group: _Group, other: _Group) -> None:
     group.names |= other.names
 
 
-def _in_order(groups: Iterable[_Group]) -> tuple[FusionDecision, ...]:
+def _steps_in_order(groups: Iterable[_Group]) -> tuple[FusionDecision, ...]:
     steps = sorted((step for group in groups for step in group.steps), key=lambda step: step[0])
     return tuple(decision for _, decision in steps)
 

@@ -81,7 +81,7 @@ def list_unfused_pairs(
         pair
         for computation, producer in module.placed
         if producer.name in weighed
-        for pair in _pairs(
+        for pair in _unfused_pairs(
             computation, producer, (producer.name,), log.last.get(producer.name), log
         )
     )
@@ -130,7 +130,7 @@ def _final_pairs(
         decision = result.decisions[-1]
         if decision.kind != "fusion":
             word = log.last.get(decision.producer)
-            for pair in _pairs(computation, producer, result.names, word, log):
+            for pair in _unfused_pairs(computation, producer, result.names, word, log):
                 if not is_collective(computation.by_name[pair.consumer].opcode):
                     yield replace(pair, grade=linked.grade, blockers=_seen(computation, pair, log))
 
@@ -233,7 +233,7 @@ def _weigh(decision: FusionDecision, former: LastWord | None, *, is_new: bool) -
     return LastWord(decision, is_change, saved + apart - fused)
 
 
-def _pairs(
+def _unfused_pairs(
     computation: Computation,
     producer: Instruction,
     names: Sequence[str],

@@ -64,14 +64,14 @@ def _before(
         return None
     if operand.opcode == _BARRIER:
         given = home.operand(operand)
-        return _element(home, given, number)
+        return _state_element(home, given, number)
     if operand.opcode == "parameter" and _is_kept(home, operand, number):
         outer, loop = module.only_loops.get(home.name) or (home, None)
-        return _element(outer, outer.operand(loop), number) if loop is not None else None
+        return _state_element(outer, outer.operand(loop), number) if loop is not None else None
     return None
 
 
-def _element(
+def _state_element(
     home: Computation, state: Instruction | None, number: int
 ) -> tuple[Computation, Instruction] | None:
     is_tuple = state is not None and state.opcode == "tuple"
@@ -81,7 +81,7 @@ def _element(
 
 def _is_kept(body: Computation, state: Instruction, number: int) -> bool:
     """Return whether the body of a loop hands an element of its state on as it is."""
-    element = _element(body, body.root, number)
+    element = _state_element(body, body.root, number)
     if element is None or element[1].opcode != "get-tuple-element":
         return False
     index = element[1].taken_element

@@ -172,7 +172,7 @@ def _together(held: _Held, number: int) -> tuple[str, ...]:
 def _collective(pieces: list[_Held], inner: Sequence[_Held]) -> Collective:
     first = pieces[0]
     place, outer, instruction = first.place, first.outer, first.instruction
-    parts = _chain(place, outer) if len(pieces) == 1 else _in_order(pieces)
+    parts = _chain(place, outer) if len(pieces) == 1 else _names_in_order(pieces)
     begins = place.by_name.get(parts[0], outer)
     kind = instruction.opcode.removesuffix("-start")
     return Collective(
@@ -182,21 +182,21 @@ def _collective(pieces: list[_Held], inner: Sequence[_Held]) -> Collective:
         body=(first.home.name, instruction.name),
         done=parts[-1] if len(parts) > 1 else None,
         parts=tuple(parts),
-        form=_form(first, len(pieces)),
+        form=_form_words(first, len(pieces)),
         inner=tuple(dict.fromkeys((piece.place.name, piece.outer.name) for piece in inner)),
         thread=begins.attributes.get("async_execution_thread", "").strip('"'),
         is_sync=is_synchronous(begins),
     )
 
 
-def _in_order(pieces: list[_Held]) -> list[str]:
+def _names_in_order(pieces: list[_Held]) -> list[str]:
     """Return the names of the instructions that contain the pieces, in line order."""
     names = {piece.outer.name for piece in pieces}
     lines = pieces[0].place.instructions
     return [instruction.name for instruction in lines if instruction.name in names]
 
 
-def _form(held: _Held, pieces: int) -> str:
+def _form_words(held: _Held, pieces: int) -> str:
     if held.outer.opcode == "async-start":
         return "async computation"
     if held.outer.opcode == "fusion":

@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.collectives.cause import CauseKind, CollectiveCause
-from xlareport.analysis.collectives.events import Passes
+from xlareport.analysis.collectives.collective_events import Passes
+from xlareport.analysis.collectives.collective_origin import explain_cause
 from xlareport.analysis.collectives.figures import count_bytes_of
 from xlareport.analysis.collectives.find import Collective
-from xlareport.analysis.collectives.origin import explain_cause
 from xlareport.analysis.collectives.partitioning import PartitioningStep, ShardedValue
 from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveOrigin
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
@@ -156,9 +156,9 @@ class Origins:
         is_derived = phase_of(op_name) is Phase.BACKWARD and "shard_map" in path
         where = place_of(home.by_name[collective.body[1]], module)
         name, line = path[-1] if path else "", where.short if where else ""
-        detail = _derived(name, line) if is_derived else _written(name, line)
+        detail = _derived(name, line) if is_derived else _requested_words(name, line)
         first = _Appearance(self._passes.label(0), None, _IN_PROGRAM)
-        return _known(first, CauseKind.USER, detail, grade)
+        return _known_origin(first, CauseKind.USER, detail, grade)
 
     def _by_pass(self, number: int, trail: Trail) -> CollectiveOrigin:
         first = self._appearance(number)
@@ -166,7 +166,7 @@ class Origins:
             return _unknown(first.stage, None, _NOT_FOLLOWED.format(first.after))
         detail = f"Made by `{first.after}`." if first.after else "Made after partitioning."
         grade = Grade.GUESSED if trail.grade is Grade.GUESSED else Grade.MATCHED
-        return _known(first, CauseKind.COMPILER, detail, grade)
+        return _known_origin(first, CauseKind.COMPILER, detail, grade)
 
     def _appearance(self, number: int) -> "_Appearance":
         label, by = self._passes.label(number), self._passes.ran_before(number)
@@ -178,7 +178,7 @@ class Origins:
     ) -> CollectiveOrigin:
         grade = self._grade(number, cause, trail)
         first = self._appearance(number)
-        origin = _known(first, cause.kind, cause.detail, grade, cause.operands)
+        origin = _known_origin(first, cause.kind, cause.detail, grade, cause.operands)
         return replace(origin, merging_reshape=cause.merging_reshape)
 
     def _grade(self, number: int, cause: CollectiveCause, trail: Trail) -> Grade:
@@ -204,7 +204,7 @@ def _derived(name: str, where: str) -> str:
     return _OF_AUTODIFF + _TRANSPOSED.format(where=f" at {where}" if where else "")
 
 
-def _written(op: str, place: str) -> str:
+def _requested_words(op: str, place: str) -> str:
     """Return that the program has a collective: the framework's op and its line, where known."""
     named = f": `{op}`" if op and "`" not in op else ""
     at = f" at {place}" if place else ""
@@ -263,7 +263,7 @@ class _Appearance(Struct, frozen=True):
     after_reason: str | None
 
 
-def _known(
+def _known_origin(
     first: _Appearance,
     cause: CauseKind,
     detail: str,

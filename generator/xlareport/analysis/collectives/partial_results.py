@@ -153,19 +153,19 @@ def part_of(step: PartitioningStep, home: Computation, op: Instruction) -> str:
     operands = [operand for operand in home.operands(op) if operand is not None]
     shardings = [step.sharding(operand) for operand in operands]
     if op.opcode == "scatter" and shardings:
-        windows = _numbers(op, "update_window_dims")
+        windows = _attribute_integers(op, "update_window_dims")
         rank = len(operands[-1].shape.dimensions)
         added = [number for number in range(rank) if number not in windows]
         cuts = cuts_along(shardings[-1], added)
         return f"its updates are sharded in {cuts:,}" if cuts > 1 else PART_OF_OPERANDS
     if op.opcode == "gather" and shardings:
-        cuts = cuts_along(shardings[0], _numbers(op, "start_index_map"))
+        cuts = cuts_along(shardings[0], _attribute_integers(op, "start_index_map"))
         if cuts > 1:
             return f"its operand is sharded in {cuts:,} along the dimensions that it indexes"
     return PART_OF_OPERANDS
 
 
-def _numbers(op: Instruction, attribute: str) -> list[int]:
+def _attribute_integers(op: Instruction, attribute: str) -> list[int]:
     try:
         return list(parse_integers(op.attributes.get(attribute, "")))
     except UncountableError:

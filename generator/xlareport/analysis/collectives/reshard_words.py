@@ -7,7 +7,7 @@ from xlareport.analysis.collectives.argument_values import describe_value
 from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
 from xlareport.analysis.collectives.sharding_effect import tiles_of
 from xlareport.analysis.collectives.sharding_pair import OF_PARTITIONER, ShardingPair
-from xlareport.analysis.shardings.words import UNREAD, words_of
+from xlareport.analysis.shardings.sharding_words import UNREAD, words_of
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english

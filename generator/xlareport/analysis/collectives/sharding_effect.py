@@ -20,7 +20,7 @@ def gather(
     written: str, rank: int, dimension: int, groups: Sequence[Sequence[int]], devices: int
 ) -> str:
     """Return the sharding after an all-gather, as XLA writes it; empty if it does not follow."""
-    held = _held(written, rank, devices)
+    held = _tiles_of(written, rank, devices)
     if held is None or not 0 <= dimension < rank:
         return ""
     tiles, places = held
@@ -29,14 +29,14 @@ def gather(
         return ""
     joined: dict[int, Tile] = {}
     for group in groups:
-        place = _joined([places.get(device) for device in group], dimension, size)
+        place = _joined_tile([places.get(device) for device in group], dimension, size)
         if place is None:
             return ""
         joined.update(dict.fromkeys(group, place))
     return write_tiles(_replaced(tiles, dimension, tiles[dimension] // size), joined)
 
 
-def _joined(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
+def _joined_tile(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
     """Return the index of the joined tile; None if the members do not hold adjacent tiles."""
     joined = [place for place in places if place is not None]
     numbers = sorted(place[dimension] for place in joined)
@@ -57,7 +57,7 @@ def exchange(
     Empty if it does not follow. The parts are in the order of the groups, along both dimensions.
     """
     sharding = parse_sharding(written)
-    held = _held(written, len(sharding.tiles), devices) if sharding is not None else None
+    held = _tiles_of(written, len(sharding.tiles), devices) if sharding is not None else None
     size = max(map(len, groups), default=0)
     if held is None or size < 2 or not max(joined, cut) < len(held[0]):
         return ""
@@ -65,7 +65,7 @@ def exchange(
     tile_of: dict[int, Tile] = {}
     for group in groups:
         parts = [places.get(device) for device in group]
-        place = _joined(parts, joined, size)
+        place = _joined_tile(parts, joined, size)
         if place is None or parts != sorted(part for part in parts if part is not None):
             return ""
         for number, device in enumerate(group):
@@ -82,7 +82,7 @@ def permute_sharding(
     written: str, rank: int, pairs: Sequence[tuple[int, int]], devices: int
 ) -> str:
     """Return the sharding after a collective-permute; empty where not every device gets a part."""
-    held = _held(written, rank, devices)
+    held = _tiles_of(written, rank, devices)
     targets = [target for _, target in pairs]
     if held is None or sorted(targets) != sorted(held[1]):
         return ""
@@ -92,7 +92,7 @@ def permute_sharding(
     return write_tiles(tiles, {target: places[source] for source, target in pairs})
 
 
-def _held(written: str, rank: int, devices: int) -> tuple[Tile, Mapping[int, Tile]] | None:
+def _tiles_of(written: str, rank: int, devices: int) -> tuple[Tile, Mapping[int, Tile]] | None:
     """Return the number of tiles by dimension, and the tile of each device; None if unknown."""
     sharding = parse_sharding(written)
     if sharding is None or not 1 < devices <= _MOST_DEVICES:

@@ -181,11 +181,11 @@ class _Search:
 
     def by_matching(self) -> None:
         """Link collectives that the matching of the snapshots pairs."""
-        at = {place: former for former in self._earlier for place in _places(former)}
+        at = {place: former for former in self._earlier for place in _collective_places(former)}
         for after in self._open_after():
             sources: dict[tuple[str, str], Collective] = {}
             grades = {Grade.EXACT}
-            for place in _places(after):
+            for place in _collective_places(after):
                 pairing = self._matching.pairing_after(place)
                 for source in sources_of(self._matching, place):
                     if source in at:
@@ -271,7 +271,7 @@ class _Search:
         return [former for former in self._earlier if former.key not in self._used]
 
 
-def _places(collective: Collective) -> list[Place]:
+def _collective_places(collective: Collective) -> list[Place]:
     outer = [Place(collective.computation, name) for name in collective.parts]
     outer += [Place(*inner) for inner in collective.inner]
     return list(dict.fromkeys([Place(*collective.body), *outer]))

@@ -73,11 +73,11 @@ def find_ring(module: HloModule, home: Computation, body: Instruction) -> Ring |
         return None
     place = _loop_with(module, home)
     if place is not None:
-        return _inside(module, *place, home, body)
+        return _ring_of_permute(module, *place, home, body)
     return _before(module, home, body) or _after(module, home, body)
 
 
-def _inside(
+def _ring_of_permute(
     module: HloModule, outer: Computation, loop: Instruction, home: Computation, body: Instruction
 ) -> Ring:
     """Return the ring of a permute in the body of a loop, or in a branch of that."""

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, OptionChange
 from xlareport.analysis.compare.compilers import OtherCompiler, Sign
+from xlareport.analysis.compare.converted_products import ConvertedProducts, find_converted
 from xlareport.analysis.compare.moved_operations import Move
-from xlareport.analysis.compare.passes import PassDifference
-from xlareport.analysis.compare.products import ConvertedProducts, find_converted
+from xlareport.analysis.compare.one_sided_passes import PassDifference
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
 from xlareport.knowledge.changed_defaults import ChangedDefault, changed_defaults, defaults_of
 from xlareport.knowledge.flags import all_entries
@@ -21,7 +21,7 @@ NOT_BETWEEN = "The optimized HLO differs; the dumps do not have the same snapsho
 
 def option(change: OptionChange) -> str:
     """Return which option differs."""
-    base, head = (_value(value) for value in (change.base, change.head))
+    base, head = (_option_value(value) for value in (change.base, change.head))
     if change.name == DEVICE:
         return f"The device it was compiled for is {base} in the base and {head} in the head."
     if change.name == DISABLED:
@@ -71,7 +71,7 @@ def _release(changed: ChangedDefault) -> tuple[int, ...]:
     return tuple(int(part) for part in changed.after.split("."))
 
 
-def _value(value: str | None) -> str:
+def _option_value(value: str | None) -> str:
     return "at its default" if value is None else f"`{value}`"
 
 

@@ -32,8 +32,12 @@ from xlareport.analysis.compare.effects import (
     whole_effect,
 )
 from xlareport.analysis.compare.moved_operations import find_moves
+from xlareport.analysis.compare.one_sided_passes import (
+    PassDifference,
+    one_sided_passes,
+    same_dumped,
+)
 from xlareport.analysis.compare.parting import parting
-from xlareport.analysis.compare.passes import PassDifference, one_sided_passes, same_dumped
 from xlareport.analysis.compare.program_changes import (
     ChangeKind,
     ProgramChange,
@@ -97,7 +101,7 @@ def find_causes(
     roots = [
         *_options(comparisons),
         *_compiler(comparisons),
-        *_programs(comparisons, main),
+        *_program_causes(comparisons, main),
     ]
     if main is not None and _is_comparable(main):
         roots = _with_rest(roots, whole_effect(main))
@@ -130,7 +134,7 @@ def shown_passes(causes: Iterable[Cause]) -> tuple[tuple[str, int], ...]:
     return tuple((place[1], int(place[2])) for place in places if place[0] == "pass")
 
 
-def _keys(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+def _module_keys(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
     return tuple(comparison.present.sketch.key for comparison in comparisons)
 
 
@@ -144,7 +148,7 @@ def _options(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
             kinds.get(option.name, "option"),
             cause_words.option(option),
             Grade.EXACT,
-            _keys(members),
+            _module_keys(members),
             option.name,
             option.base or "",
             option.head or "",
@@ -177,7 +181,7 @@ def _backend(comparisons: Sequence[Comparison]) -> str:
     return next(filter(None, backends), "")
 
 
-def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Iterator[Cause]:
+def _program_causes(comparisons: Sequence[Comparison], main: Comparison | None) -> Iterator[Cause]:
     """Yield changes of the main program; without a main program, of every changed one."""
     changed = [
         comparison
@@ -245,7 +249,7 @@ def _program_cause(
         str(change.kind),
         cause_words.program(change, first),
         _grade_of(change, first),
-        _keys(showing),
+        _module_keys(showing),
         subject,
         change.base,
         change.head,
@@ -297,7 +301,7 @@ def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
         if alone:
             names = tuple(comparison.present.sketch.name for comparison in alone)
             sentence = cause_words.modules(side, names)
-            yield Cause("modules", sentence, Grade.EXACT, _keys(alone), subject=side)
+            yield Cause("modules", sentence, Grade.EXACT, _module_keys(alone), subject=side)
 
 
 def _ways(
@@ -318,9 +322,9 @@ def _ways(
     for comparison in parted:
         text = parting(comparison) if same_dumped(comparison) else cause_words.NOT_BETWEEN
         by_pass.setdefault(text, []).append(comparison)
-    for text, members in sorted(by_pass.items(), key=lambda item: -_size(item[1])):
+    for text, members in sorted(by_pass.items(), key=lambda item: -_instruction_total(item[1])):
         sentence = cause_words.parted(text, len(members))
-        yield Cause("pass", sentence, Grade.EXACT, _keys(members), shown_at=_WHERE_PARTED)
+        yield Cause("pass", sentence, Grade.EXACT, _module_keys(members), shown_at=_WHERE_PARTED)
 
 
 def _is_parted(comparison: Comparison, *, is_main: bool) -> bool:
@@ -347,7 +351,7 @@ def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
             "pass",
             cause_words.one_sided(difference),
             Grade.EXACT,
-            _keys([main]),
+            _module_keys([main]),
             difference.name,
             "" if difference.in_head else str(difference.count),
             str(difference.count) if difference.in_head else "",
@@ -371,7 +375,7 @@ def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
     settings = [comparison for comparison in parted if comparison.differs_by_autotuning]
     if settings:
         sentence = cause_words.tuned(_names(settings))
-        yield Cause("autotuning", sentence, Grade.MATCHED, _keys(settings))
+        yield Cause("autotuning", sentence, Grade.MATCHED, _module_keys(settings))
     timed = [
         parting
         for parting in parted
@@ -379,13 +383,13 @@ def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
     ]
     if timed:
         sentence = cause_words.timed(_names(timed))
-        yield Cause("autotuning", sentence, Grade.MATCHED, _keys(timed))
+        yield Cause("autotuning", sentence, Grade.MATCHED, _module_keys(timed))
 
 
 def _names(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(comparison.present.sketch.name for comparison in comparisons))
 
 
-def _size(members: Sequence[Comparison]) -> int:
+def _instruction_total(members: Sequence[Comparison]) -> int:
     """Return the total instruction count, so that causes in larger modules come first."""
     return sum(member.present.summary.final.instructions or 0 for member in members)

@@ -52,7 +52,7 @@ def find_changed_lines(
     ours, theirs = _read_lines(base), _read_lines(head)
     if max(len(ours), len(theirs)) > _MOST:
         return (), ()
-    ours, theirs = _in_order(ours, theirs), _in_order(theirs, ours)
+    ours, theirs = _in_file_order(ours, theirs), _in_file_order(theirs, ours)
     before, after = Counter[str](), Counter[str]()
     for old, other in _changed_blocks(ours, theirs):
         before.update(_more(old, other, gone))
@@ -68,18 +68,18 @@ def _read_lines(operations: Sequence[GivenOperation]) -> list[OpLine]:
             file, _, number = name.rpartition(":")
             line = lines.setdefault(name, OpLine(file, parse_whole_number(number) or 0, name))
             line.opcodes.update(dict(operation.opcodes))
-            line.ops.update(dict(_counted(operation)))
+            line.ops.update(dict(_count_ops(operation)))
     return list(lines.values())
 
 
-def _counted(operation: GivenOperation) -> Iterator[tuple[str, int]]:
+def _count_ops(operation: GivenOperation) -> Iterator[tuple[str, int]]:
     if operation.key.op:
         yield operation.key.op, operation.count
     else:
         yield from ((f"{name} (opcode)", count) for name, count in operation.opcodes)
 
 
-def _in_order(lines: Sequence[OpLine], others: Sequence[OpLine]) -> list[OpLine]:
+def _in_file_order(lines: Sequence[OpLine], others: Sequence[OpLine]) -> list[OpLine]:
     """Return lines as they are in their files, files of both programs first."""
     shared = {line.file for line in others}
     return sorted(lines, key=lambda line: (line.file not in shared, line.file, line.number))

@@ -42,7 +42,7 @@ def list_members(
     """
     home = module.by_name[body[0]]
     collective = home.by_name[body[1]]
-    place, joined = _joined(module, home, collective)
+    place, joined = _find_concatenate(module, home, collective)
     if joined is None:
         names = member_op_names(module, home, collective) or (op_name,)
         lines = home.operands(collective)
@@ -66,7 +66,7 @@ def _op_names(
         yield (main_op(served.get((place.name, line.name), ())) if line else "") or op_name
 
 
-def _joined(
+def _find_concatenate(
     module: HloModule, home: Computation, collective: Instruction
 ) -> tuple[Computation, Instruction | None]:
     """Return the concatenate of several operands that a collective sends, and where it is."""

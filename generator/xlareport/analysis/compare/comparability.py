@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from enum import StrEnum
 
 from xlareport.analysis.compare.comparison import Comparison, Sketched
-from xlareport.analysis.compare.program import Program
+from xlareport.analysis.compare.given_program import Program
 from xlareport.analysis.source.scopes import mask_numbers
 
 _ALIKE = 0.2

@@ -8,8 +8,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
-from xlareport.analysis.compare.facts import Facts
-from xlareport.analysis.compare.pairing import ModulePair, Sketch
+from xlareport.analysis.compare.module_facts import Facts
+from xlareport.analysis.compare.module_pairing import ModulePair, Sketch
 from xlareport.analysis.compare.shared_phases import share_phases
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
@@ -269,15 +269,15 @@ def _device(base: Sketched, head: Sketched) -> Iterator[OptionChange]:
 def _ports(base: Signature, head: Signature) -> Iterator[PortChange]:
     """Yield the arguments and results that differ in shape, layout, sharding or donation."""
     for word, ours, theirs in (
-        ("argument", _written(base.arguments), _written(head.arguments)),
-        ("result", _written(base.results), _written(head.results)),
+        ("argument", _port_words(base.arguments), _port_words(head.arguments)),
+        ("result", _port_words(base.results), _port_words(head.results)),
     ):
         for number, (item, other) in enumerate(zip_longest(ours, theirs)):
             if item != other:
                 yield PortChange(f"{word} {number}", item, other)
 
 
-def _written(ports: Sequence[Argument | Result]) -> list[str]:
+def _port_words(ports: Sequence[Argument | Result]) -> list[str]:
     return [_port(port) for port in ports]
 
 

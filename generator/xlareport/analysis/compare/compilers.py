@@ -12,7 +12,7 @@ from xlareport.analysis.compare.comparison import (
     donates_otherwise,
 )
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
-from xlareport.analysis.compare.program import NO_PROGRAM, Program
+from xlareport.analysis.compare.given_program import NO_PROGRAM, Program
 from xlareport.knowledge.grades import Grade
 
 _START = "pipeline-start"
@@ -133,7 +133,7 @@ def diverges_at_autotuning(comparison: Comparison) -> bool:
 def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
     """Return the cause where the texts differ in form: since 2025 they have stack frame tables."""
     for pair in pairs:
-        ours, theirs = (_program(side) for side in (pair.base, pair.head))
+        ours, theirs = (_program_of(side) for side in (pair.base, pair.head))
         if ours.operations and theirs.operations and ours.stacks != theirs.stacks:
             key = (pair.present.sketch.key,)
             return OtherCompiler("", (), (), Grade.MATCHED, key, Sign.FORM)
@@ -153,13 +153,13 @@ def _by_pipelines(pairs: Sequence[Comparison]) -> OtherCompiler | None:
     return OtherCompiler("", base, head, Grade.GUESSED, modules, Sign.PIPELINES)
 
 
-def _program(side: Sketched | None) -> Program:
+def _program_of(side: Sketched | None) -> Program:
     return side.facts.program if side else NO_PROGRAM
 
 
 def _same_devices(pair: Comparison) -> bool:
     """Return whether both have as many devices: partitioning adds pipelines."""
-    ours, theirs = (_program(side) for side in (pair.base, pair.head))
+    ours, theirs = (_program_of(side) for side in (pair.base, pair.head))
     return (ours.partitions, ours.replicas) == (theirs.partitions, theirs.replicas)
 
 

@@ -65,7 +65,7 @@ def find_divergence(base: Sequence[SnapshotDigest], head: Sequence[SnapshotDiges
     header = _header_alone(base[0], head[0]) if pairs and not at else ()
     given = Where.HEADER if header else Where.INPUT
     return Divergence(
-        where=_known(Where.PASS if at or not pairs else given, base, head),
+        where=_known_place(Where.PASS if at or not pairs else given, base, head),
         base=ours[at] if at < len(ours) else None,
         head=theirs[at] if at < len(theirs) else None,
         agreed=pairs[at - 1] if at else None,
@@ -81,7 +81,9 @@ def _header_alone(base: SnapshotDigest, head: SnapshotDigest) -> tuple[str, ...]
     return tuple(name for name, value in base.header if other.get(name) != value)
 
 
-def _known(where: Where, base: Sequence[SnapshotDigest], head: Sequence[SnapshotDigest]) -> Where:
+def _known_place(
+    where: Where, base: Sequence[SnapshotDigest], head: Sequence[SnapshotDigest]
+) -> Where:
     """Return `where`; UNKNOWN if a dump has only one snapshot, which cannot show the step."""
     return where if len(base) > 1 and len(head) > 1 else Where.UNKNOWN
 

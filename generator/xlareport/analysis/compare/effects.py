@@ -6,8 +6,8 @@ from typing import TypeVar
 from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Comparison, Quantity, Sketched
-from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
 from xlareport.analysis.compare.loop_changes import find_time_in_trips, find_trip_changes
+from xlareport.analysis.compare.module_facts import ESTIMATE, ComparedOpcode
 from xlareport.analysis.compare.moved_work import align_facts
 from xlareport.analysis.compare.operations import COPY_OF, OperationChange
 from xlareport.analysis.compare.program_changes import ProgramChange

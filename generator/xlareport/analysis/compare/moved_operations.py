@@ -61,7 +61,7 @@ def find_moves(base: Iterable[GivenOperation], head: Iterable[GivenOperation]) -
     """Return ops that are as many on both sides but not in the same loops, the heaviest first."""
     ours, theirs = _by_op(base), _by_op(head)
     moves = [
-        Move(op, gone.total(), _most(gone), _most(new))
+        Move(op, gone.total(), _most_frequent(gone), _most_frequent(new))
         for op in ours
         if op in theirs
         and ours[op].total() == theirs[op].total()
@@ -81,7 +81,7 @@ def _by_op(operations: Iterable[GivenOperation]) -> dict[str, Counter[Depth]]:
     return counts
 
 
-def _most(counts: Counter[Depth]) -> Depth:
+def _most_frequent(counts: Counter[Depth]) -> Depth:
     return max(counts, key=lambda depth: (counts[depth], depth))
 
 

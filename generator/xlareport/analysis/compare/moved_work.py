@@ -10,7 +10,7 @@ from math import isclose
 
 from msgspec.structs import replace
 
-from xlareport.analysis.compare.facts import Facts
+from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.operations import (
     Operation,
     OperationChange,
@@ -34,13 +34,13 @@ def align_facts(base: Facts, head: Facts) -> tuple[OperationChange, ...]:
         for change in changes
         if change.base is not None and change.head is not None
     }
-    moved = list(_moved(base.unnamed, head.unnamed, names))
+    moved = list(_find_moved(base.unnamed, head.unnamed, names))
     if not moved:
         return changes
     return align_operations(base.operations, _count_as_base(head.operations, moved))
 
 
-def _moved(
+def _find_moved(
     base: Sequence[UnnamedWork],
     head: Sequence[UnnamedWork],
     names: Mapping[OperationKey, OperationKey],
@@ -53,7 +53,10 @@ def _moved(
     rest = []
     for work in head:
         waiting = ours[_mark(work)]
-        same = next((item for item in waiting if _keys(item[0]) == _keys(work.parts)), None)
+        same = next(
+            (item for item in waiting if _operation_keys(item[0]) == _operation_keys(work.parts)),
+            None,
+        )
         if same is None:
             rest.append(work)
         else:
@@ -70,14 +73,14 @@ def _mark(work: UnnamedWork) -> tuple[str, str, int]:
     return work.opcode, work.shape, sum(size for _, _, size in work.parts)
 
 
-def _keys(parts: _Parts) -> set[OperationKey]:
+def _operation_keys(parts: _Parts) -> set[OperationKey]:
     return {key for key, _, _ in parts}
 
 
 def _count_as_base(operations: Sequence[Operation], moved: Iterable[_Moved]) -> list[Operation]:
     by_key = {operation.key: operation for operation in operations}
     for work, parts, main in moved:
-        if not _keys(work.parts) | {work.main} <= by_key.keys():
+        if not _operation_keys(work.parts) | {work.main} <= by_key.keys():
             continue  # an operation that was left out
         for key, seconds, size in work.parts:
             _add(by_key, key, -seconds, -size)

@@ -7,9 +7,9 @@ from enum import StrEnum
 from msgspec import Struct
 
 from xlareport.analysis.compare.changed_lines import find_changed_lines
+from xlareport.analysis.compare.given_program import GivenArgument, Program
 from xlareport.analysis.compare.loop_changes import find_trip_changes
 from xlareport.analysis.compare.moved_operations import Move
-from xlareport.analysis.compare.program import GivenArgument, Program
 from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
 from xlareport.analysis.steps.heaviness import heaviness
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
@@ -262,7 +262,7 @@ def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterato
         *(_OF_SHARDING if ChangeKind.SHARDING in known else ()),
         *(_OF_RECOMPUTING if ChangeKind.RECOMPUTATION in known else ()),
     }
-    ours, theirs = _counted(base, explained), _counted(head, explained)
+    ours, theirs = _count_operations(base, explained), _count_operations(head, explained)
     gone = sorted(op for op in ours if op not in theirs)
     new = sorted(op for op in theirs if op not in ours)
     if known <= _SAME_OPERATIONS:
@@ -298,7 +298,7 @@ def _opcodes(program: Program) -> Counter[str]:
     return counts
 
 
-def _counted(program: Program, explained: set[str]) -> Counter[str]:
+def _count_operations(program: Program, explained: set[str]) -> Counter[str]:
     """Return the number of instructions of each op; without op_names, of each opcode."""
     counts = Counter[str]()
     for operation in program.operations:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from xlareport.analysis.compare.facts import Facts
+from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.operations import OperationKey, UnnamedWork, add_up
 from xlareport.analysis.compare.placed_collectives import PlacedCollective, path_of
 from xlareport.analysis.source.scopes import Phase

@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest
-from xlareport.analysis.compare.facts import collect_facts
-from xlareport.analysis.compare.pairing import Sketch
+from xlareport.analysis.compare.module_facts import collect_facts
+from xlareport.analysis.compare.module_pairing import Sketch
 from xlareport.analysis.cost.costed import CostedModule, cost_module
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.module_steps import compare_snapshots
-from xlareport.analysis.modules.origin import origin_of
+from xlareport.analysis.modules.module_origin import origin_of
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary

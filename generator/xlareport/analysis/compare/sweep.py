@@ -6,7 +6,7 @@ from statistics import median
 from msgspec import Struct
 
 from xlareport.analysis.compare.causes import Cause
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.compare.verdict import NO_VERDICT, Verdict
 
 FIGURES = (

@@ -17,18 +17,18 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Pairing, Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
-from xlareport.analysis.profile.measured import (
-    PartialTrace,
-    find_cut,
-    index_instructions,
-    join_profile,
-)
-from xlareport.analysis.profile.times import (
+from xlareport.analysis.profile.instruction_times import (
     PICOSECOND,
     ModuleTimes,
     entry_executions,
     sum_runs,
     total_microseconds,
+)
+from xlareport.analysis.profile.measured import (
+    PartialTrace,
+    find_cut,
+    index_instructions,
+    join_profile,
 )
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of

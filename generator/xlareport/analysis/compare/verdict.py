@@ -17,7 +17,7 @@ from xlareport.analysis.compare.comparability import (
     find_time_obstacle,
 )
 from xlareport.analysis.compare.comparison import Comparison, Quantity, compare_figure
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.compare.program_changes import ChangeKind
 from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.knowledge.grades import Grade

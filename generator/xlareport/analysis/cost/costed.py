@@ -6,9 +6,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport import reader_table
+from xlareport.analysis.cost.cost_options import CostOptions, choose_device
 from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.cost.fusion_shares import Shares, share_fusions
-from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_total_time
 from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
 from xlareport.analysis.cost.work import Costs, ModuleCost

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.operations import NOTHING, Work, convert_to_real
+from xlareport.analysis.cost.instruction_flops import NOTHING, Work, convert_to_real
 from xlareport.analysis.cost.site import Site, parse_integers
 from xlareport.analysis.cost.sizes import (
     UncountableError,
@@ -127,17 +127,17 @@ def _triangular_solve(site: Site) -> CustomCost:
     """Count n^2 for each right-hand side, as BLAS does."""
     matrix, sides = _matrices(site, 2)
     flops = matrix.dimensions[-1] * matrix.scale * sides.elements
-    return _counted(site, flops, "A library solve, from its shapes.")
+    return _matched_cost(site, flops, "A library solve, from its shapes.")
 
 
 def _dense(site: Site) -> CustomCost:
     """Count a factorization or decomposition by its published polynomial, for each of a batch."""
-    call = _known(site)
+    call = _described_call(site)
     (matrix,) = _matrices(site, 1)
     short, long = sorted(matrix.dimensions[-2:])
     lkk, kkk = call.values if call.values and _has_only_values(site) else call.thirds
     flops = matrix.scale * matrix.batch * (lkk * long * short**2 + kkk * short**3) // 3
-    return _counted(site, flops, f"From its shapes, by {call.basis}.")
+    return _matched_cost(site, flops, f"From its shapes, by {call.basis}.")
 
 
 def _dense_quarters(site: Site) -> CustomCost:
@@ -153,7 +153,7 @@ def _reflectors(site: Site) -> CustomCost:
     count, height = min(reflectors.dimensions[-2:]), max(reflectors.dimensions[-2:])
     width = matrix.elements // (matrix.batch * height)
     flops = matrix.scale * matrix.batch * (4 * height * width * count - 2 * width * count**2)
-    return _counted(site, flops, f"From its shapes, by {_known(site).basis}.")
+    return _matched_cost(site, flops, f"From its shapes, by {_described_call(site).basis}.")
 
 
 def _rank_update(site: Site) -> CustomCost:
@@ -161,7 +161,7 @@ def _rank_update(site: Site) -> CustomCost:
     (matrix,) = _matrices(site, 1)
     result = count_elements(site.shape.first)
     inner = matrix.elements // math.isqrt(max(1, result))
-    return _counted(site, matrix.scale * result * inner, "A library product, from its shapes.")
+    return _matched_cost(site, matrix.scale * result * inner, "A library product, from its shapes.")
 
 
 def _whole_product(site: Site) -> CustomCost:
@@ -171,7 +171,7 @@ def _whole_product(site: Site) -> CustomCost:
         raise UncountableError("which dimensions are contracted is not known")
     whole = first.elements * second.elements * count_elements(site.shape.first)
     flops = FMA_FLOPS * first.scale * math.isqrt(whole)
-    return _counted(site, flops, "A library product, from its shapes alone.", "guessed")
+    return _matched_cost(site, flops, "A library product, from its shapes alone.", "guessed")
 
 
 def _rows_product(site: Site) -> CustomCost:
@@ -179,7 +179,7 @@ def _rows_product(site: Site) -> CustomCost:
     rows, _ = _matrices(site, 2)
     width = rows.dimensions[-1]
     flops = FMA_FLOPS * rows.scale * count_elements(site.shape.first) * width
-    return _counted(site, flops, "Products of groups, from their shapes alone.", "guessed")
+    return _matched_cost(site, flops, "Products of groups, from their shapes alone.", "guessed")
 
 
 def _sparse_product(site: Site) -> CustomCost:
@@ -187,7 +187,7 @@ def _sparse_product(site: Site) -> CustomCost:
     result = site.shape.first
     columns = site.dimension(result, 1) if len(result.dimensions) > 1 else 1
     flops = FMA_FLOPS * count_elements(site.operand(0)) * columns
-    return _counted(site, flops, "A sparse product, by its stored elements.")
+    return _matched_cost(site, flops, "A sparse product, by its stored elements.")
 
 
 def _fourier(site: Site) -> CustomCost:
@@ -195,7 +195,9 @@ def _fourier(site: Site) -> CustomCost:
     result = site.shape.first
     length = site.dimension(result, len(result.dimensions) - 1)
     flops = round(5 * count_elements(result) * math.log2(max(2, length)))
-    return _counted(site, flops, "5 N log2 N, as if along the last dimension alone.", "guessed")
+    return _matched_cost(
+        site, flops, "5 N log2 N, as if along the last dimension alone.", "guessed"
+    )
 
 
 def _attention(site: Site) -> CustomCost:
@@ -217,7 +219,7 @@ def _attention_products(site: Site, products: int) -> CustomCost:
     if len(queries) < _ATTENTION_RANK or len(keys) < _ATTENTION_RANK:
         raise UncountableError("queries and keys are packed together")
     flops = FMA_FLOPS * products * math.prod(queries) * max(keys[-3:-1])
-    return _counted(site, flops, f"{_known(site).basis}.", "guessed")
+    return _matched_cost(site, flops, f"{_described_call(site).basis}.", "guessed")
 
 
 _ATTENTION_RANK = 4
@@ -233,7 +235,7 @@ def _neuron_kernel(site: Site) -> CustomCost:
     if not isinstance(config, dict) or "mac_count" not in config:
         raise UncountableError("what it computes is not known")
     flops = FMA_FLOPS * _integer(config, "mac_count")
-    return _counted(site, flops, "The kernel's own count of multiply-adds.")
+    return _matched_cost(site, flops, "The kernel's own count of multiply-adds.")
 
 
 def _has_only_values(site: Site) -> bool:
@@ -279,11 +281,11 @@ def _dimensions(shape: Shape) -> tuple[int, ...]:
 _COMPLEX = 4
 
 
-def _counted(site: Site, flops: int, note: str, grade: str = "matched") -> CustomCost:
+def _matched_cost(site: Site, flops: int, note: str, grade: str = "matched") -> CustomCost:
     return CustomCost(Work(flops=flops), _everything(site), grade, note)
 
 
-def _known(site: Site) -> CustomCall:
+def _described_call(site: Site) -> CustomCall:
     call = find(site.instruction.call_target)
     if call is None:
         raise UncountableError("what it computes is not known")

@@ -58,10 +58,10 @@ def _candidates(
     free: dict[tuple[str, tuple[int | None, ...], str], list[ElementPath]] = {}
     for path, shape in _outputs(entry.root.shape):
         if path not in taken and shape.dimensions:
-            free.setdefault(_form(shape), []).append(path)
+            free.setdefault(_comparable_shape(shape), []).append(path)
     candidates: list[tuple[int, ElementPath]] = []
     for number, parameter in enumerate(entry.parameters):
-        fitting = free.get(_form(parameter.shape), [])
+        fitting = free.get(_comparable_shape(parameter.shape), [])
         if number not in given and fitting:
             candidates.append((number, fitting.pop(0)))
     return tuple(candidates)
@@ -73,7 +73,7 @@ def _outputs(shape: Shape) -> list[tuple[ElementPath, Shape]]:
     return [((number,), element) for number, element in enumerate(shape.elements)]
 
 
-def _form(shape: Shape) -> tuple[str, tuple[int | None, ...], str]:
+def _comparable_shape(shape: Shape) -> tuple[str, tuple[int | None, ...], str]:
     return shape.element_type, shape.dimensions, shape.layout
 
 

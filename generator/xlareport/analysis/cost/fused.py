@@ -70,7 +70,7 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
             for number, parameter in enumerate(self.computation.parameters)
             if number not in state.parameters
         )
-        return Traffic(read + self._constants(), self._written(fusion.shape, state))
+        return Traffic(read + self._constants(), self._result_bytes(fusion.shape, state))
 
     def parameter_read(self, parameter: Instruction) -> int:
         """Return the bytes read of one parameter; for a tuple, of its elements.
@@ -218,7 +218,7 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         )
         return sum(self.sizes.operand(instruction.shape) for instruction in large)
 
-    def _written(self, shape: Shape, state: CarriedState) -> int:
+    def _result_bytes(self, shape: Shape, state: CarriedState) -> int:
         results = ((path, leaf) for path, leaf in _arrays(shape) if path not in state.results)
         return sum(self._result(path, leaf) for path, leaf in results)
 

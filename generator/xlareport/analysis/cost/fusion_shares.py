@@ -124,7 +124,7 @@ class _Fusions:
     def called(self, computation: Computation) -> Iterator[tuple[str, str]]:
         """Yield the fusions of a computation with divisible contents, and their computations."""
         for fusion, called in self._called[computation.name].items():
-            if any(map(_counts, self._weights.get(called, {}).values())):
+            if any(map(_has_weight, self._weights.get(called, {}).values())):
                 yield fusion, called
 
     def weights(self, computation: Computation) -> Mapping[str, _Weight]:
@@ -177,7 +177,7 @@ class _Fusions:
         computation: Computation,
         outside: tuple[set[str], set[str]],
     ) -> _Weight:
-        moved = tuple(_moved(instruction, computation, outside))
+        moved = tuple(_transferred_bytes(instruction, computation, outside))
         device = self._device
         least = estimate_time(known, device)
         return _Weight(
@@ -269,7 +269,7 @@ def _share_seconds(
     return _fill(inside.seconds, floors, beyond)
 
 
-def _counts(weight: _Weight) -> bool:
+def _has_weight(weight: _Weight) -> bool:
     return weight != _Weight()
 
 
@@ -315,7 +315,7 @@ def _fused(computation: Computation) -> Mapping[str, str]:
     return {fusion.name: name for fusion in fusions for _, name in fusion.called[:1]}
 
 
-def _moved(
+def _transferred_bytes(
     instruction: Instruction, computation: Computation, outside: tuple[set[str], set[str]]
 ) -> Iterator[tuple[int, bool]]:
     """Yield the bytes that an instruction reads of parameters, and writes of results.
@@ -328,7 +328,10 @@ def _moved(
         if name in read:
             in_part = number == 0 and instruction.opcode in _READS_PART
             shape = computation.by_name[name].shape
-            yield min(_size(shape), touched) if in_part else _size(shape), _in_main_memory(shape)
+            yield (
+                min(_known_bytes(shape), touched) if in_part else _known_bytes(shape),
+                _in_main_memory(shape),
+            )
     if instruction.name in written:
         yield touched, _in_main_memory(instruction.shape)
 
@@ -338,8 +341,8 @@ def _touched(instruction: Instruction, computation: Computation) -> int:
     number = _UPDATE.get(instruction.opcode)
     if number is not None and number < len(instruction.operands):
         update = computation.by_name.get(instruction.operands[number])
-        return _size((update or instruction).shape)
-    return _size(instruction.shape)
+        return _known_bytes((update or instruction).shape)
+    return _known_bytes(instruction.shape)
 
 
 def _outside(computation: Computation, inside: _Inside) -> tuple[set[str], set[str]]:
@@ -360,7 +363,7 @@ def _outside(computation: Computation, inside: _Inside) -> tuple[set[str], set[s
     return read, written
 
 
-def _size(shape: Shape) -> int:
+def _known_bytes(shape: Shape) -> int:
     return shape.byte_size or 0
 
 

@@ -63,14 +63,14 @@ def _transfer(
         for name in instruction.operand_names
         if name in computation.by_name
     ]
-    moved = _moved(instruction, operands)
+    moved = _find_transfer(instruction, operands)
     if moved is not None:
         direction, size = moved
         names = (computation.name, instruction.name, instruction.opcode)
         yield HostTransfer(*names, direction, size, counted.executions)
 
 
-def _moved(instruction: Instruction, operands: Sequence[Shape]) -> tuple[str, int] | None:
+def _find_transfer(instruction: Instruction, operands: Sequence[Shape]) -> tuple[str, int] | None:
     """Return direction and bytes of a transfer; None for instructions within one memory.
 
     Values written into a buffer on the host come from operands that are not there.
@@ -80,14 +80,14 @@ def _moved(instruction: Instruction, operands: Sequence[Shape]) -> tuple[str, in
         return None
     if instruction.opcode == "custom-call":
         direction = _CALLS.get(instruction.call_target)
-        return (direction, _size(operands[:1])) if direction else None
+        return (direction, _total_bytes(operands[:1])) if direction else None
     if instruction.opcode not in _MOVES:
         return None
     given = [shape for shape in operands if not _on_host(shape) and shape.dimensions]
     if _on_host(result):
-        return (TO_HOST, _size(given)) if given else None
+        return (TO_HOST, _total_bytes(given)) if given else None
     taken = _on_host(operands[0])
-    return (FROM_HOST, _size([result])) if taken else None
+    return (FROM_HOST, _total_bytes([result])) if taken else None
 
 
 def _result(instruction: Instruction) -> Shape | None:
@@ -102,7 +102,7 @@ def _on_host(shape: Shape) -> bool:
     return bool(leaves) and all(_HOST_LAYOUT.search(leaf.layout) for leaf in leaves)
 
 
-def _size(shapes: Sequence[Shape]) -> int:
+def _total_bytes(shapes: Sequence[Shape]) -> int:
     try:
         return sum(map(measure_data, shapes))
     except UncountableError:

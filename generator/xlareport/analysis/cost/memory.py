@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.live_range import LiveRanges
-from xlareport.readers.memory_report import SpaceUsage
+from xlareport.readers.memory_usage_report import SpaceUsage
 
 DEFAULT_SPACE = 0
 HOST_SPACE = 5

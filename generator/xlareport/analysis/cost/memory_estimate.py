@@ -127,7 +127,9 @@ def _living(
         if instruction.name in buffers.allocating and first <= at <= last.get(
             instruction.name, place
         ):
-            size = _size(instruction) - min(taken.get(instruction.name, 0), _size(instruction))
+            size = _buffer_bytes(instruction) - min(
+                taken.get(instruction.name, 0), _buffer_bytes(instruction)
+            )
             yield instruction.name, size, first, last.get(instruction.name, place)
 
 
@@ -171,15 +173,17 @@ def _curve(
     changes = [0] * (len(computation.instructions) + 1)
     for place, instruction in enumerate(computation.instructions):
         if instruction.name in buffers.allocating:
-            size = _size(instruction) - min(taken.get(instruction.name, 0), _size(instruction))
+            size = _buffer_bytes(instruction) - min(
+                taken.get(instruction.name, 0), _buffer_bytes(instruction)
+            )
             changes[0 if instruction.opcode == "parameter" else place] += size
             changes[last.get(instruction.name, place) + 1] -= size
-    running = (_inside(instruction, inside) for instruction in computation.instructions)
+    running = (_called_peak(instruction, inside) for instruction in computation.instructions)
     held = accumulate(changes[: len(computation.instructions)])
     return tuple(outer + inner for outer, inner in zip(held, running, strict=True))
 
 
-def _size(instruction: Instruction) -> int:
+def _buffer_bytes(instruction: Instruction) -> int:
     """Return the bytes of an instruction's buffer; a start includes its operand."""
     place = _RESULT_OF_START.get(instruction.opcode)
     if place is None or place >= len(instruction.shape.elements):
@@ -187,7 +191,7 @@ def _size(instruction: Instruction) -> int:
     return measure_data(instruction.shape.elements[place])
 
 
-def _inside(instruction: Instruction, inside: Mapping[str, int]) -> int:
+def _called_peak(instruction: Instruction, inside: Mapping[str, int]) -> int:
     """Return the peak bytes of called computations, without the caller's buffers."""
     if instruction.opcode not in RUNNERS:
         return 0

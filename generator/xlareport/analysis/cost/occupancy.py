@@ -41,7 +41,7 @@ class Slot(Struct, frozen=True):
     @property
     def key(self) -> BufferKey:
         """Return the instruction and the place in its tuple."""
-        return _key(self.value)
+        return _buffer_key(self.value)
 
     @property
     def is_held(self) -> bool:
@@ -99,10 +99,10 @@ class Occupancy(Struct, frozen=True, dict=True):
         argument, output or constant, and as `occupant` another value that is live in it.
         """
         used = (slot for slot in self.slots if slot.start <= position <= slot.end)
-        living = (self._named(slot, position) for slot in used)
+        living = (self._with_occupant(slot, position) for slot in used)
         return tuple(sorted(living, key=lambda slot: (-slot.size, slot.key)))
 
-    def _named(self, slot: Slot, position: int) -> Slot:
+    def _with_occupant(self, slot: Slot, position: int) -> Slot:
         value = self.value_at(slot, position)
         if not slot.is_held:
             return replace(slot, value=value)
@@ -146,7 +146,7 @@ class Occupancy(Struct, frozen=True, dict=True):
                 places[slot.allocation.index, slot.offset, slot.size].append(slot)
                 allocations[slot.allocation.index] = slot.allocation
         return {
-            _key(value): places.get((allocation.index, value.offset, value.size), ())
+            _buffer_key(value): places.get((allocation.index, value.offset, value.size), ())
             for allocation in allocations.values()
             for value in allocation.values
         }
@@ -157,7 +157,7 @@ class Occupancy(Struct, frozen=True, dict=True):
             (lives.start, value.id, value)
             for value in slot.allocation.values
             if (value.offset, value.size) == (slot.offset, slot.size)
-            and (lives := self.ranges.get(_key(value))) is not None
+            and (lives := self.ranges.get(_buffer_key(value))) is not None
             and slot.start <= lives.start <= slot.end
         )
         return tuple(value for _, _, value in sorted(alike, key=lambda item: item[:2]))
@@ -171,7 +171,7 @@ class Occupancy(Struct, frozen=True, dict=True):
             value
             for value in slot.allocation.values
             if (is_held or (value.offset, value.size) == (slot.offset, slot.size))
-            and _lives(self.ranges.get(_key(value)), position)
+            and _lives(self.ranges.get(_buffer_key(value)), position)
         )
         return min(there, key=lambda value: (-value.size, value.id), default=slot.value)
 
@@ -213,7 +213,7 @@ def measure_most(allocation: Allocation, live: LiveRanges) -> int:
     return max((size for _, size in used), default=0)
 
 
-def _key(value: BufferValue) -> BufferKey:
+def _buffer_key(value: BufferValue) -> BufferKey:
     return value.instruction, value.index
 
 
@@ -249,22 +249,24 @@ def _slots(
     if allocation.kind in HELD:
         values = sorted(allocation.values, key=lambda value: (-value.size, value.id))
         if allocation.kind == "output":  # others only use its memory before
-            values.sort(key=lambda value: not _lives(ranges.get(_key(value)), end))
+            values.sort(key=lambda value: not _lives(ranges.get(_buffer_key(value)), end))
         if allocation.kind == "parameter":  # others only use its memory after
-            values.sort(key=lambda value: (-value.size, _start(ranges.get(_key(value)), end)))
+            values.sort(
+                key=lambda value: (-value.size, _start(ranges.get(_buffer_key(value)), end))
+            )
         yield from (Slot(allocation, value, 0, allocation.size, 0, end) for value in values[:1])
         return
     places: dict[tuple[int, int], list[tuple[int, int, BufferValue]]] = defaultdict(list)
     for value in allocation.values:
-        lives = ranges.get(_key(value))
+        lives = ranges.get(_buffer_key(value))
         start, last = (lives.start, lives.end) if lives else (0, end)
         places[value.offset, value.size].append((start, last, value))
     for (offset, size), lives_there in places.items():
-        for start, last, value in _joined(sorted(lives_there, key=lambda item: item[:2])):
+        for start, last, value in _join_lives(sorted(lives_there, key=lambda item: item[:2])):
             yield Slot(allocation, value, offset, size, start, last)
 
 
-def _joined(
+def _join_lives(
     lives: Sequence[tuple[int, int, BufferValue]],
 ) -> Iterator[tuple[int, int, BufferValue]]:
     """Yield lives at one place, in order, those that overlap as one."""

@@ -94,12 +94,12 @@ def _of_loop(
     if body is None or root is None or root.opcode != "tuple" or not body.parameters:
         return
     for index, (name, element) in enumerate(zip(root.operands, loop.shape.elements, strict=False)):
-        written = _written(module, body, name, _DEEPEST)
+        written = _find_update(module, body, name, _DEEPEST)
         if written is not None and written.buffer == f"{body.parameters[0].name}#{index}":
             store = written.update
             update = written.computation.by_name.get(store.operands[1])
             size = allocated_size(element)
-            part = _part(update.shape, element) if update else None
+            part = _update_bytes(update.shape, element) if update else None
             if not _is_filled(size, part, count):
                 continue
             yield StackedBuffer(
@@ -152,7 +152,7 @@ def _phase(store: Instruction, loop: Instruction, module: HloModule) -> str:
     return ""
 
 
-def _part(update: Shape, buffer: Shape) -> int | None:
+def _update_bytes(update: Shape, buffer: Shape) -> int | None:
     """Return the bytes of an update in the buffer's type, which a fusion may convert it to."""
     elements, whole, size = update.element_count, buffer.element_count, allocated_size(buffer)
     return None if elements is None or not whole or size is None else size * elements // whole
@@ -167,7 +167,7 @@ class _Written(Struct, frozen=True):
     """Its operand, by its name in the computation of the caller."""
 
 
-def _written(
+def _find_update(
     module: HloModule, computation: Computation, operand: str, deepest: int
 ) -> _Written | None:
     """Return the instruction that updates a value in part; None if there is none."""
@@ -181,7 +181,7 @@ def _written(
     if instruction.opcode not in _CALLERS or not called:
         return None
     inner = called[0]
-    inside = _written(module, inner, _result(inner, element), deepest - 1)
+    inside = _find_update(module, inner, _result(inner, element), deepest - 1)
     numbers = {parameter.name: number for number, parameter in enumerate(inner.parameters)}
     number = numbers.get(inside.buffer) if inside else None
     if inside is None or number is None or number >= len(instruction.operands):

@@ -12,14 +12,14 @@ from msgspec import Struct, field
 
 from xlareport.analysis.cost.custom_calls import estimate_custom_cost
 from xlareport.analysis.cost.fused import FusedComputations
-from xlareport.analysis.cost.loops import Loops, TripCount
-from xlareport.analysis.cost.operations import (
+from xlareport.analysis.cost.instruction_flops import (
     NOTHING,
     Work,
     count_applications,
     count_as_xla,
     count_work,
 )
+from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.traffic import (
@@ -181,12 +181,12 @@ def _local(site: Site) -> OwnCost:
             site, NOTHING, no_traffic, NOTHING, xla_bytes, {}, "exact", "", runs_callees=runs
         )
     try:
-        return _counted(site)
+        return _own_cost(site)
     except UncountableError as error:
         return OwnCost(site, None, None, None, None, {}, "guessed", str(error))
 
 
-def _counted(site: Site) -> OwnCost:
+def _own_cost(site: Site) -> OwnCost:
     work, called = count_work(site), dict(site.instruction.called)
     applied: dict[str, int] = {}
     for attribute, times in count_applications(site).items():

@@ -46,8 +46,8 @@ def count_convolution_flops(lhs: Shape, rhs: Shape, result: Shape, site: Site) -
             _labeled(site, rhs, kernels, label),
             _labeled(site, result, outputs, label),
         )
-    features = _labeled(site, lhs, inputs, "f") // _groups(site, "feature_group_count")
-    batches = _labeled(site, lhs, inputs, "b") // _groups(site, "batch_group_count")
+    features = _labeled(site, lhs, inputs, "f") // _group_count(site, "feature_group_count")
+    batches = _labeled(site, lhs, inputs, "b") // _group_count(site, "batch_group_count")
     return FMA_FLOPS * features * batches * _labeled(site, result, outputs, "f") * positions
 
 
@@ -138,7 +138,7 @@ def _labeled(site: Site, shape: Shape, labels: str, label: str) -> int:
     return site.dimension(shape, labels.find(label))
 
 
-def _groups(site: Site, attribute: str) -> int:
+def _group_count(site: Site, attribute: str) -> int:
     return max(1, *site.numbers(attribute), 1)
 
 

@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct, field
 
 from xlareport.analysis.cost.executions import Runs, count_executions
+from xlareport.analysis.cost.instruction_flops import find_arithmetic_type
 from xlareport.analysis.cost.loops import Loops, TripCount
-from xlareport.analysis.cost.operations import find_arithmetic_type
 from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.sizes import UncountableError
@@ -45,7 +45,7 @@ class Products(Struct, frozen=True):
         return tuple(
             sorted(
                 (kind, flops)
-                for (is_product, kind), flops in self._of(local).items()
+                for (is_product, kind), flops in self._sum_own(local).items()
                 if is_product is products
             )
         )
@@ -54,10 +54,10 @@ class Products(Struct, frozen=True):
         """Sum up a computation; those that it calls were added before."""
         total: Counter[tuple[bool, str]] = Counter()
         for local in self.tallies[name].locals:
-            total.update(self._of(local))
+            total.update(self._sum_own(local))
         self.known[name] = total
 
-    def _of(self, local: OwnCost) -> _ByKind:
+    def _sum_own(self, local: OwnCost) -> _ByKind:
         if local.instruction.opcode == "fusion":
             name = next((name for _, name in local.instruction.called), "")
             return self.known.get(name, Counter())
@@ -190,7 +190,7 @@ class Costs:
         """Return the cost of a module; unknown with recursive calls or implausible counts."""
         cost = self._modules.get(module)
         if cost is None:
-            cost = self._modules[module] = self._counted(module)
+            cost = self._modules[module] = self._count_module(module)
         return cost
 
     def total(self, module: HloModule) -> Total | ModuleCost | None:
@@ -201,7 +201,7 @@ class Costs:
         summed = self._summed(module)
         return summed.composition.own[summed.order[-1].name] if summed else None
 
-    def _counted(self, module: HloModule) -> ModuleCost:
+    def _count_module(self, module: HloModule) -> ModuleCost:
         summed = self._summed(module)
         if summed is None:
             return _unknown_cost(module)

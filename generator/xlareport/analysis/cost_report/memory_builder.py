@@ -65,7 +65,7 @@ from xlareport.analysis.cost_report.replicated_state import (
 from xlareport.analysis.cost_report.unsplit_stacks import find_unsplit_stacks
 from xlareport.analysis.cost_report.value_purposes import find_purposes
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.shardings.report import ShardingReport
+from xlareport.analysis.shardings.sharding_report import ShardingReport
 from xlareport.analysis.source.argument_names import list_arguments, name_arguments
 from xlareport.analysis.source.instruction_origins import (
     InstructionOrigin,
@@ -272,12 +272,14 @@ class _ReportBuilder:
             return
         for placed in rank_values(self._files.assignment, MOST_ROWS):
             value, held = placed.value, placed.allocation
-            yield self._row((value.instruction, value.index), value.size, value.shape, held)
+            yield self._value_row((value.instruction, value.index), value.size, value.shape, held)
 
     def _peak_row(self, instruction: str, index: tuple[int, ...], size: int) -> ValueRow:
-        return self._row((instruction, index), size, "", self._held.get((instruction, index)))
+        return self._value_row((instruction, index), size, "", self._held.get((instruction, index)))
 
-    def _row(self, key: BufferKey, size: int, shape: str, held: Allocation | None) -> ValueRow:
+    def _value_row(
+        self, key: BufferKey, size: int, shape: str, held: Allocation | None
+    ) -> ValueRow:
         instruction, origin = self._by_name.get(key[0]), self._origin(key)
         return ValueRow(
             instruction=key[0],

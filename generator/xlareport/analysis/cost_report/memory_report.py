@@ -139,6 +139,11 @@ class MemoryReport(Struct, frozen=True):
         return sum_by_layer(self.activations)
 
     @property
+    def peak_bytes(self) -> int:
+        """The peak of the device memory, else its estimate; 0 where neither is known."""
+        return self.occupied_peak_bytes or (self.estimate.bytes if self.estimate else 0)
+
+    @property
     def lost_bytes(self) -> int:
         """Return the unused bytes of shared allocations of device memory, each at its fullest."""
         return sum(fill.lost for fill in self.fills if fill.allocation.color == MAIN_MEMORY)

@@ -47,7 +47,7 @@ class PrecisionSum(Struct, frozen=True):
 
 def list_products(module: HloModule, cost: ModuleCost, device: Device) -> tuple[ProductRow, ...]:
     """Return the products of which the flops are known, those with most flops first."""
-    rows = list(_rows(module, cost, device))
+    rows = list(_product_rows(module, cost, device))
     return tuple(sorted(rows, key=lambda row: (-row.flops, row.computation, row.instruction)))
 
 
@@ -89,7 +89,7 @@ def _unit_of(instruction: Instruction, device: Device, kind: str) -> str:
     return _CHOSEN if is_open else device.product_words(kind)
 
 
-def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[ProductRow]:
+def _product_rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[ProductRow]:
     for computation in module.computations:
         shapes = shapes_of(computation)
         for instruction in computation.instructions:

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.phases import is_forward, is_gradient
 from xlareport.analysis.cost.tiling import allocated_size
-from xlareport.analysis.shardings.report import ShardingReport
-from xlareport.analysis.shardings.words import axes_of
+from xlareport.analysis.shardings.sharding_report import ShardingReport
+from xlareport.analysis.shardings.sharding_words import axes_of
 from xlareport.analysis.source.argument_names import name_arguments, split_name
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import ALIASES

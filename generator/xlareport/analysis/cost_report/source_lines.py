@@ -84,7 +84,7 @@ def report_source_lines(
     """Return each source line with its instructions; `read` returns source texts."""
     final, peak = evidence.final, evidence.peak
     part_of = {part.name: part for part in _divide_by_line(evidence, cost, shares)}
-    places = _places(final)
+    places = _source_places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
     became = _became(final, cost, shares)
@@ -97,7 +97,7 @@ def report_source_lines(
             peak_bytes=None if living is None else living.get(name, 0),
             stablehlo=tuple(given.get(name, ())[:_MOST_OF_EACH]),
             stablehlo_count=len(given.get(name, ())),
-            before=tuple(map(_short, before.get(name, ())[:_MOST_OF_EACH])),
+            before=tuple(map(_short_text, before.get(name, ())[:_MOST_OF_EACH])),
             before_count=len(before.get(name, ())),
             became=tuple(became.get(name, ())[:_MOST_OF_EACH]),
             became_count=len(became.get(name, ())),
@@ -121,7 +121,7 @@ def _divide_by_line(
     return divide(evidence.final, cost, lines_of, shares)
 
 
-def _places(module: HloModule) -> Mapping[str, SourcePlace]:
+def _source_places(module: HloModule) -> Mapping[str, SourcePlace]:
     place = places_of(module)
     every = (place(instruction) for instruction in module.instructions)
     return {source_place.text: source_place for source_place in every if source_place is not None}
@@ -146,7 +146,7 @@ def _instructions(module: HloModule) -> Mapping[str, list[Instruction]]:
     return instructions
 
 
-def _short(instruction: Instruction) -> str:
+def _short_text(instruction: Instruction) -> str:
     inside = ", ".join(f"%{name}" for name in instruction.operands) or instruction.argument
     return f"%{instruction.name} = {instruction.shape.text} {instruction.opcode}({inside})"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from xlareport.analysis.cost.stacked import StackedBuffer
-from xlareport.analysis.shardings.report import ShardingReport
+from xlareport.analysis.shardings.sharding_report import ShardingReport
 
 
 class UnsplitStack(Struct, frozen=True):

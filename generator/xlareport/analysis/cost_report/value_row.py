@@ -40,3 +40,13 @@ class ValueRow(Struct, frozen=True):
     """The op_name of its computation, looking through copies; only set for the same values."""
     occupant: BufferValue | None = None
     """The value that uses this one's memory, which is held, at the peak; only set for those."""
+
+    @property
+    def name(self) -> str:
+        """The instruction's name, with the index in its tuple for an element."""
+        return element_name(self.instruction, self.index)
+
+
+def element_name(instruction: str, index: tuple[int, ...]) -> str:
+    """Return the name of an instruction, with the index of an element: `while.1{2}`."""
+    return f"{instruction}{{{','.join(map(str, index))}}}" if index else instruction

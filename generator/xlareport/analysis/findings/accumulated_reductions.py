@@ -249,7 +249,6 @@ def _finding(case: Case, savings: list[_Saving]) -> Finding:
     names = join_names(saving.figures.collective.instruction for saving in savings)
     kinds = sorted({saving.figures.collective.kind for saving in savings})
     return Finding(
-        rule="accumulated-reductions",
         title="Reduction in each iteration that could follow the loop",
         places=tuple(saving.figures.collective.key for saving in savings),
         evidence=(

@@ -86,7 +86,6 @@ def _finding(case: Case, scores: Sequence[ResultTraffic]) -> Finding:
     places = sorted(seconds, key=lambda place: (-seconds[place], place))
     first = next(traffic for traffic in scores if traffic.place == places[0])
     return Finding(
-        rule="attention-scores",
         title="Attention scores are written to memory",
         places=tuple(places),
         evidence=(

@@ -104,7 +104,6 @@ def _finding(case: Case, loop: _Loop, size: int, seconds: float) -> Finding:
     )
     sources = [array.source for array in carried]
     return Finding(
-        rule="carried-constants",
         title="Constant array carried by a loop",
         places=tuple((loop.place.name, instruction.name) for instruction in (*sources, loop.loop))[
             :MOST_PLACES

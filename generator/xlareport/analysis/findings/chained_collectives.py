@@ -96,7 +96,6 @@ def _finding(case: Case, chain: Sequence[CollectiveFigures], kind_of_all: str) -
     data = sum((figures.data_bytes or 0) * figures.counted for figures in chain)
     latency = executions * SHORTEST
     return Finding(
-        rule="chained-collectives",
         title=f"Chain of small {kind}s, combined" if longer else f"Chain of small {kind_of_all}s",
         places=tuple(figures.collective.key for figures in chain),
         evidence=(

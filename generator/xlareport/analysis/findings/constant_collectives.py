@@ -77,7 +77,6 @@ def _finding(case: Case, collectives: _Sent) -> Finding:
     exposed = _exposed(collectives)
     sent = sum(figures.sent_bytes for figures, _ in collectives)
     return Finding(
-        rule="constant-collectives",
         title=f"Collective that sends {'a constant' if is_constant else 'computable values'}",
         places=tuple(figures.collective.key for figures, _ in collectives),
         evidence=(

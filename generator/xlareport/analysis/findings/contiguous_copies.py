@@ -91,7 +91,6 @@ def _finding(case: Case, copied: Sequence[_Copied], seconds: float) -> Finding:
     kernels = sum(around.executions for around in copied)
     names = units.plural(len(copied), "combined all-reduce")
     return Finding(
-        rule="contiguous-copies",
         title="Copies around combined all-reduces",
         places=tuple(
             (around.figures.collective.computation, line.name)

@@ -44,7 +44,6 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
     theirs = f" Without an op_name, as the compiler's own are: {added:,}." if added else ""
     price = f"{units.byte_size(moved)} accessed" if moved else "fused: no access, but a rounding"
     yield Finding(
-        rule="convert-pairs",
         title="Convert round-trip",
         places=tuple((name, instruction.name) for name, instruction, _ in result),
         evidence=(

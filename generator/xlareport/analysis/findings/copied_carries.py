@@ -141,7 +141,6 @@ def _finding(case: Case, copies: Sequence[_Copied], seconds: float) -> Finding:
     names = join_names(copied.copy.name for copied in copies)
     peak = f" The copies take {units.byte_size(held)} at the peak of memory." if held else ""
     return Finding(
-        rule="copied-carries",
         title="Loop state copied to another layout",
         places=tuple(dict.fromkeys(place for copied in copies for place in copied.moves)),
         evidence=(

@@ -58,7 +58,6 @@ def _finding(
     size = sum(_size(entry.by_name[name]) for _, name, _ in copies)
     updated = sum(is_new for _, _, is_new in copies)
     return Finding(
-        rule="copied-state",
         title="Donated inputs still copied",
         places=tuple((entry.name, name) for _, name, _ in copies),
         evidence=(

@@ -27,7 +27,6 @@ def copied_updates(case: Case) -> Iterator[Finding]:
         update = _update(case, computation, instruction, users[0])
         if update and update * 2 <= (instruction.shape.byte_size or 0):
             yield Finding(
-                rule="copied-updates",
                 title="dynamic-update-slice not in place",
                 places=(
                     (computation.name, instruction.name),

@@ -90,7 +90,6 @@ def _finding(case: Case, dense: _Dense, seconds: float, held: float) -> Finding:
         all_else = f", with all else that the readers do {units.share(case.share(most))}"
     lines = (scatter.instruction, scatter.zeros, *dense.readers)
     return Finding(
-        rule="dense-gradients",
         title=TITLE,
         places=tuple((dense.home.name, line.name) for line in lines),
         occurrences=1,

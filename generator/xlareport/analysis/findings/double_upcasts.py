@@ -39,7 +39,6 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
 def _finding(case: Case, upcasts: list[tuple[int, InstructionKey]]) -> Finding:
     size = sum(upcast_bytes for upcast_bytes, _ in upcasts)
     return Finding(
-        rule="double-upcasts",
         title="Implicit upcast to f64",
         places=tuple(place for _, place in upcasts),
         evidence=(

@@ -88,7 +88,6 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
     if len(exposed) > 1:
         longest = f"The longest is {longest}, {units.seconds(first.exposed_seconds)}"
     return Finding(
-        rule="exposed-collectives",
         title=f"Exposed (non-overlapped) {kind}: {_REASONS[reason]}",
         places=tuple(figures.collective.key for figures in exposed),
         evidence=(

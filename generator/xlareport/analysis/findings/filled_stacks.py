@@ -64,7 +64,6 @@ def _finding(case: Case, fills: list[_Fill], times: Mapping[tuple[str, str], flo
     seconds = sum(times.values())
     plural = len(fills) > 1
     return Finding(
-        rule="filled-stacks",
         title="Fill of a buffer that a loop overwrites",
         places=tuple(ordered),
         evidence=(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import cached_property
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.collectives.figures import (
@@ -38,8 +39,6 @@ MOST_PLACES = 10
 class Finding(Struct, frozen=True):
     """One thing to look at, with where it is, why it is said, and what could be tried."""
 
-    rule: str
-    """The key of the rule, as in the documentation."""
     title: str
     """The heading of the finding."""
     places: tuple[InstructionKey, ...]
@@ -52,6 +51,8 @@ class Finding(Struct, frozen=True):
     """`exact`: read off the module; `matched`: by a pattern; `guessed`: by an estimate."""
     weight: float
     """For ordering: the least seconds on the device that are at stake; an estimate."""
+    rule: str = ""
+    """The key of the rule, as in the documentation."""
     seconds: float | None = None
     """Of the estimated time of one execution, what a remedy saves at most; None where not known."""
     bytes: int | None = None
@@ -248,6 +249,17 @@ class Case(Struct, frozen=True, dict=True):
         """The estimated time of one run; 0 where nothing could be counted."""
         return self.basis.total(self.cost) or 0.0
 
+    @cached_property
+    def _findings(self) -> dict["Rule", tuple[Finding, ...]]:
+        return {}
+
+    def findings_of(self, rule: "Rule") -> tuple[Finding, ...]:
+        """Return what a rule reports, with its id; other rules may ask for it too."""
+        if rule not in self._findings:
+            name = rule_id(rule)
+            self._findings[rule] = tuple(replace(finding, rule=name) for finding in rule(self))
+        return self._findings[rule]
+
     def scheduled(self) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
         """Yield what runs by itself: no instruction inside a fusion or applied to scalars."""
         yield from self._scheduled
@@ -309,6 +321,11 @@ class Case(Struct, frozen=True, dict=True):
 
 
 Rule = Callable[[Case], Iterable[Finding]]
+
+
+def rule_id(rule: Callable[..., object]) -> str:
+    """Return the id of a rule in its findings, the name of its module: `large-constants`."""
+    return rule.__module__.rpartition(".")[2].replace("_", "-")
 
 
 def describe_executions(counted: int) -> str:

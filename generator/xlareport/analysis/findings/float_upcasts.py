@@ -40,7 +40,6 @@ def float_upcasts(case: Case) -> Iterator[Finding]:
 def _finding(case: Case, upcasts: list[tuple[int, InstructionKey, str]]) -> Finding:
     _, _, narrow = upcasts[0]
     return Finding(
-        rule="float-upcasts",
         title=f"{narrow} matmul computed in f32",
         places=tuple(place for _, place, _ in upcasts),
         evidence=(

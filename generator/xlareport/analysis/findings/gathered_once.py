@@ -40,7 +40,6 @@ def gathered_once(case: Case) -> Iterator[Finding]:
             seconds = (figures.time.seconds or 0.0) * figures.counted
             kind = consumer_kind(case.module, collective, way)
             yield Finding(
-                rule="gathered-once",
                 title=f"All-gather with a single consumer{f', a {kind}' if kind else ''}",
                 places=(collective.key, (collective.computation, way[-1])),
                 evidence=(

@@ -33,7 +33,6 @@ def host_transfers(case: Case) -> Iterator[Finding]:
         if in_loop and _talks_to_host(instruction):
             times = "an unknown number of" if cost.executions is None else f"{cost.executions:,}"
             yield Finding(
-                rule="host-transfers",
                 title="Host transfer inside a while loop",
                 places=((computation.name, instruction.name),),
                 evidence=(
@@ -66,7 +65,6 @@ def _memory_transfer(case: Case, transfer: HostTransfer) -> Finding:
         else f"{transfer.executions:,} times, {units.byte_size(total)} in total"
     )
     return Finding(
-        rule="host-transfers",
         title="Host memory transfer inside a while loop",
         places=((transfer.computation, transfer.instruction),),
         evidence=(

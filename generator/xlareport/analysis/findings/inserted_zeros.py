@@ -92,7 +92,6 @@ def _finding(case: Case, zeros: list[_Zeros]) -> Finding:
     seconds = sum(item.seconds for item in zeros)
     first = zeros[0]
     return Finding(
-        rule="inserted-zeros",
         title=TITLE,
         places=tuple(item.place for item in zeros),
         evidence=(

@@ -27,7 +27,7 @@ from math import prod
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.analysis.shardings.words import describe_tiles
+from xlareport.analysis.shardings.sharding_words import describe_tiles
 from xlareport.hlo.model import InstructionKey
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.hlo.shardings.mesh import read_numbers
@@ -85,7 +85,6 @@ def _finding(case: Case, value: Rematerialization, gathers: Sequence[Collective]
     )
     line = f", {value.source}" if value.source else ""
     return Finding(
-        rule="involuntary-rematerializations",
         title=_TITLE,
         places=tuple(gather.key for gather in gathers) or tuple(_places(case, value)),
         evidence=(
@@ -145,7 +144,6 @@ def find_in_log(
         size = _whole_bytes(warning)
         if places and warning.op_name:
             yield Finding(
-                rule="involuntary-rematerializations",
                 title=_TITLE,
                 places=places[:MOST_PLACES],
                 evidence=(

@@ -1,12 +1,12 @@
 """All-reduces of which every device reads its own part alone: a reduce-scatter sends half."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 _PASSED = frozenset(
     {"bitcast", "convert", "copy", "copy-done", "copy-start", "get-tuple-element", "reshape"}
@@ -26,10 +26,11 @@ def describe_kept_parts(module: HloModule, collectives: Iterable[CollectiveFigur
     Empty without any, and where they send little of what all of the collectives send.
     """
     collectives = tuple(collectives)
-    alike: dict[int, list[CollectiveFigures]] = defaultdict(list)
-    for figures in collectives:
-        if figures.group_size and _is_only_sliced(module, figures, figures.group_size):
-            alike[figures.group_size].append(figures)
+    alike = group_by_key(
+        (figures.group_size, figures)
+        for figures in collectives
+        if figures.group_size and _is_only_sliced(module, figures, figures.group_size)
+    )
     sliced = sum(figures.sent_bytes for some in alike.values() for figures in some)
     if not alike or sliced < _LEAST_SENT * sum(figures.sent_bytes for figures in collectives):
         return ""

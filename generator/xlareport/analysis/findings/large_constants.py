@@ -18,7 +18,6 @@ def large_constants(case: Case) -> Iterator[Finding]:
         size = instruction.shape.byte_size
         if instruction.opcode == "constant" and size is not None and size >= LEAST_BYTES:
             yield Finding(
-                rule="large-constants",
                 title="Large constant",
                 places=((computation.name, instruction.name),),
                 evidence=(

@@ -36,7 +36,6 @@ def layout_copies(case: Case) -> Iterator[Finding]:
             small.append((seconds, moved, (computation.name, instruction.name)))
         else:
             yield Finding(
-                rule="layout-copies",
                 title="Layout-only copy",
                 places=((computation.name, instruction.name),),
                 evidence=(
@@ -58,7 +57,6 @@ def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) 
     seconds = sum(time for time, _, _ in small)
     moved = sum(size for _, size, _ in small)
     return Finding(
-        rule="layout-copies",
         title="Layout-only copies, small ones together",
         places=tuple(place for _, _, place in small),
         evidence=(

@@ -67,7 +67,6 @@ def _finding(case: Case, loop: _Loop, seconds: float) -> Finding:
     often = "" if trips is None else f", {units.plural(trips, 'iteration')}"
     verb, they = ("computes", "it") if len(named) == 1 else ("compute", "them")
     return Finding(
-        rule="loop-invariant-work",
         title="Loop-invariant work in a loop",
         places=tuple((loop.body.name, line.name) for line in named),
         evidence=(

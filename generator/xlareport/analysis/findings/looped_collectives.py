@@ -57,7 +57,6 @@ def _finding(collective: CollectiveFigures, latency: float) -> Finding:
         f", {units.seconds(modeled * collective.counted)} by link bandwidth" if modeled else ""
     )
     return Finding(
-        rule="looped-collectives",
         title=f"Small {kind} in every iteration of a loop",
         places=(collective.collective.key,),
         evidence=(

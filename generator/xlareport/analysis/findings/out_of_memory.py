@@ -22,7 +22,6 @@ def out_of_memory(case: Case) -> Iterator[Finding]:
         return
     reserved = case.memory.allocated_bytes if case.memory else None
     yield Finding(
-        rule="out-of-memory",
         title="Out of device memory",
         places=tuple((where.name, instruction.name) for where, instruction in _largest(case)),
         evidence=f"The compiler wrote `{noted[0]}`: it ran out of memory.{_sizes(case)}",

@@ -99,7 +99,6 @@ def _finding(
     (_, place, largest), *_ = products
     names = join_names(name for _, (_, name), _ in products)
     return Finding(
-        rule="padded-products",
         title="Matmul dimensions padded to the MXU",
         places=tuple(place for _, place, _ in products),
         evidence=(

@@ -44,7 +44,6 @@ def random_numbers(case: Case) -> Iterator[Finding]:
         return
     result.sort(key=lambda pair: (-pair[0], pair[1]))
     yield Finding(
-        rule="random-numbers",
         title="Random numbers in the hot path",
         places=tuple(place for _, place in result),
         evidence=(

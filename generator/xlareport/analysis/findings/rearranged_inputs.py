@@ -51,7 +51,6 @@ def _finding(
     large = [given for given in inputs if (given.shape.byte_size or 0) >= _LEAST_BYTES]
     names = join_names(given.metadata.op_name or given.name for given in large or inputs)
     return Finding(
-        rule="rearranged-inputs",
         title="Input converted or rearranged in each execution",
         places=((entry.name, instruction.name), *((entry.name, given.name) for given in large)),
         occurrences=1,

@@ -61,7 +61,6 @@ def _finding(case: Case, rebuilt: _Rebuilt, seconds: float, size: int) -> Findin
     )
     instructions = (rebuilt.parameter, rebuilt.loop, *rebuilt.copies)
     return Finding(
-        rule="rebuilt-inputs",
         title="Donated input rebuilt by a loop",
         places=tuple(
             (rebuilt.buffer.computation, instruction.name) for instruction in instructions

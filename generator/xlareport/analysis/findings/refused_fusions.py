@@ -44,7 +44,7 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     """
     refused: dict[str, list[ResultTraffic]] = defaultdict(list)
     closed: dict[str, list[ResultTraffic]] = defaultdict(list)
-    split = {place for finding in split_products(case) for place in finding.places}
+    split = {place for finding in case.findings_of(split_products) for place in finding.places}
     for reason, traffic in _refusals(case):
         if traffic.is_closed and traffic.place in split:
             continue  # the finding of its partial sums states this traffic
@@ -87,7 +87,6 @@ def _closed_finding(case: Case, closed: Mapping[str, list[ResultTraffic]]) -> It
     reasons = ", ".join(f"{len(alike)} ({reason})" for reason, alike in counts)
     first = producers[0]
     yield Finding(
-        rule="refused-fusions",
         title="Custom fusion or library call not fused with its neighbor",
         places=tuple(producer.place for producer in producers),
         evidence=(
@@ -114,7 +113,6 @@ def _finding(case: Case, reason: str, producers: Sequence[ResultTraffic]) -> Fin
     first = producers[0]
     needed = f"; {_ALSO_NEEDED}" if first.is_needed else ""
     return Finding(
-        rule="refused-fusions",
         title=f"Producer not fused into its consumer: {_in_words(reason)}",
         places=tuple(producer.place for producer in producers),
         evidence=(

@@ -41,7 +41,6 @@ def _repeats(case: Case) -> Iterator[Finding]:
     repeated.sort(key=lambda group: -sum(figures.sent_bytes for figures in group[1:]))
     members = [figures.collective.key for group in repeated for figures in group]
     yield Finding(
-        rule="repeated-all-gathers",
         title="Repeated all-gathers",
         places=tuple(members[:MOST_PLACES]),
         occurrences=len(again),
@@ -75,7 +74,6 @@ def _doubled_operands(case: Case) -> Iterator[Finding]:
     _, first = doubled[0]
     name, count = Counter(_line(case, first).operand_names).most_common(1)[0]
     yield Finding(
-        rule="repeated-all-gathers",
         title="All-gather with the same operand several times",
         places=tuple(figures.collective.key for _, figures in doubled),
         evidence=(

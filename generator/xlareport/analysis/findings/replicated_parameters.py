@@ -56,7 +56,6 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
     is_partly = all(row.cuts > 1 for row in held)
     entry = module.entry.name
     yield Finding(
-        rule="replicated-parameters",
         title=f"Large {'partly ' if is_partly else ''}replicated parameters",
         places=tuple((entry, row.parameter.name) for row in held),
         evidence=_words(case, held),

@@ -1,6 +1,7 @@
 """All rules, and their findings in order of what is at stake."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -120,11 +121,6 @@ OF_STEPS: tuple[Rule, ...] = (random_numbers,)
 """Rules that do not apply to initializations, because these run once."""
 
 
-def rule_id(rule: Callable[..., object]) -> str:
-    """Return the id of a rule in its findings, the name of its module: `large-constants`."""
-    return rule.__module__.rpartition(".")[2].replace("_", "-")
-
-
 def find_findings(case: Case) -> tuple[Finding, ...]:
     """Return what the rules say of a module, what weighs most first, each title once.
 
@@ -134,7 +130,7 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
     if entry is None or not entry.is_entry:
         return ()
     rules = RULES if case.is_optimized else OF_THE_PROGRAM
-    findings = qualify_shares(case, (finding for rule in rules for finding in rule(case)))
+    findings = qualify_shares(case, chain.from_iterable(map(case.findings_of, rules)))
     return merge_findings(map(_shortened, findings))
 
 

@@ -45,7 +45,6 @@ def same_tiles(case: Case) -> Iterator[Finding]:
     if len(shapes) >= LEAST_SHAPES and case.is_noticeable(seconds, LEAST_SHARE):
         products.sort(key=lambda item: (-item[0], item[2]))
         yield Finding(
-            rule="same-tiles",
             title="One GEMM tile for all shapes"
             if is_same
             else "Default GEMM tiles, not autotuned",

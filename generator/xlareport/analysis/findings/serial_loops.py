@@ -62,7 +62,6 @@ def _finding(
     )
     time = "" if case.device.nominal_for else f"{units.seconds(iteration_seconds)}, "
     return Finding(
-        rule="serial-loops",
         title="Serial loop of short iterations",
         places=(place,),
         evidence=(

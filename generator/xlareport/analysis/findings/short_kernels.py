@@ -9,7 +9,7 @@ loops of stated trip count. A library call counts as one kernel.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.code.links import name_kernel
+from xlareport.analysis.code.kernel_links import name_kernel
 from xlareport.analysis.cost.loops import unevaluated_conditions
 from xlareport.analysis.cost.roofline import LAUNCH_SECONDS
 from xlareport.analysis.findings.finding import Case, Finding, join_names
@@ -47,7 +47,8 @@ def short_kernels(case: Case) -> Iterator[Finding]:
 
 def _in_serial_loops(case: Case) -> frozenset[str]:
     """Return the computations of loops whose launches are reported already."""
-    loops = (case.module.find(*place) for finding in serial_loops(case) for place in finding.places)
+    findings = case.findings_of(serial_loops)
+    loops = (case.module.find(*place) for finding in findings for place in finding.places)
     return frozenset(called_computations(case.module, [loop for loop in loops if loop]))
 
 
@@ -56,7 +57,6 @@ def _finding(case: Case, short: list[tuple[float, int, InstructionKey]], waiting
     names = join_names((name for _, _, (_, name) in short), _MOST_NAMES)
     kernels = units.plural(len(short), "kernel or copy", "kernels and copies")
     return Finding(
-        rule="short-kernels",
         title="Kernels shorter than a launch",
         places=tuple(place for _, _, place in short),
         evidence=(

@@ -79,7 +79,6 @@ def _finding(
     readers = join_names(product.name for product in products)
     is_call = any(product.opcode == "custom-call" for product in products)
     return Finding(
-        rule="sliced-operands",
         title="Slice copied before a matmul",
         places=(place, *((place[0], product.name) for product in products))[:MOST_PLACES],
         occurrences=1,

@@ -104,7 +104,6 @@ def _finding(
     together = f"{runs:,} executions take" if runs > 1 else "That is"
     whole = f" {units.seconds(seconds)}," if core and runs > 1 else ""
     return Finding(
-        rule="slow-fusions",
         title="Fusion far below the roofline",
         places=(place,),
         evidence=(
@@ -131,7 +130,6 @@ def _short(case: Case, short: list[_Fusion], share: float, clock: float) -> Find
     saved = max(0.0, seconds - least)
     runs = sum(case.cost.instructions[fusion.place].counted for fusion in short)
     return Finding(
-        rule="slow-fusions",
         title="Short fusions far below the roofline",
         places=tuple(fusion.place for fusion in short),
         evidence=(

@@ -51,7 +51,6 @@ def _finding(case: Case, free: list[CollectiveFigures]) -> Finding:
     data = sum(figures.data_bytes or 0 for figures in free)
     saved = SHORTEST * (len(free) - 1) * first.counted
     return Finding(
-        rule="small-collectives",
         title=f"Small {first.collective.kind}s not combined",
         places=tuple(figures.collective.key for figures in free),
         evidence=(

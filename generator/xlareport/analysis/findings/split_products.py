@@ -110,7 +110,6 @@ def _finding(case: Case, products: Sequence[_Split], split: int, seconds: float)
     if split > len(products):
         count = f"{len(products)} of the {split} split matmuls"
     return Finding(
-        rule="split-products",
         title=TITLE,
         places=tuple(split.place for split in products),
         evidence=(

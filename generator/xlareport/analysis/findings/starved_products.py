@@ -36,7 +36,6 @@ def starved_products(case: Case) -> Iterator[Finding]:
         if reached < MOST_OF_PEAK:
             intensity = cost.intensity or 0.0
             yield Finding(
-                rule="starved-products",
                 title="Memory-bound matmul",
                 places=((computation.name, instruction.name),),
                 evidence=(

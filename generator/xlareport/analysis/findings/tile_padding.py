@@ -92,7 +92,6 @@ def _in_use_at_the_peak(case: Case, at_peak: Sequence[_Padded], size: int) -> Fi
     largest = f" The largest is {_sizes_words(first)}." if len(at_peak) > 1 else ""
     shape = "" if largest else f", `{first.shape.text[:120]}`,"
     return Finding(
-        rule="tile-padding",
         title=TITLE,
         places=tuple(dict.fromkeys(padded.place for padded in at_peak))[:MOST_PLACES],
         occurrences=len(at_peak),
@@ -123,7 +122,6 @@ def _beside_the_peak(case: Case, padded: _Padded) -> Finding:
     name = space_name(case.backend, space, case.device.key)
     is_main = padded.is_in_main_memory
     return Finding(
-        rule="tile-padding",
         title="Tile padding outside of the peak" if is_main else f"Tile padding in {name}",
         places=(padded.place,),
         evidence=(

@@ -41,7 +41,6 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
     whole = [name for name in names if not name.isdecimal()]
     them = "it" if len(pairs) == 1 else "them"
     yield Finding(
-        rule="undonated-inputs",
         title="Undonated inputs (could alias outputs)",
         places=tuple((entry.name, parameter.name) for parameter in parameters),
         evidence=(

@@ -41,7 +41,6 @@ def _finding(case: Case, value: list[tuple[float, str, list[Instruction]]]) -> F
     _, name, longest = value[0]
     places = (name, longest), *((other, chain[:1]) for _, other, chain in value[1:])
     return Finding(
-        rule="unfused-chains",
         title="Unfused elementwise chain",
         places=tuple((where, instruction.name) for where, chain in places for instruction in chain)[
             :MOST_PLACES

@@ -40,7 +40,6 @@ def unread_collectives(case: Case) -> Iterator[Finding]:
     first, count = unread[0]
     names = join_names(figures.collective.instruction for figures, _ in unread)
     yield Finding(
-        rule="unread-collectives",
         title="Unused last collective of a loop",
         places=tuple(figures.collective.key for figures, _ in unread),
         evidence=(

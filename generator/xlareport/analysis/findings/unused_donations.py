@@ -40,7 +40,6 @@ def unused_donations(case: Case) -> Iterator[Finding]:
         if (output := _resharded(case, donated)) is not None
     }
     yield Finding(
-        rule="unused-donations",
         title="Donated inputs without an alias",
         places=tuple((entry.name, instruction.name) for instruction in left),
         evidence=(

@@ -97,7 +97,6 @@ def _finding(
     why = "synchronous" if is_synchronous else "done directly after start"
     first = exposed[0]
     return Finding(
-        rule="waiting-collectives",
         title=f"Exposed (non-overlapped) {kind}: {why}",
         places=tuple(figures.collective.key for figures in exposed),
         evidence=(

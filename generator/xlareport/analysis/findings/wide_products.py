@@ -34,7 +34,6 @@ def wide_products(case: Case) -> Iterator[Finding]:
             continue
         narrow, wide = narrower[0].shape.element_type, instruction.shape.element_type
         yield Finding(
-            rule="wide-products",
             title=f"{wide} matmul of upcast {narrow} inputs",
             places=(
                 (computation.name, instruction.name),

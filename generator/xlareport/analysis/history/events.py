@@ -246,14 +246,14 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
     differences = _together(*map(str, diff.values()))
     if matching.computations.get(before.computation, before.computation) != after.computation:
-        event, way = _moved(matching, before, after)
+        event, way = _move_event(matching, before, after)
         return event, _together(way, differences), ""  # inlining adds the op_name of the call
     if diff or metadata:
         return Event.CHANGED, differences, metadata
     return (Event.RENAMED, renamed, "") if renamed else None
 
 
-def _moved(matching: Matching, before: Place, after: Place) -> tuple[Event, str]:
+def _move_event(matching: Matching, before: Place, after: Place) -> tuple[Event, str]:
     """Return whether an instruction was fused or moved, out of what and into what."""
     former = holders_of(matching.before).get(before.computation)
     left = f"out of %{former.name} " if former is not None and former.opcode == "while" else ""

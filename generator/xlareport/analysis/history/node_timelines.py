@@ -96,11 +96,11 @@ class _TimelineBuilder:
             if touched.leaves(computation, matching):
                 nodes[computation.name] = former_nodes
             else:
-                named = nodes[computation.name] = self._named(
+                named = nodes[computation.name] = self._number_nodes(
                     computation, former_nodes, touched.origins.get(computation.name, {})
                 )
                 old = matching.before.by_name.get(former[computation.name]) if matching else None
-                steady = _Steady(old.by_name if old else {}, _moved(former_nodes, named))
+                steady = _Steady(old.by_name if old else {}, _changed_names(former_nodes, named))
                 self._record_versions(number, timelines, (computation, named), steady)
         present = {id(timeline) for timeline in timelines.values()}
         gone = {id(timeline) for timeline in self._timelines.values()} - present
@@ -118,7 +118,7 @@ class _TimelineBuilder:
             timeline.names.append((number, name))
         return timeline
 
-    def _named(
+    def _number_nodes(
         self, computation: Computation, kept: NodeNumbers, origins: Mapping[str, Place | None]
     ) -> NodeNumbers:
         """Return node numbers of instructions: that of the predecessor, else a new one."""
@@ -173,7 +173,7 @@ class _TimelineBuilder:
                     version.end = number
 
 
-def _moved(kept: NodeNumbers, named: NodeNumbers) -> frozenset[str]:
+def _changed_names(kept: NodeNumbers, named: NodeNumbers) -> frozenset[str]:
     """Return the names whose node differs, or that only one of the snapshots has."""
     return frozenset(name for name, _ in kept.items() ^ named.items())
 

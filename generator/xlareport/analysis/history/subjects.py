@@ -61,14 +61,16 @@ def _instructions(
     subjects = []
     last = len(snapshots.modules) - 1
     for snapshot in range(last, -1, -1) if number is None else (number,):
-        for place in _named(snapshots.modules[snapshot], computation.removeprefix("%"), name):
+        for place in _places_of_name(
+            snapshots.modules[snapshot], computation.removeprefix("%"), name
+        ):
             if (snapshot, place) not in seen:
                 seen.update(_path(snapshots, snapshot, place))
                 subjects.append(Subject(str(place), snapshot, (place,)))
     return tuple(subjects)
 
 
-def _named(module: HloModule, computation: str, name: str) -> Iterator[Place]:
+def _places_of_name(module: HloModule, computation: str, name: str) -> Iterator[Place]:
     for this_computation in module.computations:
         if name in this_computation.by_name and computation in ("", this_computation.name):
             yield Place(this_computation.name, name)
@@ -138,7 +140,7 @@ def _outside_of_fusions(module: HloModule) -> Iterator[Place]:
     inside = _fused(module)
     for computation in module.computations:
         if computation.name not in inside:
-            yield from _places(computation)
+            yield from _instruction_places(computation)
 
 
 def _fused(module: HloModule) -> set[str]:
@@ -154,12 +156,14 @@ def _fused(module: HloModule) -> set[str]:
 def _op_subjects(module: HloModule) -> dict[str, list[Place]]:
     places: dict[str, list[Place]] = {}
     for computation in module.computations:
-        for line, place in zip(computation.instructions, _places(computation), strict=True):
+        for line, place in zip(
+            computation.instructions, _instruction_places(computation), strict=True
+        ):
             name = whole_op_name(module, computation, line)
             places.setdefault(name or str(place), []).append(place)
     return places
 
 
-def _places(computation: Computation) -> Iterator[Place]:
+def _instruction_places(computation: Computation) -> Iterator[Place]:
     for line in computation.instructions:
         yield Place(computation.name, line.name)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.kernels.occupancy import Unit
+from xlareport.analysis.kernels.kernel_occupancy import Unit
 from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of, compute_units
 from xlareport.knowledge.devices import Device, device_named, devices
 from xlareport.knowledge.multiprocessors import capability_of, multiprocessors

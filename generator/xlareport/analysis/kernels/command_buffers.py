@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.code.units import RunThunk
+from xlareport.analysis.code.instruction_products import RunThunk
 from xlareport.readers.thunks import find_command_buffers
 
 MOST_MEMBERS = 5_000
@@ -39,13 +39,13 @@ def list_command_buffers(thunks: Sequence[RunThunk]) -> tuple[CommandBuffer, ...
 def _buffer(number: int, members: Sequence[RunThunk]) -> CommandBuffer:
     return CommandBuffer(
         number=number,
-        members=tuple(map(_name, members[:MOST_MEMBERS])),
+        members=tuple(map(_thunk_name, members[:MOST_MEMBERS])),
         kernels=sum("Kernel" in run.thunk.kind for run in members),
         total=len(members),
     )
 
 
-def _name(run: RunThunk) -> str:
+def _thunk_name(run: RunThunk) -> str:
     if run.place is not None and run.place.instruction:
         return run.place.instruction
     return run.thunk.name or run.thunk.kind

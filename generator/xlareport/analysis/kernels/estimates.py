@@ -53,13 +53,16 @@ def _estimates(config: object) -> Iterator[XlaEstimate]:
     for entry in entries[:_MOST_MODELS] if isinstance(entries, list) else ():
         if not isinstance(entry, dict):
             continue
-        time, cycles = _number(entry.get("exec_time_us")), _number(entry.get("end_to_end_cycles"))
+        time, cycles = (
+            _positive_float(entry.get("exec_time_us")),
+            _positive_float(entry.get("end_to_end_cycles")),
+        )
         if time is not None:
             name = str(entry.get("name") or MAIN_MODEL)[:60]
             yield XlaEstimate(name, time, cycles or None)
 
 
-def _number(value: object) -> float | None:
+def _positive_float(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) and value >= 0 else None

@@ -83,7 +83,7 @@ def _gemm(
 ) -> GemmRecord | None:
     if instruction.opcode == "custom-call":
         return _library(computation, instruction)
-    config = _part(read_backend_config(instruction), "fusion_backend_config")
+    config = _nested_config(read_backend_config(instruction), "fusion_backend_config")
     if not config or "triton" not in str(config.get("kind", "")):
         return None
     called = module.callee(instruction)
@@ -92,7 +92,9 @@ def _gemm(
     )
     if called is None or dot is None:
         return None
-    block = _part(config, "block_level_fusion_config") or _part(config, "triton_gemm_config")
+    block = _nested_config(config, "block_level_fusion_config") or _nested_config(
+        config, "triton_gemm_config"
+    )
     tile = _tile(block)
     if "output_tiles" in block:
         tile = tile_of_dot(called, dot, tile)
@@ -106,8 +108,8 @@ def _gemm(
         made_by="Triton",
         algorithm="",
         tile=tile,
-        warps=_number(block, "num_warps"),
-        stages=_number(block, "num_stages"),
+        warps=_setting_number(block, "num_warps"),
+        stages=_setting_number(block, "num_stages"),
         result=sizes,
         contracted=_contracted(dot, shapes),
         split_k=parts or None,
@@ -119,7 +121,7 @@ def _gemm(
 
 def _library(computation: Computation, call: Instruction) -> GemmRecord | None:
     target = call.call_target
-    config = _part(read_backend_config(call), "gemm_backend_config")
+    config = _nested_config(read_backend_config(call), "gemm_backend_config")
     if not target.startswith(_LIBRARIES) or not config:
         return None
     shapes = [*filter(None, computation.operands(call))]
@@ -144,12 +146,12 @@ def _instructions(computation: Computation | None) -> Sequence[Instruction]:
     return computation.instructions if computation else ()
 
 
-def _part(config: object, name: str) -> Mapping[str, Any]:
+def _nested_config(config: object, name: str) -> Mapping[str, Any]:
     part = config.get(name) if isinstance(config, dict) else None
     return part if isinstance(part, dict) else {}
 
 
-def _number(config: Mapping[str, Any], name: str) -> int | None:
+def _setting_number(config: Mapping[str, Any], name: str) -> int | None:
     text = str(config.get(name, ""))
     return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else None
 
@@ -162,7 +164,7 @@ def _tile(block: Mapping[str, Any]) -> tuple[int, ...]:
         texts = [str(size) for size in sizes] if isinstance(sizes, list) else []
         valid = all(text.isdecimal() and text.isascii() and 0 < len(text) < 10 for text in texts)
         return tuple(map(int, texts)) if valid else ()
-    sizes = [_number(block, name) for name in ("block_m", "block_n")]
+    sizes = [_setting_number(block, name) for name in ("block_m", "block_n")]
     return tuple(size for size in sizes if size)
 
 

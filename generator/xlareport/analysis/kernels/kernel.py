@@ -6,12 +6,13 @@ from math import ceil
 from msgspec.structs import replace
 
 from xlareport.analysis.kernels.card import Card
-from xlareport.analysis.kernels.occupancy import (
+from xlareport.analysis.kernels.kernel_occupancy import (
     BlockNeeds,
     KernelOccupancy,
     find_occupancy,
     registers_for,
 )
+from xlareport.analysis.kernels.kernel_resources import KernelEvidence, KernelNeeds, find_resources
 from xlareport.analysis.kernels.record import (
     BlockSizeOccupancy,
     CardOccupancy,
@@ -19,7 +20,6 @@ from xlareport.analysis.kernels.record import (
     KernelRecord,
     ResourceLimit,
 )
-from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, find_resources
 from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of
 from xlareport.knowledge.grades import Grade, weakest
 
@@ -53,7 +53,7 @@ def kernel_record(
         is_on_pairs=evidence.object is not None and evidence.object.in_pairs,
         matrix=evidence.ptx.matrix if evidence.ptx else "",
         grade=weakest((grade for *_, grade in places), default=Grade.GUESSED),
-        note=_note(evidence, resources),
+        note=_missing_resources(evidence, resources),
         threads=resources.threads,
         threads_at_most=resources.threads_at_most,
         blocks=resources.blocks,
@@ -194,7 +194,7 @@ def _derived(waves: float | None, resources: KernelNeeds, card: Card) -> Iterato
         yield FigureSource("waves", grade, f"{card.count} {units} ({card.count_source})")
 
 
-def _note(evidence: KernelEvidence, resources: KernelNeeds) -> str:
+def _missing_resources(evidence: KernelEvidence, resources: KernelNeeds) -> str:
     if resources.registers is not None:
         return ""
     if evidence.fault:

@@ -72,17 +72,17 @@ def _graph(
     return ClusteredGraph(
         path=graph.path,
         clusters=tuple(
-            Cluster(name, _modules(name, modules), _counted(nodes))
+            Cluster(name, _modules(name, modules), _operations_words(nodes))
             for name, nodes in inside.items()
         ),
         outside=tuple(
-            UncompiledOperation(graph_node.name, graph_node.op, _reason(graph_node, reasons))
+            UncompiledOperation(graph_node.name, graph_node.op, _why_outside(graph_node, reasons))
             for graph_node in outside
         ),
     )
 
 
-def _reason(node: GraphNode, reasons: Mapping[str, str]) -> str:
+def _why_outside(node: GraphNode, reasons: Mapping[str, str]) -> str:
     message = reasons.get(node.name)
     if message is not None:
         return f"TensorFlow's log: {message}"
@@ -98,7 +98,7 @@ def _modules(unit: str, modules: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     )
 
 
-def _counted(nodes: Sequence[GraphNode]) -> str:
+def _operations_words(nodes: Sequence[GraphNode]) -> str:
     counts = Counter(node.op for node in nodes)
     shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(_KINDS))
     return f"{units.plural(len(nodes), 'operation')}: {shown}"

@@ -132,12 +132,14 @@ def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) ->
     return Features(
         given=read_signature(first),
         operations=tuple(doing.most_common()),
-        places=_places(given, first),
+        places=_scopes_and_places(given, first),
         functions=tuple(
             sorted({stack_frame.function for stack_frame in first.stack_frames.values()})
         ),
         scalars=tuple(sorted(_scalars(given))[:_SCALARS_KEPT]),
-        content=_digest(sorted(_program(computation) for computation in first.computations)),
+        content=_digest(
+            sorted(_computation_hash(computation) for computation in first.computations)
+        ),
         entry=_content(first.entry) if first.entry else "",
         pieces=frozenset(_pieces(snapshots)),
         collectives=tuple(_collectives(final)),
@@ -159,16 +161,16 @@ NO_FILES = PLACEHOLDERS | {"<stdin>"}
 """Placeholder file names that compilers write for programs from text."""
 
 
-def _places(instructions: Iterable[Instruction], module: HloModule) -> tuple[str, ...]:
+def _scopes_and_places(instructions: Iterable[Instruction], module: HloModule) -> tuple[str, ...]:
     scopes = {
-        _place(instruction, module)
+        _source_place(instruction, module)
         for instruction in instructions
         if instruction.opcode not in _PLUMBING
     }
     return tuple(sorted(scopes - {""})[:_PLACES_KEPT])
 
 
-def _place(instruction: Instruction, module: HloModule) -> str:
+def _source_place(instruction: Instruction, module: HloModule) -> str:
     frame = module.stack_frames.get(instruction.metadata.stack_frame_id or 0)
     if frame is not None:
         file, line, column = frame.file, frame.line, frame.column or 0
@@ -222,7 +224,7 @@ _TELLING = frozenset(
 """Attributes that distinguish instructions with the same opcode and shapes."""
 
 
-def _program(computation: Computation) -> str:
+def _computation_hash(computation: Computation) -> str:
     """Return a hash of a computation's work, including distinguishing attributes."""
     attributes = [
         f"{name} {value}"
@@ -237,14 +239,14 @@ def _content(computation: Computation) -> str:
     """Return a hash of a computation's work: opcodes and shapes, by operand positions."""
     places = {instruction.name: str(at) for at, instruction in enumerate(computation.instructions)}
     lines = [
-        f"{instruction.opcode} {_plain(instruction)} "
+        f"{instruction.opcode} {_shape_words(instruction)} "
         f"{[places.get(name, '') for name in instruction.operand_names]}"
         for instruction in computation.instructions
     ]
     return _digest(lines)
 
 
-def _plain(instruction: Instruction) -> str:
+def _shape_words(instruction: Instruction) -> str:
     shapes = instruction.shape.members
     return ",".join(f"{shape.element_type}{shape.dimensions}" for shape in shapes)
 

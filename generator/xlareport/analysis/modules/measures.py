@@ -10,7 +10,7 @@ from xlareport.analysis.modules.autotuning_pieces import (
     find_autotuning_pieces,
 )
 from xlareport.analysis.modules.helper_modules import classify_helper
-from xlareport.analysis.modules.links import link_modules
+from xlareport.analysis.modules.module_links import link_modules
 from xlareport.analysis.modules.module_role import ModuleRole
 from xlareport.analysis.modules.processes import Processes, assign_processes, places_of
 from xlareport.analysis.modules.recompilations import find_functions

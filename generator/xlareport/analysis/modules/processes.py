@@ -50,7 +50,7 @@ def assign_in_order(summaries: Iterable[ModuleSummary]) -> Sequence[Process | No
     assigned: list[Process | None] = [None] * number
     for where, folder in folders.items():
         by_number: dict[int | None, Process | None] = {None: None}
-        for place, process in zip(folder.places, _numbers(folder), strict=True):
+        for place, process in zip(folder.places, _process_indices(folder), strict=True):
             if process not in by_number:
                 by_number[process] = (where, process or 0)
             assigned[place] = by_number[process]
@@ -72,7 +72,7 @@ def ranks_in_one_folder(
         if assigned[summary.files.key] is None and summary.features.content:
             places, programs = folders.setdefault(name_folder(summary), (array("q"), set()))
             places.append(place)
-            programs.add(_program(summary))
+            programs.add(_program_number(summary))
     return {
         where: ChosenValues(summaries, places)
         for where, (places, programs) in folders.items()
@@ -85,7 +85,7 @@ def select_programs(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]
 
     A rank that compiles more than the others gives its modules the higher numbers.
     """
-    numbered = [(member.files.id or 0, _program(member)) for member in members]
+    numbered = [(member.files.id or 0, _program_number(member)) for member in members]
     in_order = sorted(range(len(members)), key=lambda place: numbered[place][0])
     last = {numbered[place][1]: place for place in in_order}
     return ChosenValues(members, sorted(last.values(), key=lambda place: numbered[place][0]))
@@ -93,11 +93,11 @@ def select_programs(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]
 
 def alike_programs(members: Sequence[ModuleSummary]) -> Iterable[Sequence[ModuleSummary]]:
     """Yield groups of several modules with the same name and content."""
-    for places in group_alike([_program(member) for member in members]):
+    for places in group_alike([_program_number(member) for member in members]):
         yield ChosenValues(members, places)
 
 
-def _program(module: ModuleSummary) -> int:
+def _program_number(module: ModuleSummary) -> int:
     """Return a number that identifies a program by name and content."""
     return digest_number((module.display_name, module.features.content))
 
@@ -124,9 +124,9 @@ class _Folder(Struct):
         """Add a module; only these properties of it are kept."""
         self.places.append(place)
         self.ids.append(module.files.id)
-        self.written.append(_written(module) or 0.0)
+        self.written.append(_compilation_start(module) or 0.0)
         # programs of one form differ in their constants, as static arguments do
-        program = digest_number((_program(module), module.features.scalars))
+        program = digest_number((_program_number(module), module.features.scalars))
         self.programs.append(program if module.features.content else -1)
         self.compiled.append(bool(module.stages))
         self.backends.append(module.origin.backend)
@@ -138,7 +138,7 @@ class _Folder(Struct):
         return self.backends if all_known else [None] * len(self.backends)
 
 
-def _numbers(folder: _Folder) -> Sequence[int | None]:
+def _process_indices(folder: _Folder) -> Sequence[int | None]:
     """Return the index of each module's process within one folder, in order of time.
 
     Files that belong to no snapshot have no timestamp, so that those of several processes count as
@@ -172,7 +172,7 @@ def _repeats(folder: _Folder, compiled: Iterable[int], numbers: Sequence[int | N
     return max(Counter(programs).values(), default=1) > 1
 
 
-def _written(module: ModuleSummary) -> float | None:
+def _compilation_start(module: ModuleSummary) -> float | None:
     """Return the start of compilation in microseconds, from the timestamp or file times."""
     if module.files.timestamp is not None:
         return float(module.files.timestamp)

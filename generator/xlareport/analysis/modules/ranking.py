@@ -17,7 +17,7 @@ from xlareport.analysis.modules.measures import (
     measure_work,
 )
 from xlareport.analysis.modules.processes import places_of
-from xlareport.analysis.modules.ranks import find_rank_groups
+from xlareport.analysis.modules.rank_programs import find_rank_groups
 from xlareport.analysis.modules.recompilations import find_repeated, function_name
 from xlareport.analysis.modules.state import updates_state
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -258,14 +258,14 @@ def guess_main(ranking: Ranking) -> MainGuess | None:
     rivals = _rest(ranked, same)
     other, condition = _otherwise(ranking, same)
     near = tuple(rival for rival in rivals[:3] if rival.score > best.score * 0.25)
-    if other is not None and all(_key(rival) != _key(other) for rival in near):
+    if other is not None and all(_module_key(rival) != _module_key(other) for rival in near):
         near = (*near, other)
     unread = sum(summary.final.instructions is None for summary in ranked.in_dump_order())
     sureness = _sureness(ranking, rivals, len(ranked) - unread, other)
     return MainGuess(best, sureness, near, unread, other, condition, same)
 
 
-def _key(ranked: Ranked) -> str:
+def _module_key(ranked: Ranked) -> str:
     return ranked.summary.files.key
 
 

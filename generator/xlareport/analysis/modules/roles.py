@@ -71,8 +71,8 @@ def assign_roles(
         renamed=_renamed(summaries),
     )
     share = SharedValues().share
-    alone = [share(_alone(summary, apart)) for summary in summaries]
-    programs = _programs(summaries, alone, main)
+    alone = [share(_own_role(summary, apart)) for summary in summaries]
+    programs = _main_programs(summaries, alone, main)
     places = places_of(summaries)
     programs |= {
         key: _CLUSTER
@@ -85,7 +85,7 @@ def assign_roles(
     return tuple(alone)
 
 
-def _programs(
+def _main_programs(
     summaries: Sequence[ModuleSummary],
     alone: Sequence[Role],
     main: MainGuess | None,
@@ -140,7 +140,7 @@ def _returns_an_argument(summary: ModuleSummary) -> bool:
     return bool(shared) and summary.features.operation_count > _FEW
 
 
-def _alone(summary: ModuleSummary, dump: _Dump) -> Role:
+def _own_role(summary: ModuleSummary, dump: _Dump) -> Role:
     if not summary.features.content:
         return Role(ModuleRole.UNKNOWN, "none of its snapshots could be read")
     for judge in _JUDGES:

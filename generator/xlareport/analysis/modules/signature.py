@@ -81,8 +81,8 @@ def read_signature(module: HloModule) -> Signature:
     entry = module.entry
     if entry is None or entry.root is None:
         return Signature((), (), 1)
-    aliased = _numbers(_ALIAS, module.attributes, "input_output_alias")
-    donated = aliased | _numbers(_DONOR, module.attributes, "buffer_donor")
+    aliased = _header_numbers(_ALIAS, module.attributes, "input_output_alias")
+    donated = aliased | _header_numbers(_DONOR, module.attributes, "buffer_donor")
     arguments = tuple(
         _argument(number, parameter, donated, aliased)
         for number, parameter in enumerate(entry.parameters)
@@ -104,7 +104,9 @@ def _count_reshaped(
     return number
 
 
-def _numbers(pattern: re.Pattern[str], attributes: Mapping[str, str], name: str) -> frozenset[int]:
+def _header_numbers(
+    pattern: re.Pattern[str], attributes: Mapping[str, str], name: str
+) -> frozenset[int]:
     return frozenset(map(int, pattern.findall(attributes.get(name, ""))))
 
 

@@ -14,7 +14,7 @@ from xlareport.analysis.cost.roofline import estimate_weight
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.modules.features import NO_FILES, extract_features
-from xlareport.analysis.modules.origin import Origin, origin_of
+from xlareport.analysis.modules.module_origin import Origin, origin_of
 from xlareport.analysis.modules.settings import classify_option
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.modules.summary import (
@@ -25,7 +25,7 @@ from xlareport.analysis.modules.summary import (
     StepSummary,
 )
 from xlareport.analysis.modules.tpu_flags import compare_flags
-from xlareport.analysis.operations import count_operations
+from xlareport.analysis.operation_families import count_operations
 from xlareport.analysis.source.locations import is_framework
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule
@@ -70,7 +70,7 @@ def summarize_module(
         stages=_stages(module, steps),
         signature=read_signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
-        final=_figures(final.hlo if final else None, cost, memory, occupancy),
+        final=_module_figures(final.hlo if final else None, cost, memory, occupancy),
         heaviest=_heaviest(costed) if costed else (),
         opcodes=tuple(counts.most_common()),
         operations=tuple(count_operations(final.hlo).most_common()) if final else (),
@@ -185,7 +185,7 @@ def _user_lines(module: HloModule) -> int:
     return sum(file not in NO_FILES for file, _ in lines)
 
 
-def _figures(
+def _module_figures(
     module: HloModule | None,
     cost: ModuleCost | None,
     memory: MemoryFigures,

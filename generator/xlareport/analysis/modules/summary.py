@@ -4,11 +4,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.modules.features import NO_TRAITS, Features
-from xlareport.analysis.modules.origin import Origin
+from xlareport.analysis.modules.module_origin import Origin
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.tpu_flags import TpuFlags
-from xlareport.analysis.profile.times import ModuleRuns
+from xlareport.analysis.profile.instruction_times import ModuleRuns
 from xlareport.analysis.steps.effect import NO_EFFECT, StepEffect
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.runtime.errors import Problem

@@ -12,7 +12,7 @@ from xlareport import reader_table
 from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.modules.summary import StepSummary
 from xlareport.analysis.passes.growth import Growth, measure_growth
-from xlareport.analysis.passes.times import (
+from xlareport.analysis.passes.pass_times import (
     FileTimes,
     PassTime,
     StepTime,

@@ -102,15 +102,15 @@ class _Builder:
         """Add the next stage."""
         self._close(number, stage)
         if stage.pipeline is None:
-            self._inside().append(number)
+            self._open_parts().append(number)
             return
         if not self._open or self._open[-1].pipeline != stage.pipeline:
             run = _Run(stage.pipeline)
-            self._inside().append(run)
+            self._open_parts().append(run)
             self._open.append(run)
-        self._inside().append(number)
+        self._open_parts().append(number)
 
-    def _inside(self) -> list[_Run | int]:
+    def _open_parts(self) -> list[_Run | int]:
         return self._open[-1].parts if self._open else self.top
 
     def _close(self, number: int, stage: SnapshotFiles) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from xlareport import reader_table
-from xlareport.analysis.passes.times import refine_boundaries
+from xlareport.analysis.passes.pass_times import refine_boundaries
 from xlareport.analysis.steps.boundaries import Boundary, boundaries
 from xlareport.program import ParsedModule
 from xlareport.snapshots import ParsedSnapshot

@@ -5,7 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime, entry_executions
+from xlareport.analysis.profile.instruction_times import (
+    ModuleTimes,
+    OpTime,
+    RunTime,
+    entry_executions,
+)
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import phase_of, scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -110,7 +115,9 @@ def join_profile(
         times.instructions.values(), key=lambda instruction: (-instruction.own, instruction.name)
     )
     rows = list(
-        _rows((op_time for op_time in ordered if op_time.name in where), where, module, least)
+        _measured_rows(
+            (op_time for op_time in ordered if op_time.name in where), where, module, least
+        )
     )
     return Measured(
         runs=times.runs,
@@ -161,7 +168,7 @@ def index_instructions(module: HloModule) -> Mapping[str, tuple[Computation, Ins
     }
 
 
-def _rows(
+def _measured_rows(
     op_times: Iterable[OpTime],
     where: Mapping[str, tuple[Computation, Instruction]],
     module: HloModule,

@@ -87,7 +87,7 @@ def build_timeline(
 ) -> Timeline:
     """Return a run that began at `start` as bars; `names` are those of instructions."""
     placed = list(_placed(events))
-    lanes = _shown(placed)
+    lanes = _busiest_lanes(placed)
     seen = [event for event in placed if event.lane in lanes]
     bars = sorted(
         _bars(seen, lanes, start, names), key=lambda bar: (bar.lane, bar.start, -bar.length)
@@ -122,7 +122,7 @@ def _placed(events: RunEvents) -> Iterator[_Event]:
         around.append(-minus_end)
 
 
-def _shown(placed: Sequence[_Event]) -> dict[Lane, int]:
+def _busiest_lanes(placed: Sequence[_Event]) -> dict[Lane, int]:
     """Return the lanes of the busiest threads, up to a limit, with their numbers."""
     busy, deepest = Counter[int](), Counter[int]()
     for event in placed:

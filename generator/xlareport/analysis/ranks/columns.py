@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
-from xlareport.analysis.modules.ranks import is_rank_of
+from xlareport.analysis.modules.rank_programs import is_rank_of
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.storage.packed_keys import ChosenValues
@@ -85,13 +85,13 @@ class _Columns(Struct):
         free = [
             place
             for place, held in enumerate(self.held)
-            if held.isdisjoint(numbers) and is_rank_of(module, self._first(place))
+            if held.isdisjoint(numbers) and is_rank_of(module, self._first_summary(place))
         ]
         content = module.features.content
-        same = (place for place in free if self._first(place).features.content == content)
+        same = (place for place in free if self._first_summary(place).features.content == content)
         return next(same, free[0] if free else None)
 
-    def _first(self, place: int) -> ModuleSummary:
+    def _first_summary(self, place: int) -> ModuleSummary:
         return self.summaries[self.members[place][0]]
 
 

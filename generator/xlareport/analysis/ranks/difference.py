@@ -13,8 +13,8 @@ from xlareport.analysis.ranks.collective_order import (
     compare_order,
     run_apart,
 )
+from xlareport.analysis.ranks.differing_side_files import compare_decisions, compare_side_files
 from xlareport.analysis.ranks.instructions import InstructionDifference, list_differences
-from xlareport.analysis.ranks.side_files import compare_decisions, compare_side_files
 from xlareport.analysis.ranks.verdicts import (
     REASONS,
     VERDICTS,
@@ -105,7 +105,7 @@ def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDiffe
             if kind not in seen_kinds:
                 seen_kinds.add(kind)
                 yield _of_instruction(pair, compared, difference, kind)
-    if {*_keys(pair.reference.stages)} != {*_keys(pair.module.stages)}:
+    if {*_by_snapshot_key(pair.reference.stages)} != {*_by_snapshot_key(pair.module.stages)}:
         yield _other_passes(pair)
 
 
@@ -183,7 +183,7 @@ def _of_order(
 
 
 def _other_passes(pair: RankPair) -> RankDifference:
-    ours, theirs = _keys(pair.reference.stages), _keys(pair.module.stages)
+    ours, theirs = _by_snapshot_key(pair.reference.stages), _by_snapshot_key(pair.module.stages)
     first = next(key for key in [*ours, *theirs] if (key in ours) is not (key in theirs))
     label = (ours.get(first) or theirs[first]).label
     return replace(
@@ -208,26 +208,26 @@ def _difference(pair: RankPair, kind: DifferenceKind, step: str) -> RankDifferen
 _Key = tuple[str, str | None, str | None, str | None, int]
 
 
-def _keys(stages: Sequence[SnapshotFiles]) -> dict[_Key, SnapshotFiles]:
+def _by_snapshot_key(stages: Sequence[SnapshotFiles]) -> dict[_Key, SnapshotFiles]:
     """Return the snapshots by key, without numbers, which shift if a pass changed nothing."""
     stage_of: dict[_Key, SnapshotFiles] = {}
     for stage in stages:
-        key = _key(stage)
+        key = _snapshot_key(stage)
         while key in stage_of:
             key = (*key[:4], key[4] + 1)
         stage_of[key] = stage
     return stage_of
 
 
-def _key(stage: SnapshotFiles) -> _Key:
+def _snapshot_key(stage: SnapshotFiles) -> _Key:
     return stage.name, stage.pipeline, stage.after, stage.before, 0
 
 
 def _compare_snapshots(pair: RankPair) -> Iterator[_ComparedSnapshot]:
     """Yield the snapshots that both have and that differ, in the order of the reference."""
     readers = {"hlo-text": TextReader(), "hlo-proto": ProtoReader(), "hlo-dot": DotReader()}
-    theirs = _keys(pair.module.stages)
-    for key, stage in _keys(pair.reference.stages).items():
+    theirs = _by_snapshot_key(pair.module.stages)
+    for key, stage in _by_snapshot_key(pair.reference.stages).items():
         files, others = stage.readable(), theirs[key].readable() if key in theirs else ()
         for file in files[:1]:
             other = next((other for other in others if other.name.kind == file.name.kind), None)
@@ -250,7 +250,7 @@ def _find_first_line(reference: ModuleFiles, module: ModuleFiles) -> RankDiffere
     ranks.
     """
     for stage, other in zip(reference.stages, module.stages, strict=False):
-        ours, theirs = _text(stage), _text(other)
+        ours, theirs = _snapshot_text(stage), _snapshot_text(other)
         if ours == theirs:
             continue
         computation = b""
@@ -262,7 +262,7 @@ def _find_first_line(reference: ModuleFiles, module: ModuleFiles) -> RankDiffere
     return None
 
 
-def _text(stage: SnapshotFiles) -> bytes:
+def _snapshot_text(stage: SnapshotFiles) -> bytes:
     texts = (artifact for artifact in stage.artifacts if artifact.name.kind == "hlo-text")
     text = next(texts, None)
     return text.entry.read() if text is not None else b""

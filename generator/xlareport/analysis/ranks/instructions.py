@@ -127,7 +127,7 @@ class _Walk:
         if ours.opcode != theirs.opcode:
             yield "structure", "opcode", ours.opcode, theirs.opcode
             return
-        if _plain(ours.shape) != _plain(theirs.shape):
+        if _type_and_sizes(ours.shape) != _type_and_sizes(theirs.shape):
             yield "structure", "shape", ours.shape.text, theirs.shape.text
             return
         operands = [same.get(name.partition("#")[0], name) for name in ours.operands]
@@ -226,9 +226,9 @@ def _many(instruction: Instruction, attribute: str) -> int:
     return sum(name == attribute for name, _ in instruction.called)
 
 
-def _plain(shape: Shape) -> object:
+def _type_and_sizes(shape: Shape) -> object:
     if shape.elements:
-        return shape.element_type, tuple(map(_plain, shape.elements))
+        return shape.element_type, tuple(map(_type_and_sizes, shape.elements))
     return shape.element_type, shape.dimensions
 
 
@@ -259,7 +259,7 @@ def _contents(computation: Computation, tokens: dict[object, int]) -> Counter[in
     for instruction in computation.instructions:
         key = (
             instruction.opcode,
-            _plain(instruction.shape),
+            _type_and_sizes(instruction.shape),
             instruction.argument,
             _meaning(instruction),
             *(values.get(name) for name in instruction.operand_names),

@@ -59,7 +59,7 @@ class DataFlow(Struct, frozen=True, dict=True):
         """Return the instruction behind data movement, optionally behind copies too."""
         passed = _MOVES | _COPIES if copies else _MOVES
         for _ in range(_MOST_STEPS):
-            inside = next(self._inside(place), None) if copies else None
+            inside = next(self._parameters_read(place), None) if copies else None
             if inside is not None:
                 place = inside
             if place[1].opcode not in passed:
@@ -83,9 +83,9 @@ class DataFlow(Struct, frozen=True, dict=True):
             operand = self.operand(place, number)
             if operand is not None:
                 yield operand
-        yield from self._inside(place)
+        yield from self._parameters_read(place)
 
-    def _inside(self, place: LocatedInstruction) -> Iterator[LocatedInstruction]:
+    def _parameters_read(self, place: LocatedInstruction) -> Iterator[LocatedInstruction]:
         if place[1].opcode != "fusion":
             return
         for _, called in place[1].called:

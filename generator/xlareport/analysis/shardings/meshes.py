@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.shardings.shardy import shardy_meshes
+from xlareport.analysis.shardings.shardy_texts import shardy_meshes
 from xlareport.hlo import quoting
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding
-from xlareport.hlo.shardings.shardy import parse_sdy_mesh, unquote
+from xlareport.hlo.shardings.shardy_attributes import parse_sdy_mesh, unquote
 from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.readers.shardy import ShardyText
 
@@ -66,12 +66,12 @@ def read_meshes(module: HloModule) -> Mapping[str, Mesh]:
     text = unquote(text)
     end = quoting.closing(text, 0) if text.startswith("{") else -1
     words = quoting.split_at_commas(text[1:end]) if end > 0 else []
-    named = (_NAMED.fullmatch(word.strip()) for word in _joined(words))
+    named = (_NAMED.fullmatch(word.strip()) for word in _rejoin_words(words))
     meshes = ((match[1], parse_sdy_mesh(match[2])) for match in named if match)
     return {name: mesh for name, mesh in meshes if mesh is not None}
 
 
-def _joined(words: Sequence[str]) -> Iterator[str]:
+def _rejoin_words(words: Sequence[str]) -> Iterator[str]:
     """Yield the words, with those rejoined that a comma inside `<...>` divided."""
     held = ""
     for word in words:

@@ -22,7 +22,8 @@ def count_received(
     if held[0] is None or held[1] is None:
         return None
     missing = [
-        _size(new) - _size(_overlap(held[0][device], new)) for device, new in held[1].items()
+        _count_elements(new) - _count_elements(_overlap(held[0][device], new))
+        for device, new in held[1].items()
     ]
     return max(missing, default=0), sum(missing)
 
@@ -66,5 +67,5 @@ def _overlap(first: IndexBounds, second: IndexBounds) -> IndexBounds:
     )
 
 
-def _size(box: IndexBounds) -> int:
+def _count_elements(box: IndexBounds) -> int:
     return prod(max(0, end - begin) for begin, end in box)

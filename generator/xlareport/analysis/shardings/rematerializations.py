@@ -128,7 +128,7 @@ def _rematerialization(
         return None
     gathered, part = gathers[-1][1], place[1].shape
     shapes = _shapes(flow, place, gathers[-1])
-    whole = _whole(shapes)
+    whole = _unpadded_dimensions(shapes)
     padded = shapes[-1], shapes[0]
     from_tiles = count_tiles(padded[0], value[1].shape.dimensions)
     to_tiles = count_tiles(padded[1], part.dimensions)
@@ -148,7 +148,7 @@ def _rematerialization(
         gathers=tuple(gather.name for _, gather in gathers),
         slice=place[1].name,
         value=value[1].name,
-        shape=_text(gathered.shape, whole),
+        shape=_whole_shape(gathered.shape, whole),
         dimensions=whole,
         bytes=_bytes(gathered.shape, whole),
         part_bytes=_bytes(part, tuple(size or 0 for size in part.dimensions)),
@@ -231,7 +231,7 @@ def _shapes(
     ] or [()]
 
 
-def _whole(shapes: Sequence[Dimensions]) -> Dimensions:
+def _unpadded_dimensions(shapes: Sequence[Dimensions]) -> Dimensions:
     """Return the dimensions without padding: uneven parts are padded, before and behind."""
     return tuple(min(sizes) for sizes in zip(*shapes, strict=True))
 
@@ -259,7 +259,7 @@ def _bytes(shape: Shape, whole: Dimensions) -> int:
     return -(-prod(whole) * (bits_of(shape.element_type) or 0) // 8)
 
 
-def _text(shape: Shape, whole: Dimensions) -> str:
+def _whole_shape(shape: Shape, whole: Dimensions) -> str:
     return f"{shape.element_type}[{','.join(map(str, whole))}]"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.shardings.words import axes_of
+from xlareport.analysis.shardings.sharding_words import axes_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import DENSE_PRODUCTS
 from xlareport.hlo.shardings.mesh import Mesh
@@ -36,7 +36,7 @@ def _stores(module: HloModule, mesh: Mesh) -> Iterator[SplitStore]:
             tiles, axes = _split(store, mesh)
             if tiles is None or axes is None:
                 continue
-            part = _part(store, tiles)
+            part = _shard_sizes(store, tiles)
             others = _others(computation, store, part)
             further = tuple(
                 (axis, size)
@@ -73,7 +73,7 @@ def _split(line: Instruction, mesh: Mesh) -> tuple[tuple[int, ...] | None, froze
     return sharding.tiles, names
 
 
-def _part(store: Instruction, tiles: tuple[int, ...]) -> list[int]:
+def _shard_sizes(store: Instruction, tiles: tuple[int, ...]) -> list[int]:
     pairs = zip(store.shape.dimensions, tiles, strict=False)
     return [-(-(size or 0) // max(1, count)) for size, count in pairs]
 

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from xlareport.analysis.code.links import name_kernel
+from xlareport.analysis.code.kernel_links import name_kernel
 from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
 from xlareport.program import CodeNotes
 from xlareport.readers.thunks import Thunk, find_command_buffers

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.skeleton.folding import fold
 from xlareport.analysis.skeleton.items import Skeleton, SkeletonItem
-from xlareport.analysis.skeleton.text import line_parts, skeleton_head, time_words
+from xlareport.analysis.skeleton.skeleton_folds import fold
+from xlareport.analysis.skeleton.skeleton_text import line_parts, skeleton_head, time_words
 from xlareport.runtime.graphs import descend
 
 _MOST_LINES = 120
@@ -46,11 +46,11 @@ def view_skeleton(skeleton: Skeleton) -> SkeletonView:
     return SkeletonView(
         head=tuple(skeleton_head(skeleton))[1:],
         rows=tuple(rows),
-        items=sum(1 for _ in descend(skeleton.items, _in_order)),
+        items=sum(1 for _ in descend(skeleton.items, _items_inside)),
         is_scheduled=skeleton.is_scheduled,
     )
 
 
-def _in_order(item: SkeletonItem) -> Sequence[SkeletonItem]:
+def _items_inside(item: SkeletonItem) -> Sequence[SkeletonItem]:
     """Return the items inside of one; an asynchronous one counts with what it runs."""
     return () if item.is_async else item.children

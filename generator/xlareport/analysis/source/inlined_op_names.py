@@ -64,13 +64,13 @@ def _find_scopes(module: HloModule) -> _Scopes:
         around = scopes.get(computation.name, dict.fromkeys(_NONE))
         for instruction in computation.instructions:
             for _, callee in instruction.called:
-                inner_scopes = [_inside(outer, instruction) for outer in around]
+                inner_scopes = [_inlined_prefix(outer, instruction) for outer in around]
                 held = scopes.setdefault(callee, {})
                 held.update(dict.fromkeys(islice(inner_scopes, _MOST_CALLS - len(held))))
     return {name: tuple(held) for name, held in scopes.items() if tuple(held) != _NONE}
 
 
-def _inside(outer: str, caller: Instruction) -> str:
+def _inlined_prefix(outer: str, caller: Instruction) -> str:
     """Return the prefix that inlining adds to the op_names of the computations that are called."""
     if caller.opcode != "call":
         return outer

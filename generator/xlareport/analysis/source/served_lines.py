@@ -57,12 +57,12 @@ class ServedLines:
         """Return the lines of the instructions that have the op_name, the nearest of each path."""
 
         def beyond(place: _Placed) -> Iterable[_Placed]:
-            return further(place) if self._line(place, op_name) == "" else ()
+            return further(place) if self._line_of_op(place, op_name) == "" else ()
 
         near = islice(nearest_first(further(start), beyond), _MOST_SEEN)
-        return {*filter(None, (self._line(place, op_name) for place in near))}
+        return {*filter(None, (self._line_of_op(place, op_name) for place in near))}
 
-    def _line(self, place: _Placed, op_name: str) -> str | None:
+    def _line_of_op(self, place: _Placed, op_name: str) -> str | None:
         """Return the line of an instruction that has the op_name; None of other ops.
 
         Empty where the way goes on behind it: it has no line, or no op_name at all.

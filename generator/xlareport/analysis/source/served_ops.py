@@ -97,7 +97,7 @@ class _Served:
     def _own(
         self, computation: Computation, instruction: Instruction, read: list[OpShares]
     ) -> OpShares:
-        op_name = op_name_of(instruction, self._module) or self._moved(instruction)
+        op_name = op_name_of(instruction, self._module) or self._op_at_end(instruction)
         members = self._combined(computation, instruction, read)
         results = self._results(instruction)
         members_of = [ops for _, ops in results] or self._of_start(computation, instruction)
@@ -106,7 +106,7 @@ class _Served:
         written_op = ((op_name, 1.0),) if op_name else ()
         listed = listed_op_names(instruction, [main_op(ops) for _, ops in members])
         elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
-        joined = self._joined(computation, instruction)
+        joined = self._member_ops(computation, instruction)
         if joined:
             members = joined
         elif listed and is_combined(instruction):
@@ -126,7 +126,7 @@ class _Served:
         if instruction.opcode in _BUNDLES:
             return ()
         if is_element:
-            return self._element(computation, instruction, read)
+            return self._op_of_element(computation, instruction, read)
         return _divide(results) or next(filter(None, read), ())
 
     def _of_start(self, computation: Computation, done: Instruction) -> list[OpShares]:
@@ -145,7 +145,7 @@ class _Served:
         names = (self._op_behind_moves(fused, line) for line in lines)
         return _sized(fused, root, [((name, 1.0),) if name else () for name in names])
 
-    def _moved(self, fusion: Instruction) -> str:
+    def _op_at_end(self, fusion: Instruction) -> str:
         """Return the op whose value a fusion of one result moves at its end."""
         fused = self._fused(fusion)
         return self._op_behind_moves(fused, fused.root) if fused is not None else ""
@@ -190,7 +190,7 @@ class _Served:
             return []
         return _sized(computation, instruction, read)
 
-    def _joined(
+    def _member_ops(
         self, computation: Computation, instruction: Instruction
     ) -> list[tuple[int, OpShares]]:
         """Return bytes and ops of the members that a collective has in one array; else none.
@@ -220,7 +220,7 @@ class _Served:
         ops = [given.get(source.name, ()) if source else () for source in sources]
         return _sized(fused, root, ops)
 
-    def _element(
+    def _op_of_element(
         self, computation: Computation, instruction: Instruction, read: list[OpShares]
     ) -> OpShares:
         """Return the op of one element of what was combined, else what the tuple works for."""

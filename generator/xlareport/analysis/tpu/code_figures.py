@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.tpu.program_record import DmaCounts
+from xlareport.readers.llo.bundle_operation import LloOperation
 from xlareport.readers.llo.bundles import Bundle
-from xlareport.readers.llo.operations import LloOperation
 
 _NO_CODE = "inlined_call_operand"
 _STARTS = ("dma.hbm_to_vmem", "dma.vmem_to_hbm")

@@ -11,8 +11,8 @@ from itertools import chain
 from msgspec import Struct
 
 from xlareport.analysis.tpu.scalar_operations import Value, signed
+from xlareport.readers.llo.bundle_operation import LloOperation, registers
 from xlareport.readers.llo.bundles import Bundle
-from xlareport.readers.llo.operations import LloOperation, registers
 from xlareport.runtime.graphs import reachable
 
 _TARGET = re.compile(r"target bundleno = (\d{1,9})\b")

@@ -114,14 +114,14 @@ class _Interpreter:
         return None if value is None else bool(value) is not action.negated
 
     def _result(self, action: Action) -> Value:
-        values = [self._value(argument) for argument in action.arguments]
+        values = [self._argument_value(argument) for argument in action.arguments]
         if action.opcode in {SELECT, SELECT_NOT}:
             return _select(values, negated=action.opcode == SELECT_NOT)
         if len(values) == 1:
-            return _moved(action.opcode, values[0])
+            return _unary_result(action.opcode, values[0])
         return compute(action.opcode, values)
 
-    def _value(self, argument: Argument) -> Value:
+    def _argument_value(self, argument: Argument) -> Value:
         return self._registers.get(argument) if isinstance(argument, str) else argument
 
 
@@ -134,7 +134,7 @@ def _select(values: Sequence[Value], *, negated: bool) -> Value:
     return first if bool(chooser) is not negated else second
 
 
-def _moved(opcode: str, value: Value) -> Value:
+def _unary_result(opcode: str, value: Value) -> Value:
     """Return the result of an operation on one operand."""
     if opcode in {"smov", "pmov"}:
         return value

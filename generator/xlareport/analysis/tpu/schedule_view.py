@@ -7,10 +7,10 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from xlareport.analysis.tpu.units import PARTS
+from xlareport.analysis.tpu.core_units import PARTS
 from xlareport.llo_files import LloProgram
+from xlareport.readers.llo.bundle_operation import without_comments
 from xlareport.readers.llo.bundles import Bundle
-from xlareport.readers.llo.operations import without_comments
 from xlareport.readers.llo.utilization import Utilization
 
 MOST_CYCLES = 20_000
@@ -82,7 +82,7 @@ def _hot_ranges(
             begin=begin,
             share=sum(shares[begin : begin + _RANGE]) / len(shares[begin : begin + _RANGE]),
             runs=counts[begin] if counts else None,
-            bundles=tuple(_plain(bundle) for bundle in bundles[begin : begin + _RANGE]),
+            bundles=tuple(_bundle_text(bundle) for bundle in bundles[begin : begin + _RANGE]),
         )
         for score, begin in best
         if score
@@ -96,5 +96,5 @@ def _shares(table: Utilization) -> list[float]:
     return [sum(row) / total for row in zip(*(table.columns[unit] for unit in units), strict=True)]
 
 
-def _plain(bundle: Bundle) -> str:
+def _bundle_text(bundle: Bundle) -> str:
     return " ".join(without_comments(bundle.text).split())[:_LONGEST_BUNDLE]

@@ -8,7 +8,7 @@ from xlareport.hlo.protos.literals import float_text
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shapes import shape_text
 from xlareport.hlo.protos.shardings import device_groups, sharding_text
-from xlareport.hlo.protos.words import (
+from xlareport.hlo.protos.text_pieces import (
     Attributes,
     braces,
     flag,
@@ -48,10 +48,10 @@ def call_attributes(opcode: str, called: Sequence[str], *, by_predicate: bool) -
         return {"true_computation": names[0], "false_computation": names[1]}
     if len(names) == len(_NAMES.get(opcode, ())):
         return dict(zip(_NAMES[opcode], names, strict=True))
-    return _listed(opcode, names)
+    return _called_attribute(opcode, names)
 
 
-def _listed(opcode: str, names: Sequence[str]) -> dict[str, str]:
+def _called_attribute(opcode: str, names: Sequence[str]) -> dict[str, str]:
     several = "{" + ", ".join(names) + "}"
     if opcode == "conditional":
         return {"branch_computations": several}
@@ -87,7 +87,7 @@ def _flags(*names: str) -> _Printer:
     return lambda value: {name: set_flag(getattr(value, name)) for name in names}
 
 
-def _numbers(*names: str) -> _Printer:
+def _print_numbers(*names: str) -> _Printer:
     return lambda value: {name: str(getattr(value, name)) for name in names}
 
 
@@ -209,7 +209,7 @@ def _channel(value: Message) -> Attributes:
     return {"channel_id": str(value.channel_id) if value.channel_id > 0 else ""}
 
 
-def _groups(value: Message) -> Attributes:
+def _print_groups(value: Message) -> Attributes:
     return {"replica_groups": device_groups(value)}
 
 
@@ -270,12 +270,12 @@ def _domain(value: Message) -> Attributes:
 _dimensions = _lists("dimensions")
 _collective = _flags("constrain_layout", "use_global_device_ids")
 _PERMUTING = (_channel, _permute)
-_GATHERING = (_channel, _groups, _dimensions, _collective)
-_REDUCING = (_channel, _groups, _collective)
+_GATHERING = (_channel, _print_groups, _dimensions, _collective)
+_REDUCING = (_channel, _print_groups, _collective)
 _MOVING = (_channel, _flags("is_host_transfer"))
 _NORMALIZING: tuple[_Printer, ...] = (
     lambda value: {"epsilon": float_text(value.epsilon, 24)},
-    _numbers("feature_index"),
+    _print_numbers("feature_index"),
 )
 _CONVOLVING: tuple[_Printer, ...] = (
     _window,
@@ -290,7 +290,7 @@ _PRINTERS: Mapping[str, tuple[_Printer, ...]] = {
     "all-reduce": _REDUCING,
     "all-reduce-start": _REDUCING,
     "all-to-all": (
-        *(_channel, _groups),
+        *(_channel, _print_groups),
         lambda value: {"dimensions": _list(value.dimensions)},
         _collective,
     ),
@@ -331,13 +331,13 @@ _PRINTERS: Mapping[str, tuple[_Printer, ...]] = {
     "recv": _MOVING,
     "recv-done": _MOVING,
     "reduce": (_dimensions,),
-    "reduce-precision": (_numbers("exponent_bits", "mantissa_bits"),),
+    "reduce-precision": (_print_numbers("exponent_bits", "mantissa_bits"),),
     "reduce-scatter": _GATHERING,
     "reduce-window": (_window,),
     "reverse": (_dimensions,),
     "rng": (lambda value: {"distribution": word("distribution", value.distribution)},),
     "rng-bit-generator": (lambda value: {"algorithm": word("rng", value.rng_algorithm)},),
-    "rng-get-and-update-state": (_numbers("delta"),),
+    "rng-get-and-update-state": (_print_numbers("delta"),),
     "scan": (_scan,),
     "scatter": (_scatter,),
     "select-and-scatter": (_window,),
@@ -346,7 +346,7 @@ _PRINTERS: Mapping[str, tuple[_Printer, ...]] = {
     "set-dimension-size": (_dimensions,),
     "slice": (lambda value: {"slice": slice_text(value.slice_dimensions)},),
     "sort": (_dimensions, _flags("is_stable")),
-    "topk": (_numbers("k"), lambda value: {"largest": flag(value.largest)}),
+    "topk": (_print_numbers("k"), lambda value: {"largest": flag(value.largest)}),
     "transpose": (_dimensions,),
     "triangular-solve": (_triangular,),
 }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shardings import sharding_text
-from xlareport.hlo.protos.words import text
+from xlareport.hlo.protos.text_pieces import text
 from xlareport.hlo.quoting import escape
 
 _METADATA_TEXTS = ("op_type", "op_name", "source_file")
@@ -41,9 +41,9 @@ def frontend_text(attributes: Message) -> str:
 def _metadata_text(metadata: Message) -> str:
     words = [
         *(_quoted(name, getattr(metadata, name)) for name in _METADATA_TEXTS),
-        *(_number(name, getattr(metadata, name)) for name in _METADATA_NUMBERS),
+        *(_numeric_attribute(name, getattr(metadata, name)) for name in _METADATA_NUMBERS),
         *(_quoted(name, getattr(metadata, name)) for name in _METADATA_NAMES),
-        _number("stack_frame_id", metadata.stack_frame_id),
+        _numeric_attribute("stack_frame_id", metadata.stack_frame_id),
     ]
     written = " ".join(filter(None, words))
     return "{" + written + "}" if written else ""
@@ -53,7 +53,7 @@ def _quoted(name: str, value: bytes) -> str:
     return f'{name}="{escape(text(value))}"' if value else ""
 
 
-def _number(name: str, value: int) -> str:
+def _numeric_attribute(name: str, value: int) -> str:
     return f"{name}={value}" if value else ""
 
 

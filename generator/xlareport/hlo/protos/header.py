@@ -6,7 +6,7 @@ from xlareport.hlo.model import StackFrame
 from xlareport.hlo.protos.common import frontend_text
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shapes import shape_text
-from xlareport.hlo.protos.words import braces, name, named, numbered, set_flag, text, word
+from xlareport.hlo.protos.text_pieces import braces, name, named, numbered, set_flag, text, word
 
 
 def module_attributes(module: Message) -> str:

@@ -7,7 +7,7 @@ from math import ceil, floor, frexp, inf, isfinite, ldexp, log10, nan, prod
 from typing import Any
 
 from xlareport.hlo.protos.schema import Message
-from xlareport.hlo.protos.words import flag
+from xlareport.hlo.protos.text_pieces import flag
 from xlareport.hlo.shape import TYPE_NAMES
 
 _EIGHT_BITS = re.compile(r"f8e(\d)m(\d)(b11)?(fn|fnuz|fnu)?")

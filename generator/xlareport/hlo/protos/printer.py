@@ -8,7 +8,7 @@ from xlareport.hlo.protos.header import computation_header
 from xlareport.hlo.protos.literals import literal_text
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shapes import shape_text
-from xlareport.hlo.protos.words import name, named, numbered, text
+from xlareport.hlo.protos.text_pieces import name, named, numbered, text
 from xlareport.hlo.shape import ELEMENT_TYPES
 
 _PRED = ELEMENT_TYPES["pred"].number
@@ -56,7 +56,7 @@ class Printer:
         opcode = text(value.opcode)
         written = named(
             own_attributes(value)
-            | self._order(value)
+            | self._comparison_order(value)
             | self._calls(value, opcode)
             | common_attributes(value, self._control(value))
         )
@@ -89,7 +89,7 @@ class Printer:
         by_predicate = self._first_type(value) == _PRED
         return call_attributes(opcode, called, by_predicate=by_predicate)
 
-    def _order(self, value: Message) -> dict[str, str]:
+    def _comparison_order(self, value: Message) -> dict[str, str]:
         if value.opcode != b"compare":
             return {}
         return comparison_order(value, of_floats=self._first_type(value) in _FLOATS)

@@ -1,7 +1,7 @@
 """Shapes of protos as text: `f32[2,3]{1,0:T(8,128)S(1)}`."""
 
 from xlareport.hlo.protos.schema import Message
-from xlareport.hlo.protos.words import numbered
+from xlareport.hlo.protos.text_pieces import numbered
 from xlareport.hlo.shape import ELEMENT_TYPES, TYPE_NAMES
 
 _TUPLE, _BUFFER = ELEMENT_TYPES["tuple"].number, ELEMENT_TYPES["buffer"].number

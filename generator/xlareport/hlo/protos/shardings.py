@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from xlareport.hlo.protos.schema import Message
-from xlareport.hlo.protos.words import braces, numbered, text
+from xlareport.hlo.protos.text_pieces import braces, numbered, text
 
 _OTHER, _TUPLE, _MAXIMAL = 3, 2, 1
 _KINDS = {0: "replicated", 4: "manual", 5: "unknown", 6: "unreduced"}
@@ -12,7 +12,7 @@ _KINDS = {0: "replicated", 4: "manual", 5: "unknown", 6: "unreduced"}
 def sharding_text(sharding: Message) -> str:
     """Return a sharding with its braces. Protobuf bounds how deep tuples can nest."""
     if sharding.HasField("named_sharding"):
-        return _named(sharding.named_sharding)
+        return _named_sharding(sharding.named_sharding)
     if sharding.type == _TUPLE:
         return "{" + numbered(list(map(sharding_text, sharding.tuple_shardings))) + "}"
     group = ""
@@ -56,9 +56,9 @@ def _last_dimensions(sharding: Message) -> str:
     return f" last_tile_dims={{{kinds}}}" if kinds else ""
 
 
-def _named(sharding: Message) -> str:
+def _named_sharding(sharding: Message) -> str:
     if sharding.tuple_shardings:
-        return "{" + numbered(list(map(_named, sharding.tuple_shardings))) + "}"
+        return "{" + numbered(list(map(_named_sharding, sharding.tuple_shardings))) + "}"
     mesh = sharding.mesh
     parts = [
         _mesh(mesh),

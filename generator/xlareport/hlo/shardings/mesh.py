@@ -61,7 +61,7 @@ def make_mesh(axes_text: str, ids_text: str | None) -> Mesh | None:
         match = _AXIS.fullmatch(word)
         if match is None:
             return None
-        axes.append((_name(match), int(match[4])))
+        axes.append((_axis_name(match), int(match[4])))
     sizes = tuple(size for _, size in axes)
     devices = _devices(sizes, ids_text)
     if devices is None or len({name for name, _ in axes}) < len(axes):
@@ -69,7 +69,7 @@ def make_mesh(axes_text: str, ids_text: str | None) -> Mesh | None:
     return Mesh(tuple(axes), devices)
 
 
-def _name(match: re.Match[str]) -> str:
+def _axis_name(match: re.Match[str]) -> str:
     return next(name for name in match.groups()[:3] if name is not None)
 
 
@@ -97,7 +97,7 @@ def read_axes(text: str) -> tuple[AxisPart, ...] | None:
         if match is None:
             return None
         size = int(match[5]) if match[5] else None
-        parts.append(AxisPart(_name(match), int(match[4] or 1), size))
+        parts.append(AxisPart(_axis_name(match), int(match[4] or 1), size))
     return tuple(parts)
 
 

@@ -65,7 +65,7 @@ def _array(body: str) -> Sharding | None:
     if tiled:
         return _tiled(tiled)
     named = _NAMED.match(body)
-    return _named(named[1], body[named.end() :]) if named else None
+    return _parse_named(named[1], body[named.end() :]) if named else None
 
 
 def _tiled(match: re.Match[str]) -> Sharding | None:
@@ -90,7 +90,7 @@ def _devices(match: re.Match[str]) -> DeviceOrder | None:
     return DeviceOrder.counted(sizes, order)
 
 
-def _named(axes: str, rest: str) -> Sharding | None:
+def _parse_named(axes: str, rest: str) -> Sharding | None:
     ids = _DEVICE_IDS.match(rest)
     mesh = make_mesh(axes, ids[1] if ids else None)
     listed = rest[ids.end() :] if ids else rest

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from xlareport.analysis.code.code_files import CodeFile, CodeLink
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.code.files import CodeFile, CodeLink
-from xlareport.analysis.code.module import MOST_UNITS, CodeFiles, CodeSummary
-from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
+from xlareport.analysis.code.instruction_products import CodeUnit, ModuleCode, RunThunk
+from xlareport.analysis.code.module_code import MOST_UNITS, CodeFiles, CodeSummary
 from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation
@@ -194,7 +194,7 @@ def code_payloads(
             for code_unit in shown
         ],
         "thunks": [_thunk(thunk, numbers) for thunk in code.thunks[:MOST_THUNKS]],
-        "inside": _inside(shown, module),
+        "inside": _units_of_fused(shown, module),
         "gone": _decisions(_gone(code)),
     }
     key = navigation.module_key(slug, "code")
@@ -216,7 +216,7 @@ def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
         "files": [
             *_hlo(unit, module, texts.store),
             *_files(unit.files, texts),
-            *_missing(unit.missing),
+            *_missing_rows(unit.missing),
         ],
         "thunks": list(unit.thunks),
         "decisions": _decisions(unit.decisions),
@@ -230,7 +230,7 @@ def _hlo(unit: CodeUnit, module: HloModule, store: TextChunks) -> Iterator[dict[
     if unit.instruction is not None:
         text = joined([*_with_called(unit.instruction, module)], _HLO)
     elif computation is not None and not computation.is_entry:
-        text = joined([*_text(computation)], _HLO)
+        text = joined([*_computation_lines(computation)], _HLO)
     else:
         return
     yield {
@@ -246,10 +246,10 @@ def _with_called(instruction: Instruction, module: HloModule) -> Iterator[str]:
     yield instruction.text[:_LONGEST_LINE]
     for called in module.callees(instruction):
         yield ""
-        yield from _text(called)
+        yield from _computation_lines(called)
 
 
-def _text(computation: Computation) -> Iterator[str]:
+def _computation_lines(computation: Computation) -> Iterator[str]:
     yield f"{computation.header[:_LONGEST_LINE]} {{"
     for instruction in computation.instructions:
         yield f"  {instruction.text[:_LONGEST_LINE]}"
@@ -265,11 +265,11 @@ def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]
             "label": _label(file),
             "path": file.path,
             "size": file.size,
-            **_shown(file, texts),
+            **_text_place(file, texts),
         }
 
 
-def _missing(reason: str) -> Iterator[dict[str, Any]]:
+def _missing_rows(reason: str) -> Iterator[dict[str, Any]]:
     if reason:
         yield {"label": "No file of code", "path": "", "size": None, **_not_shown(reason)}
 
@@ -287,7 +287,7 @@ _NOT_READ = {
 }
 
 
-def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
+def _text_place(file: CodeFile, texts: _Texts) -> dict[str, Any]:
     """Return where the text of a file is, True for that of its path, or why it is not shown."""
     content = texts.contents.get(file.path)
     if file.kind in _NOT_READ:
@@ -326,7 +326,7 @@ def _thunk(run_thunk: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[
     ]
 
 
-def _inside(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
+def _units_of_fused(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
     """Return the instructions inside of fusions by name, with the unit that they are part of."""
     number_of: dict[str, int] = {}
     for number, unit in enumerate(shown):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.sent import SentBytes
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
-from xlareport.pages.collectives.groups import GroupsFigure, draw_groups
+from xlareport.pages.collectives.replica_groups import GroupsFigure, draw_groups
 from xlareport.pages.collectives.tables import collectives_tables
-from xlareport.pages.figures import Figure
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.tables import PartPage
 from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.schedule import WaitReason
-from xlareport.pages.collectives.groups import find_axes, label_groups
-from xlareport.pages.collectives.reasons import cause_words, reason_words
+from xlareport.pages.collectives.collective_reasons import cause_words, reason_words
+from xlareport.pages.collectives.replica_groups import find_axes, label_groups
 from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.records.shardings import MeshRecord
 from xlareport.runtime.english import first_few, plain
@@ -25,10 +25,10 @@ def collectives_tables(
         "collectives": _overview(report.rows, mesh),
         "origins": _origins(report.rows, numbers, mesh),
     }
-    events = _events(report.rows)
+    events = _events_table(report.rows)
     if events.rows:
         tables["trails"] = events
-    members = _members(report.rows, mesh)
+    members = _members_table(report.rows, mesh)
     if members.rows:
         tables["members"] = members
     tables["overlap"] = _overlap(report.rows, report.time_name)
@@ -140,7 +140,7 @@ def _sharding_before(row: CollectiveRow) -> str | None:
     return None if is_own else f"({row.sharding_reason})"
 
 
-def _events(rows: Sequence[CollectiveRow]) -> Table:
+def _events_table(rows: Sequence[CollectiveRow]) -> Table:
     events = ((row.collective.instruction, event) for row in rows for event in row.trail)
     return tabulate(
         events,
@@ -155,7 +155,7 @@ def _events(rows: Sequence[CollectiveRow]) -> Table:
     )
 
 
-def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
+def _members_table(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     members = ((row.collective.instruction, member) for row in rows for member in row.members)
     return tabulate(
         members,
@@ -164,7 +164,7 @@ def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
             Column("Member", "code", "in the snapshot that first has it"): lambda pair: (
                 pair[1].instruction
             ),
-            Column("Shape", "code", of="shape"): lambda pair: _short(pair[1].shape),
+            Column("Shape", "code", of="shape"): lambda pair: _short_shape(pair[1].shape),
             Column("Bytes", "bytes"): lambda pair: pair[1].data_bytes,
             Column("Cause"): lambda pair: pair[1].origin.cause_name,
             Column("Why", "sentence"): lambda pair: cause_words(
@@ -176,7 +176,7 @@ def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     )
 
 
-def _short(shape: str) -> str:
+def _short_shape(shape: str) -> str:
     return shape if len(shape) < 100 else f"{shape[:100]}..."
 
 
@@ -200,7 +200,7 @@ def _overlap(rows: Sequence[CollectiveRow], time_name: str) -> Table:
             Column(
                 "Work meanwhile µs", "float", f"of all executions: {time_name}, hiding or not"
             ): lambda row: _of_all(row, row.figures.overlap.work_seconds),
-            Column("Form"): _form,
+            Column("Form"): _form_words,
             Column("Ends with", "code", of="instruction"): lambda row: row.collective.done,
             Column("Runs meanwhile", "code"): _meanwhile,
             Column("Why not hidden"): lambda row: plain(row.figures.overlap.reason_detail),
@@ -209,7 +209,7 @@ def _overlap(rows: Sequence[CollectiveRow], time_name: str) -> Table:
     )
 
 
-def _form(row: CollectiveRow) -> str:
+def _form_words(row: CollectiveRow) -> str:
     collective = row.collective
     thread = f", thread {collective.thread}" if collective.thread else ""
     return f"{collective.form}{thread}{', is_sync' if collective.is_sync else ''}"

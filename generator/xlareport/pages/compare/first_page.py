@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.compare.program_changes import ChangeKind
 from xlareport.pages import words
 from xlareport.pages.compare.addresses import page_of
-from xlareport.pages.compare.figures import (
+from xlareport.pages.compare.compared_figures import (
     FigureRow,
     figure_name,
     figure_rows,
@@ -195,7 +195,7 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         figures=_figures(view, main) if main else (),
         operations=OPERATIONS if main and main.operations else "",
         collectives=COLLECTIVES if main and main.one_sided_collectives else "",
-        counts=f"{counts_of(view)} {_pairs(view.modules)}",
+        counts=f"{counts_of(view)} {_pairs_sentence(view.modules)}",
         key=TABLE,
         not_paired=_not_paired(view.modules),
         not_paired_key=NOT_PAIRED,
@@ -328,7 +328,7 @@ def counts_of(view: ComparisonRecord) -> str:
     return f"Of {how_many}, {differ} {verb}{how}.{more}"
 
 
-def _pairs(modules: Sequence[ComparedRecord]) -> str:
+def _pairs_sentence(modules: Sequence[ComparedRecord]) -> str:
     pairs = [module for module in modules if module.base and module.head]
     same = sum(pair.same for pair in pairs)
     bare = all(pair.bare for pair in pairs)

@@ -15,8 +15,8 @@ from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.requests import PictureStore, describe_pictures, step_pictures_of
+from xlareport.pages.steps.change_rows import further_rows
 from xlareport.pages.steps.payload import step_payload
-from xlareport.pages.steps.rows import further_rows
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import read_snapshots
@@ -91,10 +91,10 @@ class DiffTask(Struct, frozen=True):
         ours, theirs = {base, agreed[0], self.base.final}, {head, agreed[1], self.head.final}
         for side, number in self.passes:
             (ours if side == "base" else theirs).update((number - 1, number))
-        return _known(ours), _known(theirs)
+        return _known_numbers(ours), _known_numbers(theirs)
 
 
-def _known(numbers: Iterable[int | None]) -> frozenset[int]:
+def _known_numbers(numbers: Iterable[int | None]) -> frozenset[int]:
     return frozenset(number for number in numbers if number is not None)
 
 
@@ -123,11 +123,11 @@ def _diff(task: DiffTask) -> ModuleDiff:
         same_program = actor is _COMPILER or not task.inputs_differ
         headers = id_ == "given" and task.divergence.where is Where.HEADER
         change = step(module, other, actor, headers=headers, same_program=same_program)
-        rows.append(_row(id_, label, change))
+        rows.append(_difference_record(id_, label, change))
         steps.append(_step(rows[-1], other))
         diff = text_diff(change.matching) if change.matching else None
         further = navigation.further_lines_key(task.slug, id_)
-        story, request = _shown(change, diff, further, store)
+        story, request = _step_story(change, diff, further, store)
         key = navigation.module_key(task.slug, f"step-{id_}")
         payloads += [make_payload(key, story), *further_lines(diff, StoredLines(), further)]
         payloads += further_rows(change.groups, further)
@@ -183,7 +183,7 @@ def _parting(
             yield side, label, snapshots[before].hlo, snapshots[after].hlo
 
 
-def _row(id_: str, label: str, change: StepChange) -> DifferenceRecord:
+def _difference_record(id_: str, label: str, change: StepChange) -> DifferenceRecord:
     return DifferenceRecord(
         id=id_,
         label=label,
@@ -195,7 +195,7 @@ def _row(id_: str, label: str, change: StepChange) -> DifferenceRecord:
     )
 
 
-def _shown(
+def _step_story(
     change: StepChange, diff: TextDiff | None, further: str, store: PictureStore
 ) -> tuple[dict[str, object], PictureRequest | None]:
     drawn = step_pictures_of(change, store) if change.matching else None

@@ -6,11 +6,11 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.compare.time_changes import ComparedTimes, TimeChange
-from xlareport.analysis.tpu.changes import ProgramSide, TpuProgramChange
+from xlareport.analysis.tpu.compared_programs import ProgramSide, TpuProgramChange
 from xlareport.pages import words
 from xlareport.pages.compare.addresses import end_of
-from xlareport.pages.compare.collectives import collectives_table
-from xlareport.pages.compare.figures import FigureRow, figure_rows
+from xlareport.pages.compare.compared_figures import FigureRow, figure_rows
+from xlareport.pages.compare.one_sided_collectives import collectives_table
 from xlareport.pages.compare.operations import operations_table
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate

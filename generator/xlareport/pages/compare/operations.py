@@ -39,7 +39,7 @@ def operations_table(
         changes,
         {
             Column("Operation", "link" if address else "text", _OPERATION): lambda row: (
-                [_name(row), address] if address else _name(row)
+                [_operation_name(row), address] if address else _operation_name(row)
             ),
             Column("Phase"): lambda row: str(row.key.phase),
             Column("Source line"): lambda row: row.key.line or None,
@@ -61,7 +61,7 @@ def operations_table(
     )
 
 
-def _name(change: OperationChange) -> str:
+def _operation_name(change: OperationChange) -> str:
     name = "/".join(filter(None, (change.key.scope, change.key.op)))
     return name or "no op_name, nor of what it reads or feeds"
 

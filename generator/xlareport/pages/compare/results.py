@@ -40,10 +40,10 @@ def junit(view: ComparisonRecord, budgets: tuple[Budget, ...]) -> bytes:
 
 def markdown(view: ComparisonRecord) -> str:
     """Return a summary for a comment on a change or the summary of a job."""
-    return "\n".join(_lines(view)) + "\n"
+    return "\n".join(_result_lines(view)) + "\n"
 
 
-def _lines(view: ComparisonRecord) -> Iterator[str]:
+def _result_lines(view: ComparisonRecord) -> Iterator[str]:
     page = compare_page(view)
     yield "### XLA compilation: base vs head"
     yield ""

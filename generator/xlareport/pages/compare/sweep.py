@@ -11,8 +11,8 @@ from msgspec import Struct, to_builtins
 from xlareport.analysis.compare.sweep import FIGURES, Member, find_outlier
 from xlareport.pages import words
 from xlareport.pages.charts import grid_line, svg_chart
-from xlareport.pages.compare.figures import figure_name, written
-from xlareport.pages.compare.files import frame_files
+from xlareport.pages.compare.compared_figures import figure_name, written
+from xlareport.pages.compare.comparison_files import frame_files
 from xlareport.pages.compare.verdict import verdict_sentence
 from xlareport.pages.rendering.environment import prose, visible
 from xlareport.pages.rendering.templates import render
@@ -50,7 +50,7 @@ def sweep_plot(series: Sequence[Series], odd: int | None) -> str:
     parts = [_axes(top, count)]
     if odd is not None:
         parts.append(_band(odd, count))
-    parts += [_line(number, line, top) for number, line in enumerate(series)]
+    parts += [_series_path(number, line, top) for number, line in enumerate(series)]
     changes = [f"{line.name} {line.shares[-1]:.2f} times in the last" for line in series]
     return svg_chart(
         f"Figures as multiples of dump 1: {', '.join(changes)}", "".join(parts), _HEIGHT
@@ -97,7 +97,7 @@ def _band(place: int, count: int) -> str:
     )
 
 
-def _line(number: int, series: Series, top: float) -> str:
+def _series_path(number: int, series: Series, top: float) -> str:
     count = len(series.values)
     places = [(_x(at, count), _y(share, top)) for at, share in enumerate(series.shares)]
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)

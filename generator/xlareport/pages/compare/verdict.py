@@ -135,7 +135,7 @@ def time_row(judgement: Judgement, work: WorkChange | None = None) -> JudgementR
     """Return the judgement of the time; more time for as much more work has no color."""
     words = _TIME.get(judgement.direction, "")
     basis = _time_basis(judgement)
-    row = _row(judgement, words, _times, basis)
+    row = _judgement_row(judgement, words, _times, basis)
     if _is_scattered(judgement):
         return replace(row, headline="no significant change: runs differ by more")
     if not explains(work, judgement):
@@ -155,12 +155,12 @@ def memory_row(judgement: Judgement, work: WorkChange | None = None) -> Judgemen
     words = _MEMORY.get(judgement.direction, "")
     if judgement.direction is Direction.SAME:
         words = "the same memory"
-    row = _row(judgement, words, units.sizes_apart, _memory_basis(judgement))
+    row = _judgement_row(judgement, words, units.sizes_apart, _memory_basis(judgement))
     is_explained = work is not None and work.explains_time and not _grew_beyond(judgement, work)
     return replace(row, look="") if is_explained else row
 
 
-def _row(
+def _judgement_row(
     judgement: Judgement,
     words: str,
     written: Callable[[float, float], tuple[str, str]],

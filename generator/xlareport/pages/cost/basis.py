@@ -1,6 +1,6 @@
 """Sentences on what times are estimated by, and on what the roofline leaves out."""
 
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.runtime import units
 
 _LEAST_ON_CHIP = 0.1

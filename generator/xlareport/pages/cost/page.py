@@ -7,19 +7,19 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation
 from xlareport.pages.collectives.page import collectives_words
 from xlareport.pages.cost.basis import cycles_words, on_chip_spaces
-from xlareport.pages.cost.charts import roofline, roofline_words
+from xlareport.pages.cost.roofline_chart import roofline, roofline_words
 from xlareport.pages.cost.tables import cost_tables, cycle_columns, estimate_columns
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.cost.unknown_loops import iterations_words, with_one_iteration
-from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage, Table
 from xlareport.pages.tabs import ModuleTab
@@ -100,7 +100,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         figures=tuple(_figures(cost)),
         per_device=_of_work(cost.totals.devices),
         devices=cost.totals.devices,
-        counts=tuple(_counts(cost.totals)),
+        counts=tuple(_count_rows(cost.totals)),
         count_rules=_TPU_RULES if record.backend == "tpu" else "",
         roofline=Markup(roofline(cost.heaviest, cost.device, cost.seconds)),  # noqa: S704 - made and escaped there
         roofline_words=roofline_words(cost.heaviest, cost.device, cost.seconds),
@@ -250,20 +250,22 @@ def _recomputed(recomputed: RecomputedFlops, flops: int) -> Figure:
     return Figure("Recomputed", f"about {size}", note)
 
 
-def _counts(totals: Totals) -> list[Count]:
+def _count_rows(totals: Totals) -> list[Count]:
     rows = (
         ("FLOPs", totals.flops, totals.xla_flops),
         ("Transcendentals", totals.transcendentals, totals.xla_transcendentals),
         ("Bytes accessed", totals.bytes_accessed, totals.xla_bytes_accessed),
     )
     return [
-        Count(label, _count(counted, totals), _plain(xla), _together(counted, totals))
+        Count(label, _count(counted, totals), _count_words(xla), _together(counted, totals))
         for label, counted, xla in rows
     ]
 
 
 def _count(figure: int | None, totals: Totals) -> str:
-    return f"{f'{totals.bound} ' if totals.bound and figure is not None else ''}{_plain(figure)}"
+    return (
+        f"{f'{totals.bound} ' if totals.bound and figure is not None else ''}{_count_words(figure)}"
+    )
 
 
 def _together(figure: int | None, totals: Totals) -> str:
@@ -272,7 +274,7 @@ def _together(figure: int | None, totals: Totals) -> str:
     return _count(None if figure is None else figure * totals.devices, totals)
 
 
-def _plain(figure: int | None) -> str:
+def _count_words(figure: int | None) -> str:
     return "not known" if figure is None else units.count(figure)
 
 

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.breakdown import SEVERAL, CostPart
 from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost.roofline import LAUNCH_SECONDS
 from xlareport.analysis.cost.time_basis import ROOFLINE
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.kernels.estimates import MAIN_MODEL
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.tpu.program_record import TpuProgram

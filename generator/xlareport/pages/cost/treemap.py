@@ -254,17 +254,17 @@ def _tile(tile: _Tile, box: Rectangle, whole: str) -> str:
         words if len(words) <= _MOST_LETTERS else f"\N{HORIZONTAL ELLIPSIS}{words[-_MOST_LETTERS:]}"
     )
     return (
-        f'<g><title>{escape(words)}</title><rect class="xr-tile" {_place(box)}/>{label}'
+        f'<g><title>{escape(words)}</title><rect class="xr-tile" {_box_attributes(box)}/>{label}'
         f'<text class="xr-tick xr-tile-name" x="2" y="{_HEIGHT + _FOOT - 6}">{escape(short)}</text>'
         "</g>"
     )
 
 
 def _outline(box: Rectangle) -> str:
-    return f'<rect class="xr-tiles" {_place(box)}/>'
+    return f'<rect class="xr-tiles" {_box_attributes(box)}/>'
 
 
-def _place(box: Rectangle) -> str:
+def _box_attributes(box: Rectangle) -> str:
     place = f'x="{box.x:.1f}" y="{box.y:.1f}"'
     return f'{place} width="{box.width:.1f}" height="{box.height:.1f}"'
 
@@ -273,7 +273,7 @@ def _label(name: str, share: float, box: Rectangle) -> str:
     """Return name and share, which the style sheet shortens or drops where a box is too narrow."""
     if box.width < _LEAST_WIDTH:
         return ""
-    place = _place(Rectangle(box.x + 3, box.y + 1, box.width - 4, _HEAD - 1))
+    place = _box_attributes(Rectangle(box.x + 3, box.y + 1, box.width - 4, _HEAD - 1))
     words = f"<span>{escape(name)}</span><span>{units.share(share)}</span>"
     return (
         f'<foreignObject {place}><div class="xr-tick xr-tile-label">{words}</div></foreignObject>'

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.looped import CountedOnce, time_at_most
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.runtime import units
 from xlareport.runtime.english import listing
 

@@ -19,8 +19,8 @@ from xlareport.pages.long_tables import MadeRows, TableRow
 from xlareport.pages.names.page import describe
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table, tabulate
-from xlareport.pages.tokens import NameCells
-from xlareport.records.outline import ModuleOutline
+from xlareport.pages.token_views import NameCells
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem

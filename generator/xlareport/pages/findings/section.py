@@ -13,7 +13,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.records.cost import CostRecord
 from xlareport.records.findings import SEVERITIES
-from xlareport.records.outline import ModuleOutline
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import RECOMPILATIONS, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few

@@ -16,7 +16,7 @@ from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, 
 from xlareport.knowledge.flags import Flag
 from xlareport.knowledge.layouts import layout_sentences, space_sentences
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
+from xlareport.pages.token_views import PSEUDO_PASSES, meaning_of_pass, pass_words
 from xlareport.runtime.english import plain
 
 
@@ -129,13 +129,13 @@ def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
     """Return the meanings of names, by kind; only passes that the dump names."""
     return {
         "words": {
-            "opcode": _plain(opcodes.all_entries()),
+            "opcode": _plain_words(opcodes.all_entries()),
             "pass": {name: meaning_of_pass(name) for name in sorted(set(pass_names))},
-            "flag": _plain(flags.all_entries()),
-            "type": _plain(element_types.all_entries()),
-            "kind": _plain(kinds.all_entries()),
-            "stage": _plain(stages.all_entries()),
-            "word": _plain(glossary.all_entries()),
+            "flag": _plain_words(flags.all_entries()),
+            "type": _plain_words(element_types.all_entries()),
+            "kind": _plain_words(kinds.all_entries()),
+            "stage": _plain_words(stages.all_entries()),
+            "word": _plain_words(glossary.all_entries()),
         },
         "synonyms": {
             alias: entry.name
@@ -153,7 +153,7 @@ def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
     }
 
 
-def _plain(entries: Mapping[str, Any]) -> dict[str, str]:
+def _plain_words(entries: Mapping[str, Any]) -> dict[str, str]:
     """Return the words of a table without the signs that Markdown puts around code."""
     return {name: plain(entry.words) for name, entry in entries.items()}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.modules.signature import Argument, Signature
-from xlareport.analysis.shardings.report import ShardedEntryValue, ShardingReport
+from xlareport.analysis.shardings.sharding_report import ShardedEntryValue, ShardingReport
 from xlareport.runtime import units
 from xlareport.runtime.english import capitalize
 
@@ -21,7 +21,10 @@ def argument_facts(
     count = len(signature.arguments)
     for argument in signature.arguments:
         name, value = argument.instruction, whole.get(argument.number)
-        yield name, ("Argument", _place(argument, count, value), "memory" if memory else "", "")
+        yield (
+            name,
+            ("Argument", _argument_words(argument, count, value), "memory" if memory else "", ""),
+        )
         if value is not None and value.words:
             yield name, ("Sharding", _sharding(value), "shardings", "")
         donation = _donation(argument, donatable, outputs.get(argument.number))
@@ -41,7 +44,7 @@ def _outputs(memory: MemoryReport | None) -> dict[int, tuple[int, ...]]:
     return {row.parameter: row.output for row in rows if row.donated and row.output is not None}
 
 
-def _place(argument: Argument, count: int, whole: ShardedEntryValue | None) -> str:
+def _argument_words(argument: Argument, count: int, whole: ShardedEntryValue | None) -> str:
     number = f"Number {argument.number:,} of {count:,}, counted from 0"
     if argument.bytes is None:
         return f"{number}; its size is not known."

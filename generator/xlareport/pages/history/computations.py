@@ -28,10 +28,10 @@ from xlareport.analysis.history.node_timelines import (
 )
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
-from xlareport.pages.pictures.graph import Interned, ShownInstruction, columns, flat
+from xlareport.pages.pictures.snapshot_graph import Interned, ShownInstruction, columns, flat
 from xlareport.pictures.shade import NO_COLOR_DATA
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.string_folding import fold_strings
 
 _MOST_TIMELINES = 24
 _MOST_FORMS = 120_000
@@ -73,7 +73,7 @@ def computation_payloads(
         "others": chosen.others,
     }
     yield make_payload(key, index)
-    places = _places(computation_timelines, chosen.timelines, len(snapshots.modules))
+    places = _stored_places(computation_timelines, chosen.timelines, len(snapshots.modules))
     files: dict[int, list[ComputationTimeline]] = {}
     for timeline, place in zip(computation_timelines, places, strict=True):
         files.setdefault(place, []).append(timeline)
@@ -88,7 +88,7 @@ def computation_payloads(
         yield make_payload(f"{key}-all", every)
 
 
-def _places(
+def _stored_places(
     computation_timelines: Sequence[ComputationTimeline],
     shown: Sequence[ComputationTimeline],
     snapshots: int,

@@ -140,12 +140,12 @@ def _subject(history: SubjectHistory, table: _InstructionStates, events: _Events
     return {
         "instructions": history.instructions,
         "events": events.numbers([event for event in happened if event.event not in ENDS]),
-        "origins": _listed(trace.origins, table),
-        "now": _listed(trace.now, table),
+        "origins": _count_and_first(trace.origins, table),
+        "now": _count_and_first(trace.now, table),
     }
 
 
-def _listed(standings: Sequence[InstructionState], table: _InstructionStates) -> list[int]:
+def _count_and_first(standings: Sequence[InstructionState], table: _InstructionStates) -> list[int]:
     """Return how many there are, and the numbers of the first."""
     return [len(standings), *(table.number(standing) for standing in standings[:_NAMES_LISTED])]
 

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.pictures.graph import flat
-from xlareport.storage.folding import Folded, fold_strings, unfold_strings
+from xlareport.pages.pictures.snapshot_graph import flat
+from xlareport.storage.string_folding import Folded, fold_strings, unfold_strings
 
 _MOST_CHARACTERS = 1 << 28
 """Limit on characters of the strings of one column."""
@@ -85,7 +85,7 @@ def read_index(value: Any) -> StoredIndex:
     first, between = value["between"]
     names, lengths, steps = value["names"]
     titles = dict(enumerate(_strings(value["titles"])))
-    numbers = _rows(lengths, list(accumulate(steps)))
+    numbers = _split_rows(lengths, list(accumulate(steps)))
     return StoredIndex(
         stages=tuple((str(key), str(label)) for key, label in value["stages"]),
         chunk=int(value["chunk"]),
@@ -101,10 +101,10 @@ def read_index(value: Any) -> StoredIndex:
 def read_subject(index: StoredIndex, number: int, chunk: Any) -> StoredSubject:
     """Return a subject of the index from its chunk; raises as `read_index`."""
     place = number % index.chunk
-    stored_events = [*_events(chunk["events"])]
+    stored_events = [*_stored_events(chunk["events"])]
     rows = list(zip(*map(_strings, chunk["standings"]), strict=True))
     subjects = chunk["happened"]
-    events = [stored_events[number] for number in _numbers(subjects, place)]
+    events = [stored_events[number] for number in _event_numbers(subjects, place)]
     return StoredSubject(
         title=index.titles[number],
         number=index.snapshot_of(number),
@@ -114,7 +114,7 @@ def read_subject(index: StoredIndex, number: int, chunk: Any) -> StoredSubject:
     )
 
 
-def _numbers(subjects: Sequence[Sequence[int]], place: int) -> Iterator[int]:
+def _event_numbers(subjects: Sequence[Sequence[int]], place: int) -> Iterator[int]:
     """Yield the numbers of a subject's events; -n represents the next n that none named before."""
     fresh = 0
     for number, events in enumerate(subjects[: place + 1]):
@@ -125,7 +125,7 @@ def _numbers(subjects: Sequence[Sequence[int]], place: int) -> Iterator[int]:
                 yield from some
 
 
-def _events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
+def _stored_events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
     stages, kinds, instructions, sources, targets, grades, reasons = columns
     rows = zip(
         stages,
@@ -143,7 +143,7 @@ def _events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
 
 def _standings(value: Any, place: int, rows: Sequence[Sequence[str]]) -> StoredStandings:
     counts, lengths, steps = value
-    numbers = _rows(lengths, list(accumulate(steps)))[place]
+    numbers = _split_rows(lengths, list(accumulate(steps)))[place]
     named = ((rows[number][0], rows[number][3], rows[number][4]) for number in numbers)
     return StoredStandings(int(counts[place]), tuple(named))
 
@@ -154,10 +154,10 @@ def _strings(listed: Sequence[Any]) -> list[str]:
 
 def _lists(value: Sequence[Any]) -> Iterator[tuple[str, ...]]:
     lengths, strings = value[:2]
-    return map(tuple, _rows(lengths, _strings(strings)))
+    return map(tuple, _split_rows(lengths, _strings(strings)))
 
 
-def _rows(lengths: Sequence[int], flat: Sequence[Any]) -> list[Sequence[Any]]:
+def _split_rows(lengths: Sequence[int], flat: Sequence[Any]) -> list[Sequence[Any]]:
     ends = accumulate(lengths)
     return [flat[end - length : end] for length, end in zip(lengths, ends, strict=True)]
 

@@ -1,6 +1,6 @@
 """The first sentences of the home page: an answer to each common question."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import isclose
 
@@ -8,8 +8,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.cost.heavy import HeavyInstruction
-from xlareport.analysis.cost.memory import DEFAULT_SPACE
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
@@ -17,12 +16,10 @@ from xlareport.pages import navigation, words
 from xlareport.pages.cost.basis import on_chip_words, time_by_cycles_words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.cost.unknown_loops import iterations_words, named_loops
+from xlareport.pages.home.memory_answer import memory_lines
 from xlareport.pages.home.time import TimeView, time_view
-from xlareport.pages.memory.actions import list_reductions
-from xlareport.pages.memory.analysis_line import analysis_line, padding_words
-from xlareport.pages.program.ranks import rank_words
+from xlareport.pages.program.rank_matrix import rank_words
 from xlareport.pages.rendering.environment import prose
-from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
@@ -101,13 +98,12 @@ def _answers(
         )
         words_of_time = prose(_time(record.measured), names)
         yield Answer("Measured time", words_of_time, "All times", costs.get("time", ""))
-    memory = _memory(record, module.cost)
+    memory = memory_lines(record, module.cost)
     if memory:
-        names = dict(_histories(record, _held_values(record)))
+        at_peak = record.cost.memory.at_peak if record.cost else ()
+        names = dict(_histories(record, [value.value for value in at_peak]))
         names |= {finding.title: costs.get("cost", "") for finding in record.findings}
-        advice = _memory_advice(module.cost, names)
-        lines = [prose(line, names) for line in (*memory, advice) if line]
-        words_of_memory = Markup("<br>\n").join(lines)
+        words_of_memory = Markup("<br>\n").join(prose(line, names) for line in memory)
         yield Answer("Memory", words_of_memory, "All memory", costs.get("memory", ""))
     yield _modules(report)
 
@@ -142,9 +138,9 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
     share = units.share(min(1.0, sum(row.share for row in rows)))
     accounts = "accounts" if len(rows) == 1 else "account"
     whole = "of it" if cost.by_cycles else "of roofline time"
-    message = f"{names} {accounts} for {share} {whole}{_work(cost, rows)}."
+    message = f"{names} {accounts} for {share} {whole}{_share_of_flops(cost, rows)}."
     whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
-    text = f"{_whole(cost)}{message}{_uncounted(cost)}{whose}"
+    text = f"{_whole_cost(cost)}{message}{_uncounted(cost)}{whose}"
     return capitalize(text) if words.is_whole(module) else f"Last snapshot: {text}"
 
 
@@ -185,7 +181,7 @@ def _time(profile: ProfileRecord) -> str:
     return f"{runs} profiled, {mean} {'on average' if profile.runs > 1 else 'long'}.{most}"
 
 
-def _whole(cost: CostReport) -> str:
+def _whole_cost(cost: CostReport) -> str:
     """Return how much one run does, and how long that takes at least on a device that is known."""
     done = []
     if cost.totals.flops:
@@ -207,7 +203,7 @@ def _iterations(cost: CostReport) -> str:
     return f"{words} " if words else ""
 
 
-def _work(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
+def _share_of_flops(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
     """Return how much of the flops that can be counted some instructions do."""
     done = sum((row.cost.flops or 0) * row.cost.counted for row in rows)
     if not cost.totals.flops or not done:
@@ -237,100 +233,12 @@ def _uncounted(cost: CostReport) -> str:
 _LOOPS = ("loop of unknown trip count", "loops of unknown trip count")
 
 
-def _memory(module: ModuleRecord, cost: CostReport | None) -> list[str]:
-    """Return a line on the peak, and what is allocated with what `memory_analysis()` prints."""
-    memory = module.cost.memory if module.cost else None
-    peak, reserved = module.final.occupied_peak_bytes, module.final.allocated_bytes
-    message = ""
-    if peak is not None:
-        message = f"Peak memory {units.byte_size(peak)}."
-    elif memory is not None and memory.estimated_peak_bytes is not None:
-        about = units.byte_size(memory.estimated_peak_bytes)
-        message = f"Peak memory about {about}, guessed from the schedule."
-    padding = padding_words(cost.memory) if cost is not None else ""
-    message += _largest(memory, peak, padding) if memory is not None and message else ""
-    allocated = "" if reserved is None else f"Allocated: {units.byte_size(reserved)}. "
-    line = analysis_line(cost.memory, module.backend) if cost is not None else ""
-    held = line if module.frontend == "jax" else _held(memory)
-    return [line for line in (message, f"{allocated}{held}".strip()) if line]
-
-
-def _memory_advice(cost: CostReport | None, titles: Container[str]) -> str:
-    """Return the suggestion that saves the most memory; empty for none."""
-    actions = list_reductions(cost.memory, titles) if cost is not None else []
-    return f"To lower it: {actions[0]}" if actions else ""
-
-
-def _held(memory: MemoryRecord | None) -> str:
-    """Return the memory of one run in XLA's terms; `memory_analysis()` is a function of JAX."""
-    held = memory.held if memory is not None else None
-    if held is None:
-        return ""
-    reused = (
-        f" ({units.byte_size(held.alias_bytes)} in argument memory)" if held.alias_bytes else ""
-    )
-    return (
-        f"Buffer assignment: arguments {units.byte_size(held.argument_bytes)}, outputs "
-        f"{units.byte_size(held.output_bytes)}{reused}, temp {units.byte_size(held.temp_bytes)}."
-    )
-
-
-_LEAST_SPACE = 0.01
-"""Share of the peak of the device memory below which a space is not mentioned."""
-
-
-_LEAST_HELD = 0.5
-"""Share of the peak from which arguments and outputs are stated."""
-
-
-def _largest(memory: MemoryRecord, peak: int | None, padding: str = "") -> str:
-    """Name the largest buffer in use at the peak; of equals, a value that is live there."""
-    if not memory.at_peak:
-        return ""
-    value = max(memory.at_peak, key=lambda row: (row.bytes, bool(row.live_at_peak)))
-    alike = sum(other.bytes == value.bytes for other in memory.at_peak)
-    used = {space.number: space for space in memory.spaces if space.peak_bytes}
-    main = used.pop(DEFAULT_SPACE, None)
-    of_main = f" of {main.name}" if main and used else ""
-    least = _LEAST_SPACE * ((main.peak_bytes if main else 0) or 0)
-    large = [space for space in used.values() if (space.peak_bytes or 0) >= least]
-    others = "".join(map(_in_use, large))
-    size = units.byte_size(value.bytes)
-    name = f"`%{value.value}`"
-    if value.argument and "`" not in value.argument:
-        name = f"`{value.argument}` ({name})"
-    many = f" (one of {alike} of this size)" if alike > 1 else ""
-    held = _held_part(memory, peak, padding)
-    return f"{held} Largest buffer at the peak{of_main}: {name}, {size}{many}.{others}"
-
-
-def _held_values(record: ModuleRecord) -> list[str]:
-    """Return the instructions whose values live at the peak."""
-    at_peak = record.cost.memory.at_peak if record.cost else ()
-    return [value.value for value in at_peak]
-
-
-def _held_part(memory: MemoryRecord, peak: int | None, padding: str) -> str:
-    """Return how much of the peak arguments and outputs hold, if it is most of it."""
-    if memory.held is None or not peak:
-        return ""
-    size = memory.held.argument_bytes + memory.held.output_bytes - memory.held.alias_bytes
-    if not _LEAST_HELD * peak <= size <= peak:
-        return ""
-    return f" Arguments and outputs hold {units.byte_size(size)} of it{padding}."
-
-
-def _in_use(space: MemorySpaceRecord) -> str:
-    most = units.byte_size(space.peak_bytes or 0)
-    return f" Not counted in the peak: {space.name.partition(',')[0]}, at most {most} in use."
-
-
 def _modules(report: ReportRecord) -> Answer:
     """Return the answer on other modules and on modules compiled more than once."""
     if len(report.outlines) == 1:
         return Answer("Other modules", prose("None."), "", "")
     ranks = [rank_words(report)] if len(report.ranks) > 1 else []
-    message = " ".join([words.many(report), *_again(report), *_programs(report), *ranks])
+    message = " ".join([words.many(report), *_again(report), *_other_programs(report), *ranks])
     where = navigation.address(navigation.PROGRAM)
     return Answer("All modules", prose(message), "Execution graph", where)
 
@@ -347,7 +255,7 @@ def _again(report: ReportRecord) -> Iterator[str]:
         yield f"`{name}` was compiled {len(group.modules):,} times."
 
 
-def _programs(report: ReportRecord) -> Iterator[str]:
+def _other_programs(report: ReportRecord) -> Iterator[str]:
     """Name the modules that play the main role as well, but those that are this one once more."""
     main = report.main
     if main is None or main.tie:

@@ -13,14 +13,14 @@ from xlareport.analysis.modules.tpu_flags import TpuFlag, TpuFlags
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses
-from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.home.answers import HomeSummary
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records import sentences
-from xlareport.records.outline import ModuleOutline
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 

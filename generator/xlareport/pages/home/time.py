@@ -15,7 +15,7 @@ from xlareport.analysis.cost.phases import (
     UNMARKED,
     UPDATE,
 )
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.pages import navigation
 from xlareport.pages.charts import ChartPart
 from xlareport.pages.cost.treemap import treemap, treemap_words
@@ -50,18 +50,18 @@ def shares_bar(
     shown = named if len(named) < HUES else named[: HUES - 2]
     beyond = sum(value for _, value in named[len(shown) :])
     parts = [
-        _part(name, value / whole, fixed.index(name) if name in fixed else hue)
+        _chart_part(name, value / whole, fixed.index(name) if name in fixed else hue)
         for hue, (name, value) in enumerate(shown)
     ]
     if beyond:
         more = f"{len(named) - len(shown)} more"
-        parts.append(_part(more, beyond / whole, HUES - 2))
+        parts.append(_chart_part(more, beyond / whole, HUES - 2))
     if unnamed:
-        parts.append(_part(rest, unnamed / whole, HUES - 1))
+        parts.append(_chart_part(rest, unnamed / whole, HUES - 1))
     return SharesBar(title, tuple(parts))
 
 
-def _part(name: str, share: float, hue: int) -> ChartPart:
+def _chart_part(name: str, share: float, hue: int) -> ChartPart:
     return ChartPart(name, units.share(share), hue, f"{share * 100:.2f}")
 
 
@@ -85,13 +85,13 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
     bars, iterations = [], with_one_iteration(cost)
     if cost.phases:
         bars.append(shares_bar(f"By phase{iterations}", _timed(cost.phases), _NO_OP_NAME, _COLORED))
-    if _named(cost.layers) > _LEAST_NAMED * cost.whole_seconds:
+    if _named_seconds(cost.layers) > _LEAST_NAMED * cost.whole_seconds:
         bars.append(
             shares_bar(f"By layer{iterations}", _timed(cost.layers), "no layer in the op_name")
         )
     return TimeView(
         words=prose(
-            f"{cost.time_name.capitalize()}, not measured.{_iterations(cost)}{_missing(cost)}"
+            f"{cost.time_name.capitalize()}, not measured.{_iterations(cost)}{_time_remark(cost)}"
         ),
         name=cost.time_name,
         bars=tuple(bars),
@@ -109,7 +109,7 @@ _LEAST_NAMED = 0.1
 """The share of the time that must have a named layer, or the division by layer says nothing."""
 
 
-def _named(parts: Sequence[CostPart]) -> float:
+def _named_seconds(parts: Sequence[CostPart]) -> float:
     """Return the seconds of all parts with a name."""
     return sum(part.seconds for part in parts if part.name not in {"", IN_A_LOOP})
 
@@ -123,7 +123,7 @@ def _timed(parts: Sequence[CostPart]) -> list[tuple[str, float]]:
     return [(part.name, part.seconds) for part in parts]
 
 
-def _missing(cost: CostReport) -> str:
+def _time_remark(cost: CostReport) -> str:
     """Return why a division is not shown, and how the phases are known."""
     words = _PHASES if cost.phases else ""
     if any(part.name == UNMARKED for part in cost.phases):

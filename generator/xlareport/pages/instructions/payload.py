@@ -11,7 +11,7 @@ from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.pages import navigation
-from xlareport.pages.pictures.graph import Interned, fitting
+from xlareport.pages.pictures.snapshot_graph import Interned, fitting
 from xlareport.storage.payloads import Payload, make_payload
 
 PIECE = 20_000

@@ -11,9 +11,9 @@ from xlareport import reader_table
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
 from xlareport.pages import navigation
-from xlareport.pages.figures import Figure
 from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
-from xlareport.pages.kernels.sentences import describe_kernel, occupancy_words
+from xlareport.pages.kernels.kernel_sentences import describe_kernel, occupancy_words
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
-from xlareport.pages.kernels.sentences import occupancy_words
+from xlareport.pages.kernels.kernel_sentences import occupancy_words
 from xlareport.runtime import units
 
 _MOST_KERNELS = 10

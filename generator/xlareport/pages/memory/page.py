@@ -7,13 +7,12 @@ from markupsafe import Markup
 from xlareport.analysis.cost.host_memory import FROM_HOST, TO_HOST
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost.occupancy import MAIN_MEMORY
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts, per_device
-from xlareport.pages.figures import Figure
-from xlareport.pages.memory.actions import list_actions
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.pages.memory.chart import MemoryChart, memory_chart
 from xlareport.pages.memory.peak_words import (
@@ -109,7 +108,11 @@ def _actions(memory: MemoryReport, module: ModuleRecord) -> Iterator[Markup]:
     here, cost = (navigation.module_page(module.slug, part) for part in ("memory", "cost"))
     address = f"{navigation.address(cost, here)}#findings"
     titles = {finding.title: address for finding in module.findings}
-    yield from (prose(words, titles) for words in list_actions(memory, titles))
+    actions = module.cost.memory.actions if module.cost else ()
+    yield from (prose(action.sentence, titles) for action in actions)
+    if memory.lost_bytes > _LEAST_LOST * memory.peak_bytes:
+        words = "of the temp allocations is fragmentation at most; the peak does not contain it."
+        yield prose(f"{units.byte_size(memory.lost_bytes)} {words}")
 
 
 TAB = ModuleTab(
@@ -120,6 +123,8 @@ TAB = ModuleTab(
 )
 
 
+_LEAST_LOST = 0.03
+"""Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
 _SMALL = 0.001
 """Of the peak of the device memory: a space with less is shown on demand."""
 _CURVE = (
@@ -151,7 +156,7 @@ def _lead(memory: MemoryReport) -> str:
         facts.append(
             f"peak memory: about {units.byte_size(memory.estimate.bytes)} at "
             f"`%{memory.estimate.at}`, estimated from the schedule, since the dump has no "
-            f"{_missing(memory)} of this module"
+            f"{_missing_file(memory)} of this module"
         )
     return f"{capitalize('; '.join(facts))}.{_host(memory)}{_without_curve(memory)}"
 
@@ -173,12 +178,12 @@ def _without_curve(memory: MemoryReport) -> str:
     if memory.curve or memory.occupied_peak_bytes is not None:
         return ""
     return (
-        f" No curve of memory in use: the dump has no {_missing(memory)} of this module, and its "
-        "final snapshot has no schedule to estimate it from."
+        f" No curve of memory in use: the dump has no {_missing_file(memory)} of this module, and "
+        "its final snapshot has no schedule to estimate it from."
     )
 
 
-def _missing(memory: MemoryReport) -> str:
+def _missing_file(memory: MemoryReport) -> str:
     return "live ranges" if memory.figures.held else "buffer assignment"
 
 

@@ -3,7 +3,7 @@
 from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.records.sentences import element_name
+from xlareport.analysis.cost_report.value_row import element_name
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few, plain
 
@@ -64,7 +64,7 @@ def saving_words(memory: MemoryReport) -> str:
         return ""
     if not saving.is_enough:
         most = units.byte_size(saving.reached)
-        return f"Not reachable by reducing temp: {most} would remain{_held(memory)}."
+        return f"Not reachable by reducing temp: {most} would remain{_held_words(memory)}."
     if not saving.buffers:
         return ""
     freed = sum(size for _, size in saving.buffers)
@@ -85,7 +85,7 @@ def saving_words(memory: MemoryReport) -> str:
     )
 
 
-def _held(memory: MemoryReport) -> str:
+def _held_words(memory: MemoryReport) -> str:
     """Return the bytes of arguments, with the largest by name, and of other held memory."""
     main = next((curve for curve in memory.curves if curve.color == MAIN_MEMORY), None)
     least = _LEAST_HELD * (memory.occupied_peak_bytes or 0)

@@ -8,14 +8,14 @@ from xlareport.analysis.cost.memory import SpaceFigures
 from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.analysis.cost_report.value_row import ValueRow
+from xlareport.analysis.cost_report.value_row import ValueRow, element_name
 from xlareport.knowledge.devices import devices
 from xlareport.knowledge.memory_spaces import space_name, space_words
 from xlareport.pages.cost.tables import shortened
 from xlareport.pages.rendering.environment import code
 from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.readers.live_range import ScopeShare
-from xlareport.records.sentences import element_name, value_name, why
+from xlareport.records.sentences import why
 from xlareport.runtime import units
 
 
@@ -55,7 +55,7 @@ def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
     return tabulate(
         rows,
         {
-            Column("HLO value", "code", of="instruction"): value_name,
+            Column("HLO value", "code", of="instruction"): lambda row: row.name,
             Column("Size", "bytes"): lambda row: row.size,
             **({argument: lambda row: row.argument or None} if named else {}),
             Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),

@@ -11,7 +11,7 @@ from xlareport.pages.rendering.environment import href
 from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
 from xlareport.pages.texts.page import has_texts
-from xlareport.pages.tokens import NameCells
+from xlareport.pages.token_views import NameCells
 from xlareport.records.report import ModuleRecord
 
 

@@ -21,11 +21,10 @@ from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.pages import navigation
 from xlareport.pages.code.page import code_payloads
 from xlareport.pages.history.computations import computation_payloads
-from xlareport.pages.history.facts import facts_payload
+from xlareport.pages.history.instruction_facts import facts_payload
 from xlareport.pages.history.payload import history_payloads
 from xlareport.pages.instructions.payload import instructions_payloads
 from xlareport.pages.kernels.panel import kernel_facts
-from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.requests import (
     DrawnStep,
     PictureChoice,
@@ -37,6 +36,7 @@ from xlareport.pages.pictures.requests import (
     module_pictures,
     place_step,
 )
+from xlareport.pages.pictures.snapshot_graph import graph_payloads
 from xlareport.pages.profile.page import timeline_payload
 from xlareport.pages.search.payload import (
     ModuleSearchData,
@@ -45,10 +45,10 @@ from xlareport.pages.search.payload import (
     searched,
     touched,
 )
-from xlareport.pages.steps.figures import step_figures, time_words, uncounted_words
+from xlareport.pages.steps.change_rows import further_rows
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import step_payload
-from xlareport.pages.steps.rows import further_rows
+from xlareport.pages.steps.step_figures import step_figures, time_words, uncounted_words
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pages.steps.unfused import unfused_groups
 from xlareport.pages.texts.page import KeptTexts

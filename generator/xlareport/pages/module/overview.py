@@ -8,7 +8,7 @@ from msgspec import Struct
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.passes.overview import Overview, PassChanges, RepeatedState
-from xlareport.analysis.passes.times import FileTimes
+from xlareport.analysis.passes.pass_times import FileTimes
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short
 from xlareport.pages import navigation

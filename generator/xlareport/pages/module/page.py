@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from xlareport.analysis.cost.heavy import HeavyInstruction
-from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
 from xlareport.dump.modules import ModuleFiles
@@ -14,8 +14,8 @@ from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
 from xlareport.pages.cost.basis import on_chip_words
 from xlareport.pages.cost.page import devices_of
-from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings.section import FindingsView, module_findings
+from xlareport.pages.large_figures import Figure, main_figures
 from xlareport.pages.module.file_list import files_table
 from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module.signature import (

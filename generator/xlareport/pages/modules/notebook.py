@@ -22,7 +22,7 @@ _TABLE = Markup(
 
 def notebook_table(title: str, modules: Sequence[ModuleFiles]) -> str:
     """Return the modules with their snapshots and files as HTML without script and style."""
-    rows = Markup("").join(_row(module) for module in modules[:_MOST_MODULES])
+    rows = Markup("").join(_module_row(module) for module in modules[:_MOST_MODULES])
     more = len(modules) - _MOST_MODULES
     remark = Markup("<p>and {:,} more</p>").format(more) if more > 0 else Markup("")
     return str(_TABLE.format(visible(title), rows, remark))
@@ -51,7 +51,7 @@ def framed(file: Path, table: str, *, embed: bool) -> str:
     )
 
 
-def _row(module: ModuleFiles) -> Markup:
+def _module_row(module: ModuleFiles) -> Markup:
     return Markup("<tr><td><code>{}</code></td><td>{:,}</td><td>{:,}</td></tr>").format(
         visible(module.key), len(module.stages), len(module.artifacts)
     )

@@ -11,7 +11,7 @@ from xlareport.pages.home.page import ModuleRow, row
 from xlareport.pages.long_tables import PAGE, MadeRows, TableRow
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.outline import ModuleOutline
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 
 

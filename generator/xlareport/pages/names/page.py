@@ -17,7 +17,7 @@ from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles
 from xlareport.dump.tokens import table
 from xlareport.knowledge import kinds, opcodes, stages
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tokens import TokenView, token_views
+from xlareport.pages.token_views import TokenView, token_views
 from xlareport.runtime import english, units
 from xlareport.runtime.english import plain
 from xlareport.storage.packed_keys import digest_number
@@ -93,7 +93,7 @@ def names_page(
         if artifact.path in of_main:
             module_places.add(place)
         name = artifact.name
-        formats = forms[_form(name)]
+        formats = forms[_form_key(name)]
         formats.setdefault((name.kind, name.format or ""), array("q")).append(place)
     seen: set[TokenView] = set()
     shown: Counter[str] = Counter()
@@ -108,7 +108,7 @@ def names_page(
     return NamesPage(
         forms=tuple(
             _form_view(artifacts, form, seen, module_places)
-            for form in sorted(forms.values(), key=partial(_place, artifacts))
+            for form in sorted(forms.values(), key=partial(_form_order, artifacts))
         ),
         module_names=tuple(_module_name(name, count, parts) for name, count in shown.items()),
         more_module_names=sum(1 for _ in groupby(sorted(further))),
@@ -190,14 +190,14 @@ _Form = dict[tuple[str, str], "array[int]"]
 """The indices of the files of one form, by kind and ending."""
 
 
-def _place(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, str]:
+def _form_order(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, str]:
     """Return the sort key of a form: HLO first, then by frequency."""
     first = artifacts[min(places[0] for places in form.values())]
     number = sum(map(len, form.values()))
     return not first.name.kind.startswith("hlo-"), -number, first.path
 
 
-def _form(name: DumpName) -> tuple[str, ...]:
+def _form_key(name: DumpName) -> tuple[str, ...]:
     """Return the key of a form: all parts but names and format."""
     parts = ("hlo" if name.kind.startswith("hlo-") else name.kind, name.stage or "")
     flags = tuple("1" if part else "" for part in (name.timestamp, name.kernel, name.before))

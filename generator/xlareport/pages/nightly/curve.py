@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.trends import Night, find_steps
 from xlareport.pages.charts import NightPoint, night_curve
-from xlareport.pages.compare.figures import written
+from xlareport.pages.compare.compared_figures import written
 
 
 def night_minute(night: Night) -> str:

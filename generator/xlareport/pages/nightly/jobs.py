@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.trends import Night, Step, find_steps
 from xlareport.pages import words
-from xlareport.pages.compare.figures import written
+from xlareport.pages.compare.compared_figures import written
 from xlareport.pages.nightly.curve import figure_curve
 from xlareport.pages.nightly.index import NightOutcome, Outcome
 from xlareport.pages.rendering.environment import environment
@@ -82,7 +82,9 @@ def jobs_page(jobs: Sequence[NightlyJob], problems: Sequence[Problem]) -> str:
     """Return the page: jobs that exceeded a budget first, then the others by name."""
     ended = [job for job in jobs if job.outcomes]
     ended.sort(key=lambda job: (_GRAVEST.index(job.outcomes[-1].outcome), job.name))
-    rows = [_row(job, has_curves=place < _MOST_JOBS_WITH_CURVES) for place, job in enumerate(ended)]
+    rows = [
+        _job_row(job, has_curves=place < _MOST_JOBS_WITH_CURVES) for place, job in enumerate(ended)
+    ]
     steps = sorted((step for job in ended for step in _steps(job)), key=lambda step: step.when)
     template = environment(find_resource("templates")).get_template("jobs.html.jinja")
     return template.render(
@@ -104,7 +106,7 @@ def _lead(jobs: Sequence[NightlyJob]) -> str:
     return f"{count} Outcomes are against the baseline, changes of figures since the night before."
 
 
-def _row(job: NightlyJob, *, has_curves: bool) -> JobRow:
+def _job_row(job: NightlyJob, *, has_curves: bool) -> JobRow:
     last = job.outcomes[-1]
     site = f"{job.name}/site"
     main = next((night.main for night in reversed(job.nights) if night.main), None)

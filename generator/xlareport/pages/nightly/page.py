@@ -7,11 +7,11 @@ from pathlib import Path
 from markupsafe import Markup
 from msgspec import Struct, to_builtins
 
-from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.compare.verdict import judge_figures
 from xlareport.analysis.trends import Night, Step, find_steps, labels
 from xlareport.pages import words
-from xlareport.pages.compare.figures import written
+from xlareport.pages.compare.compared_figures import written
 from xlareport.pages.compare.verdict import verdict_sentence
 from xlareport.pages.nightly.curve import figure_curve, night_minute
 from xlareport.pages.tables import Column, Table
@@ -91,13 +91,15 @@ def tonight(report: ReportRecord, when: str, address: str) -> Night:
         zip(labels(module.name for module in report.outlines), report.outlines, strict=True)
     )
     wanted = report.main_key
-    figures = {name: _figures(module) for name, module in zip(named, report.modules, strict=True)}
+    figures = {
+        name: _night_figures(module) for name, module in zip(named, report.modules, strict=True)
+    }
     main = next((name for name, module in named.items() if module.key == wanted), None)
     slugs = {name: module.slug for name, module in named.items()}
     return Night(when, report.dump.path, address, main, figures, slugs)
 
 
-def _figures(module: ModuleRecord) -> dict[str, int | None]:
+def _night_figures(module: ModuleRecord) -> dict[str, int | None]:
     final = {key: value for key, value in to_builtins(module.final).items() if _is_count(value)}
     seconds = module.cost.seconds if module.cost else None
     return final | {ESTIMATE: None if seconds is None else round(seconds * 1e9)}
@@ -112,7 +114,7 @@ def trends_page(nightly: Nightly) -> TrendsPage:
     shown = nightly.nights[-_NIGHTS_SHOWN:]
     main = next((night.main for night in reversed(shown) if night.main), None)
     steps = sorted(_steps(shown), key=lambda step: (-step[2].night, step[0] != main))
-    rows = [_row(nightly, shown, *item) for item in steps]
+    rows = [_change_row(nightly, shown, *item) for item in steps]
     others = [module_charts for module_charts in _others(shown, main) if module_charts.charts]
     return TrendsPage(
         lead=_lead(nightly.nights, len(steps)),
@@ -164,7 +166,7 @@ def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
     ]
 
 
-def _row(
+def _change_row(
     nightly: Nightly, nights: Sequence[Night], module: str, figure: str, step: Step
 ) -> ChangeRow:
     before, after = written(figure, round(step.before)), written(figure, step.after)

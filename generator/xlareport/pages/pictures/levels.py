@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge import colors
-from xlareport.pages.pictures.graph import fitting, short
+from xlareport.pages.pictures.snapshot_graph import fitting, short
 from xlareport.pictures.boxes import lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
@@ -39,15 +39,15 @@ from xlareport.pictures.levels import LevelPicture, ModulePictures, all_levels, 
 from xlareport.pictures.scales import limits
 from xlareport.pictures.shade import ColorData, Shade
 from xlareport.pictures.style import dark_rules, filled, style_sheet
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.string_folding import fold_strings
 
 Record: TypeAlias = dict[str, Any]
 
 
 def picture_record(drawing: Drawing, layout: Layout) -> Record:
     """Return the record of one picture; default values at the end of a row are left out."""
-    record = _shown(drawing, map(_node_row, drawing.nodes))
+    record = _picture_content(drawing, map(_node_row, drawing.nodes))
     record["size"] = [round(layout.width), round(layout.height)]
     record["boxes"] = [_corners(node) for node in layout.nodes]
     record["curves"] = [_steps(edge) for edge in layout.edges]
@@ -68,10 +68,10 @@ def level_record(drawing: Drawing, row: Callable[[Box], list[Any] | None] = _no_
     form.
     """
     node_rows = (_graph_row(row(node)) or _node_row(node) for node in drawing.nodes)
-    return _shown(drawing, node_rows)
+    return _picture_content(drawing, node_rows)
 
 
-def _shown(drawing: Drawing, nodes: Iterable[list[Any]]) -> Record:
+def _picture_content(drawing: Drawing, nodes: Iterable[list[Any]]) -> Record:
     """Return the content of a picture."""
     places = {node.id: place for place, node in enumerate(drawing.nodes)}
     record: Record = {
@@ -90,13 +90,13 @@ def _graph_row(value: list[Any] | None) -> list[Any] | None:
     if value is None:
         return None
     place, lines, badge, shape = value
-    return [place, *_short(lines or 0, badge or 0, 0 if shape == "rect" else shape)]
+    return [place, *_without_zeros(lines or 0, badge or 0, 0 if shape == "rect" else shape)]
 
 
 def _node_row(node: Box) -> list[Any]:
     """Return lines, family, target, id if the target lacks it, and unusual properties."""
     is_target = node.id in (node.target, (node.target or "").removeprefix("i="))
-    return _short(
+    return _without_zeros(
         list(node.lines),
         node.family,
         node.target or 0,
@@ -115,13 +115,13 @@ def _edge_row(edge: Arrow, places: dict[str, int]) -> list[Any]:
     """Return the indices of both ends, the label, style and state."""
     style = 0 if edge.style == "normal" else edge.style
     state = 0 if edge.state == "same" else edge.state
-    return _short(places[edge.source], places[edge.target], edge.label or 0, style, state)
+    return _without_zeros(places[edge.source], places[edge.target], edge.label or 0, style, state)
 
 
 def _group_row(group: Group) -> list[Any]:
     state = 0 if group.state == "same" else group.state
     opens = _openings(group.opens)
-    return _short(group.id, group.title, group.kind, group.target or 0, state, opens)
+    return _without_zeros(group.id, group.title, group.kind, group.target or 0, state, opens)
 
 
 def _openings(opens: Sequence[Opening]) -> list[str] | int:
@@ -140,7 +140,7 @@ def _shade(shade: Shade) -> list[Any] | int:
     return row if any(item not in (None, 0) for item in row) else 0
 
 
-def _short(*row: Any) -> list[Any]:
+def _without_zeros(*row: Any) -> list[Any]:
     """Return a row without the zeros at its end."""
     shortened = list(row)
     while shortened and shortened[-1] == 0:
@@ -228,7 +228,7 @@ def snapshot_levels(
         "note": _NOTE if missing else "",
     }
     values = {key: index, f"{key}-where": _where(module, levels)}
-    values |= _plain(key, levels, numbers, _Placed(module))
+    values |= _page_bundles(key, levels, numbers, _Placed(module))
     files = tuple(make_payload(name, value) for name, value in values.items())
     return Levels(levels[0], requests, files)
 
@@ -269,7 +269,7 @@ def _where(module: HloModule, levels: Sequence[LevelPicture]) -> list[int]:
     return [number for place, run in groupby(places) for number in (place, sum(1 for _ in run))]
 
 
-def _plain(
+def _page_bundles(
     key: str, levels: Sequence[LevelPicture], numbers: Sequence[int], placed: "_Placed"
 ) -> dict[str, Any]:
     """Return the bundles of the pictures that the page lays out."""

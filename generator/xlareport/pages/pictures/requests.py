@@ -153,7 +153,7 @@ def draw_step(change: StepChange) -> DrawnStep | None:
         drawings = step_pictures(change)
     except DrawingError:  # the page says that there is no picture, and has the text
         return None
-    return None if drawings is None else DrawnStep(drawings, _name(_all_drawings(drawings)))
+    return None if drawings is None else DrawnStep(drawings, _picture_name(_all_drawings(drawings)))
 
 
 def place_step(drawn: DrawnStep, store: PictureStore) -> StepPictures:
@@ -174,7 +174,7 @@ def _all_drawings(drawings: StepDrawings) -> tuple[Drawing, ...]:
     return tuple(chain(drawings.pair, *(place.pair for place in drawings.places)))
 
 
-def _name(drawings: tuple[Drawing, ...]) -> str:
+def _picture_name(drawings: tuple[Drawing, ...]) -> str:
     """Return a name by content, so that equal pictures of a module are stored once."""
     return blake2b(repr(drawings).encode(), digest_size=10).hexdigest()
 

@@ -16,13 +16,13 @@ from typing import Any
 from urllib.parse import quote
 
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
+from xlareport.analysis.profile.instruction_times import ModuleTimes, OpTime
 from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum, index_instructions
 from xlareport.analysis.profile.timeline import Bar, Timeline
-from xlareport.analysis.profile.times import ModuleTimes, OpTime
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts
-from xlareport.pages.figures import Figure
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, ShownModule
 from xlareport.pictures.boxes import family
@@ -204,8 +204,8 @@ def _ops(record: ModuleRecord, measured: Measured) -> Table:
             Column("Total ms", "float", "nested instructions included"): lambda row: (
                 row.time.total / 1e9
             ),
-            Column("FLOPs", "flops", _PER_RUN): lambda row: _work(measured, row)[0],
-            Column("Bytes accessed", "bytes", _PER_RUN): lambda row: _work(measured, row)[1],
+            Column("FLOPs", "flops", _PER_RUN): lambda row: _work_of_row(measured, row)[0],
+            Column("Bytes accessed", "bytes", _PER_RUN): lambda row: _work_of_row(measured, row)[1],
             Column("Opcode", "code", of="opcode"): lambda row: row.instruction.opcode,
             Column("Scope"): lambda row: row.op_name,
             Column("Source"): lambda row: row.line,
@@ -220,7 +220,7 @@ def _ops(record: ModuleRecord, measured: Measured) -> Table:
 _PER_RUN = "per execution of the module, this report's cost model"
 
 
-def _work(measured: Measured, row: MeasuredRow) -> tuple[int | None, int | None]:
+def _work_of_row(measured: Measured, row: MeasuredRow) -> tuple[int | None, int | None]:
     """Return the FLOPs and bytes accessed of an instruction; None if unknown."""
     return measured.work.get(row.time.name, (None, None))
 

@@ -13,15 +13,15 @@ from xlareport.analysis.modules.chains import Chains
 from xlareport.analysis.modules.clusters import ClusteredGraph
 from xlareport.analysis.modules.module_role import HELPERS, PIECES
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
-from xlareport.analysis.ranks.groups import RankGroup
+from xlareport.analysis.ranks.rank_groups import RankGroup
 from xlareport.pages import navigation, words
 from xlareport.pages.long_tables import PAGE, MadeRows, TableRow
 from xlareport.pages.navigation import Link
-from xlareport.pages.program.ranks import RanksSection, count_ranks, ranks_section
+from xlareport.pages.program.rank_matrix import RanksSection, count_ranks, ranks_section
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
-from xlareport.records.outline import ModuleOutline
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few

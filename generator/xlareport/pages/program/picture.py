@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from heapq import nsmallest
 
-from xlareport.analysis.modules.links import ModuleLink
+from xlareport.analysis.modules.module_links import ModuleLink
 from xlareport.analysis.modules.module_role import HELPERS, ModuleRole
 from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
-from xlareport.records.outline import ModuleOutline
+from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 
@@ -30,7 +30,7 @@ _FAMILIES: Mapping[str, Family] = {
 def program_picture(report: ReportRecord) -> PictureRequest | None:
     """Return the drawing of user programs and linked helpers; None without two modules."""
     linked = {key for link in report.links for key in link.ends}
-    drawn = _first(
+    drawn = _modules_that_fit(
         module for module in report.outlines if module.key in linked or module.role not in HELPERS
     )
     keys = {module.key for module in drawn}
@@ -58,7 +58,7 @@ def _left_out(roles: Counter[str]) -> str:
     return f"{units.plural(roles.total(), 'module')} not shown: {counted}."
 
 
-def _first(modules: Iterable[ModuleOutline]) -> list[ModuleOutline]:
+def _modules_that_fit(modules: Iterable[ModuleOutline]) -> list[ModuleOutline]:
     """Return the modules that fit, in order: helpers are removed first, then the lowest ranked."""
     first = nsmallest(
         _DRAWN, enumerate(modules), key=lambda row: (row[1].role in HELPERS, row[1].rank)

@@ -26,11 +26,11 @@ def draw_device_table(
     top = Markup().join(Markup("<th>{}</th>").format(column) for column in columns)
     head = Markup("<thead><tr>{}{}</tr></thead>").format(corner, top) if columns else Markup()
     names = heads or [""] * len(rows)
-    body = Markup().join(_row(name, row) for name, row in zip(names, rows, strict=True))
+    body = Markup().join(_table_row(name, row) for name, row in zip(names, rows, strict=True))
     return Markup('<table class="xr-devices">{}<tbody>{}</tbody></table>').format(head, body)
 
 
-def _row(head: str, cells: Sequence[DeviceCell]) -> Markup:
+def _table_row(head: str, cells: Sequence[DeviceCell]) -> Markup:
     name = Markup('<th scope="row">{}</th>').format(head) if head else Markup()
     return Markup("<tr>{}{}</tr>").format(name, Markup().join(map(_cell, cells)))
 

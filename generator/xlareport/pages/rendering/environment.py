@@ -184,7 +184,7 @@ def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:
     if len(pieces) % 2 == 0:
         return text(sentence)
     return Markup("").join(
-        _name(piece, (addresses or {}).get(piece)) if place % 2 else _with_flags(piece)
+        _linked_name(piece, (addresses or {}).get(piece)) if place % 2 else _with_flags(piece)
         for place, piece in enumerate(pieces)
     )
 
@@ -205,7 +205,7 @@ def graded(grade: str, sentence: str) -> Markup:
     )
 
 
-def _name(name: str, address: str | None) -> Markup:
+def _linked_name(name: str, address: str | None) -> Markup:
     if address is None:
         return code(name)
     return Markup('<a href="{}">{}</a>').format(href(address), code(name))

@@ -75,7 +75,9 @@ def _mark(middle: float) -> str:
 
 def _axes(tolerance: float, count: int) -> str:
     right = _WIDTH - _RIGHT
-    parts = [grid_line(_LEFT, right, _line(power), f"1e{power}") for power in (-9, -6, -3, 0)]
+    parts = [
+        grid_line(_LEFT, right, _height_of_power(power), f"1e{power}") for power in (-9, -6, -3, 0)
+    ]
     if tolerance > 0:
         y = _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * _height(tolerance)
         parts.append(f'<path class="xr-replay-limit" d="M{_LEFT} {y:.1f}H{right}"/>')
@@ -86,7 +88,7 @@ def _axes(tolerance: float, count: int) -> str:
     return "".join(parts)
 
 
-def _line(power: int) -> float:
+def _height_of_power(power: int) -> float:
     return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * (power - _LOW) / (_HIGH - _LOW)
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.operations import forms_in
+from xlareport.analysis.operation_families import forms_in
 from xlareport.analysis.source.inlined_op_names import whole_op_names_in
 from xlareport.analysis.source.locations import place_of
 from xlareport.analysis.steps.changes import Change
@@ -20,7 +20,7 @@ from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
 from xlareport.pages.long_tables import PAGE
-from xlareport.pages.pictures.graph import Interned
+from xlareport.pages.pictures.snapshot_graph import Interned
 from xlareport.pages.search.topics import search_topics
 from xlareport.records.report import ReportRecord
 from xlareport.storage.payloads import make_payload_file
@@ -120,7 +120,7 @@ def search_index(modules: Sequence[HloModule]) -> SearchIndex:
         _add(search_index, instruction, span)
         if instruction.attributes_text:
             origin = origins.get(instruction.attributes_text)
-            wider = _joined(origin[0], span) if origin else span
+            wider = _join_spans(origin[0], span) if origin else span
             origins[instruction.attributes_text] = (wider, instruction, modules[span[0]])
     for span, this_instruction, module in origins.values():
         _add_source(search_index, this_instruction, span, module)
@@ -144,7 +144,7 @@ def _spans(parts: Iterable[tuple[H, SnapshotSpan]]) -> dict[H, SnapshotSpan]:
     spans: dict[H, SnapshotSpan] = {}
     for value, span in parts:
         former = spans.get(value)
-        spans[value] = _joined(former, span) if former else span
+        spans[value] = _join_spans(former, span) if former else span
     return spans
 
 
@@ -173,7 +173,7 @@ def _add_source(
         _widen(index.sources, place.text, span)
 
 
-def _joined(value: SnapshotSpan, other: SnapshotSpan) -> SnapshotSpan:
+def _join_spans(value: SnapshotSpan, other: SnapshotSpan) -> SnapshotSpan:
     if value[0] <= other[0] and other[1] <= value[1]:
         return value
     return min(value[0], other[0]), max(value[1], other[1])
@@ -183,7 +183,7 @@ def _widen(spans: dict[str, SnapshotSpan], value: str, span: SnapshotSpan) -> No
     """Extend the span of a value; empty and too long values are skipped."""
     if value and len(value) <= LONGEST:
         former = spans.get(value)
-        spans[value] = _joined(former, span) if former else span
+        spans[value] = _join_spans(former, span) if former else span
 
 
 _MOST_VALUES = 400_000
@@ -230,7 +230,7 @@ def _module(
     steps: Iterable[tuple[int, StepSearchData]],
 ) -> dict[str, Any]:
     spans, codes = Interned(), Interned()
-    names = _first(sorted(index.instructions, key=_parted))
+    names = _first_names(sorted(index.instructions, key=_parted))
     places = {name: place for place, name in enumerate(names)}
     plain = (
         ("opcode", index.opcodes),
@@ -239,12 +239,12 @@ def _module(
         ("source", index.sources),
     )
     kinds = {
-        "instruction": _named(names, index.instructions, spans)
+        "instruction": _pack_names(names, index.instructions, spans)
         | {"codes": [codes.number(index.codes.get(name, "")) for name in names]},
-        "computation": _named(
-            _first(sorted(index.computations, key=_parted)), index.computations, spans
+        "computation": _pack_names(
+            _first_names(sorted(index.computations, key=_parted)), index.computations, spans
         ),
-        **{kind: _listed(item, spans) for kind, item in plain},
+        **{kind: _pack_values(item, spans) for kind, item in plain},
     }
     rows = [[place, touched.opcodes, *_changed(touched, places)] for place, touched in steps]
     return {
@@ -261,7 +261,7 @@ def _module(
     }
 
 
-def _first(names: Sequence[str]) -> Sequence[str]:
+def _first_names(names: Sequence[str]) -> Sequence[str]:
     return names[:_MOST_VALUES]
 
 
@@ -274,7 +274,7 @@ def _parted(name: str) -> tuple[str, int]:
     return name, -1
 
 
-def _named(
+def _pack_names(
     names: Sequence[str], value: Mapping[str, SnapshotSpan], spans: Interned
 ) -> dict[str, Any]:
     """Write names as stems, how many names each has, and distances between their numbers."""
@@ -296,8 +296,8 @@ def _named(
     }
 
 
-def _listed(places: Mapping[str, SnapshotSpan], spans: Interned) -> dict[str, Any]:
-    values = _first(sorted(places))
+def _pack_values(places: Mapping[str, SnapshotSpan], spans: Interned) -> dict[str, Any]:
+    values = _first_names(sorted(places))
     return {"values": values, "spans": [spans.number(places[value]) for value in values]}
 
 
@@ -323,8 +323,8 @@ def search_files(
         part = _searched_modules(report, order, start)
         yield make_payload_file(f"{navigation.SEARCH}-{number}", part)
     front = _searched_modules(report, order, 0) | {
-        **_held("opcodes", numbers, _opcodes_of(report, summaries)),
-        **_held("scopes", numbers, scopes),
+        **_modules_with_value("opcodes", numbers, _opcodes_of(report, summaries)),
+        **_modules_with_value("scopes", numbers, scopes),
         "files": len(report.files),
         "backends": list(report.dump.backends),
         "topics": list(search_topics(report.modules[order[0]])) if order else [],
@@ -370,7 +370,9 @@ def _opcodes_of(
         yield [] if module.same_as else _opcodes(summary)
 
 
-def _held(name: str, numbers: Sequence[int], values: Iterable[Sequence[str]]) -> dict[str, Any]:
+def _modules_with_value(
+    name: str, numbers: Sequence[int], values: Iterable[Sequence[str]]
+) -> dict[str, Any]:
     """Return the modules with a value: the first ones by number, and the count of all.
 
     `values` are those of each module of the dump, `numbers` its number in the search.

@@ -7,7 +7,7 @@ from math import prod
 from markupsafe import Markup
 from msgspec import Struct
 
-from xlareport.analysis.shardings.shardy import ShardyStep
+from xlareport.analysis.shardings.shardy_texts import ShardyStep
 from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.pages.shardings.tables import sharding_tables
 from xlareport.pages.tables import PartPage
@@ -55,7 +55,7 @@ def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPa
         mesh=draw_mesh(record.mesh) if record.mesh is not None else Markup(),
         figures=tuple(map(_figure, record.shardings[:_MOST_DRAWN])),
         more_figures=f"{more:,} more are in the tables." if more > 0 else "",
-        changes=_changes(record),
+        changes=_changes_sentence(record),
         rematerializations=_rematerializations(record),
         shardy=tuple(map(_shardy, record.shardy)),
     )
@@ -96,7 +96,7 @@ def _figure(sharding: ShardingRecord) -> ShardingFigure:
     )
 
 
-def _changes(record: ShardingsRecord) -> str:
+def _changes_sentence(record: ShardingsRecord) -> str:
     if record.changes is None:
         return f"Not checked: {record.changes_reason}."
     if not record.changes:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.sharding_pair import OF_PARTIAL, ShardingPair
-from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.analysis.shardings.report import ShardedEntryValue
-from xlareport.analysis.shardings.shardy import ShardyStep
+from xlareport.analysis.shardings.sharding_changes import ShardingChange
+from xlareport.analysis.shardings.sharding_report import ShardedEntryValue
+from xlareport.analysis.shardings.shardy_texts import ShardyStep
 from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.readers.partitioner_log import PartitionerWarning
 from xlareport.records.collectives import CollectiveRecord
@@ -24,7 +24,7 @@ def sharding_tables(
     tables = {
         "sharded-parameters": _values("Parameter", record.parameters),
         "sharded-results": _values("Result", record.results),
-        "sharding-changes": _changes(record.changes or ()),
+        "sharding-changes": _changes_table(record.changes or ()),
         "resharding-collectives": _collectives(collectives, record.mesh),
         "full-rematerializations": _rematerializations(record.rematerializations or ()),
     }
@@ -64,7 +64,7 @@ def _values(title: str, values: Sequence[ShardedEntryValue]) -> Table:
     )
 
 
-def _changes(changes: Sequence[ShardingChange]) -> Table:
+def _changes_table(changes: Sequence[ShardingChange]) -> Table:
     return tabulate(
         changes,
         {

@@ -65,7 +65,7 @@ def source_page(
         unplaced=_unplaced(source, seconds, time_name),
         has_stablehlo=source.has_stablehlo,
         has_source=any(line.excerpt for line in source.lines),
-        lines=tuple(_line(line, seconds, time_name) for line in source.lines[:_LINES_SHOWN]),
+        lines=tuple(_line_view(line, seconds, time_name) for line in source.lines[:_LINES_SHOWN]),
         more=max(0, source.count - _LINES_SHOWN),
     )
 
@@ -100,7 +100,7 @@ def _unplaced(source: SourceReport, seconds: float | None, time_name: str) -> st
     )
 
 
-def _line(source_line: SourceLine, seconds: float | None, time_name: str) -> LineView:
+def _line_view(source_line: SourceLine, seconds: float | None, time_name: str) -> LineView:
     return LineView(
         place=source_line.place.short,
         path=source_line.place.file,

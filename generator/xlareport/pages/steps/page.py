@@ -9,7 +9,7 @@ from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.overview import Overview
 from xlareport.analysis.passes.pipelines import Part, Pipeline
 from xlareport.pages import navigation, words
-from xlareport.pages.steps.figures import effect_chips
+from xlareport.pages.steps.step_figures import effect_chips
 from xlareport.pages.tables import PartPage
 from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord

@@ -10,7 +10,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import TextDiff
 from xlareport.knowledge.grades import weakest
-from xlareport.pages.steps.rows import row, row_places
+from xlareport.pages.steps.change_rows import row, row_places
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload
 
 

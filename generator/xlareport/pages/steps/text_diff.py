@@ -8,8 +8,8 @@ from msgspec import Struct, field
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, TextDiff
 from xlareport.runtime.units import plural
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.string_folding import fold_strings
 
 _FIRST_LINES = 600
 """Lines of a difference that are loaded with its step."""
@@ -73,7 +73,7 @@ def diff_payload(
         "more": [f"{key}-{number}" for number in range(1, len(chunks))],
         "total": sum(_changed(some) for _, some in _hunks(diff.computations)) if diff else 0,
         "shown": _changed(lines),
-        "note": _note(max(renumbered, diff.renumbered if diff else 0)),
+        "note": _renumbered_sentence(max(renumbered, diff.renumbered if diff else 0)),
     }
 
 
@@ -155,7 +155,7 @@ def _shortened(text: str) -> str:
     return f"{text[:_LINE_LENGTH]} … {len(text) - _LINE_LENGTH:,} more characters"
 
 
-def _note(renumbered: int) -> str:
+def _renumbered_sentence(renumbered: int) -> str:
     if not renumbered:
         return ""
     differ = plural(renumbered, "line differs", "lines differ")

@@ -9,8 +9,8 @@ from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
-from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import make_payload_file
+from xlareport.storage.string_folding import fold_strings
 from xlareport.storage.texts import TextStore
 
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.tpu.program_record import TpuModule, TpuProgram, TpuSummary
 from xlareport.pages import navigation
-from xlareport.pages.figures import Figure
+from xlareport.pages.large_figures import Figure
 from xlareport.pages.rendering.environment import graded, prose
 from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
@@ -23,7 +23,7 @@ def tpu_page(record: ModuleRecord, tpu: TpuModule) -> PlainTab:
     programs = [program for program in tpu.programs if program.instruction]
     return PlainTab(
         tables={
-            "tpu-programs": _programs(record, tpu.programs),
+            "tpu-programs": _programs_table(record, tpu.programs),
             "tpu-units": _units(programs),
             "tpu-unknown": _unknown(programs),
         },
@@ -103,7 +103,7 @@ def _figures(programs: Sequence[TpuProgram], summary: TpuSummary) -> Iterator[Fi
         yield Figure("VMEM scratch", units.byte_size(most), note)
 
 
-def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
+def _programs_table(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
     page = navigation.module_address(record.slug, "tpu")
     names: Mapping[Column, Callable[[TpuProgram], Cell]] = {
         Column("Program", "link", "units over its schedule"): lambda program: [

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from xlareport.analysis.tpu.module import TpuFiles
+from xlareport.analysis.tpu.module_programs import TpuFiles
 from xlareport.analysis.tpu.program_record import TpuLoop, TpuProgram
 from xlareport.analysis.tpu.schedule_view import ScheduleView
 from xlareport.pages import navigation
@@ -50,10 +50,12 @@ def tpu_payloads(slug: str, files: TpuFiles, *, has_history: bool) -> Iterator[P
         ]
         yield make_payload(key, {"programs": names})
     for number, program in enumerate(shown):
-        yield make_payload(f"{key}-{number}", _program(program, files.views[program.program]))
+        yield make_payload(
+            f"{key}-{number}", _program_payload(program, files.views[program.program])
+        )
 
 
-def _program(program: TpuProgram, view: ScheduleView) -> dict[str, Any]:
+def _program_payload(program: TpuProgram, view: ScheduleView) -> dict[str, Any]:
     return {
         "units": [
             [unit, program.units[unit].capacity, "".join(map(_digit, column))]

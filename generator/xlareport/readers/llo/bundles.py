@@ -8,7 +8,7 @@ import re
 
 from msgspec import Struct, field
 
-from xlareport.readers.llo.operations import LloOperation, parse_operations, without_comments
+from xlareport.readers.llo.bundle_operation import LloOperation, parse_operations, without_comments
 from xlareport.runtime.errors import Problem
 
 _START = re.compile(r"\n *+(?:0x([0-9a-f]{1,8})|0) ++(?:[A-Z]{2})? *+:([ >]*+)(?=\{)")

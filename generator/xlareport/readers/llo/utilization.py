@@ -45,10 +45,10 @@ def read_utilization(data: bytes, path: str) -> tuple[Utilization | None, list[P
     begin = data[:20_000].find(b"== CAPAC")
     header = _HEADER.match(data, begin) if begin >= 0 else None
     units = _names(header[1]) if header else ()
-    capacity = _numbers(header[2].split(), len(units)) if header else None
+    capacity = _percentages(header[2].split(), len(units)) if header else None
     if header is None or not units or capacity is None:
         return None, [Problem(path, None, "The capacities of the units are missing.")]
-    rows, broken = _rows(data[header.end() :].split(b"\n")[1:], len(units))
+    rows, broken = _read_rows(data[header.end() :].split(b"\n")[1:], len(units))
     table = Utilization(
         units,
         capacity=dict(zip(units, capacity, strict=True)),
@@ -62,7 +62,7 @@ def read_utilization(data: bytes, path: str) -> tuple[Utilization | None, list[P
     return table, [Problem(path, line, message)]
 
 
-def _rows(lines: list[bytes], count: int) -> tuple[bytes, int | None]:
+def _read_rows(lines: list[bytes], count: int) -> tuple[bytes, int | None]:
     """Return the numbers row by row, and the place of the first broken row, None if none is."""
     if lines and not lines[-1].strip():
         lines.pop()
@@ -71,7 +71,7 @@ def _rows(lines: list[bytes], count: int) -> tuple[bytes, int | None]:
     for place, line in enumerate(lines):
         row = parsed.get(line)
         if row is None:
-            numbers = _numbers(line.split(), count)
+            numbers = _percentages(line.split(), count)
             if numbers is None:
                 return b"".join(rows), place
             row = parsed[line] = bytes(numbers)
@@ -79,7 +79,7 @@ def _rows(lines: list[bytes], count: int) -> tuple[bytes, int | None]:
     return b"".join(rows), None
 
 
-def _numbers(fields: list[bytes], count: int) -> list[int] | None:
+def _percentages(fields: list[bytes], count: int) -> list[int] | None:
     if len(fields) != count or not all(field.isdigit() and len(field) <= 3 for field in fields):
         return None
     row = [int(field) for field in fields]

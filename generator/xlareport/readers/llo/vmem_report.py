@@ -50,7 +50,7 @@ def read_vmem_report(data: bytes, path: str) -> tuple[VmemReport | None, list[Pr
 
 
 def _capacity(value: Any) -> int | None:
-    return _size(_field(_field(value, "global_info"), "vmem_capacity"))
+    return _parse_size(_field(_field(value, "global_info"), "vmem_capacity"))
 
 
 def _uses(value: Any) -> Iterator[VmemUse]:
@@ -64,14 +64,14 @@ def _uses(value: Any) -> Iterator[VmemUse]:
 
 
 def _block_size(block: Any) -> int:
-    return _size(_field(block, "block_size")) or 0
+    return _parse_size(_field(block, "block_size")) or 0
 
 
 def _purposes(blocks: list[Any]) -> Mapping[str, int]:
     purposes: Counter[str] = Counter()
     for block in blocks:
         for allocation in _items(_field(block, "allocations")):
-            size = _size(_field(allocation, "size"))
+            size = _parse_size(_field(allocation, "size"))
             if size:
                 purposes[str(_field(allocation, "tag") or "")[:200]] += size
     return dict(purposes)
@@ -85,7 +85,7 @@ def _items(value: Any) -> list[Any]:
     return value[:_MOST_ALLOCATIONS] if isinstance(value, list) else []
 
 
-def _size(value: Any) -> int | None:
+def _parse_size(value: Any) -> int | None:
     """Return a size; the file writes some numbers as texts."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
         return int(value)

@@ -77,7 +77,7 @@ def _describe(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"arrays": [[array.dtype.name, list(array.shape)] for array in held]}
 
 
-def _run(request: Mapping[str, Any]) -> dict[str, Any]:
+def _run_request(request: Mapping[str, Any]) -> dict[str, Any]:
     arrays, adapter = import_module("xlareport.replay.worker.arrays"), _adapter()
     inputs = arrays.load(Path(request["inputs"]))
     if request.get("wide"):
@@ -132,7 +132,7 @@ _OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "hello": _hello,
     "make_inputs": _make_inputs,
     "describe": _describe,
-    "run": _run,
+    "run": _run_request,
     "compare": _compare,
     "compile": _compile,
 }

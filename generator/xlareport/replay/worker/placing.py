@@ -11,10 +11,10 @@ _Value = Mapping[str, Any]
 
 def parts_of(array: Any, value: _Value) -> list[Any]:
     """Return each device's shard of an array; shards at the end are padded with zeros."""
-    return [_part(array, box, value["local"]) for box in value["boxes"]]
+    return [_shard_of_array(array, box, value["local"]) for box in value["boxes"]]
 
 
-def _part(array: Any, box: Sequence[Sequence[int]], local: Sequence[int]) -> Any:
+def _shard_of_array(array: Any, box: Sequence[Sequence[int]], local: Sequence[int]) -> Any:
     held = array[tuple(slice(start, stop) for start, stop in box)]
     if len(local) != held.ndim:  # the first dimension counts the replicas
         return held.reshape(local)

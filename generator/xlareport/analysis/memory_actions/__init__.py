@@ -1,0 +1,1 @@
+"""What could be done to lower the peak memory of a module."""

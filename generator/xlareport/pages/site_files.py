@@ -1,0 +1,211 @@
+"""The files of the site: pages from templates, payloads, pictures, report.json."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from xlareport.analysis.dump import AnalyzedDump, DumpRelations
+from xlareport.analysis.passes.overview import Overview
+from xlareport.pages import navigation
+from xlareport.pages.coverage import page as coverage
+from xlareport.pages.coverage.file_uses import file_uses
+from xlareport.pages.findings.section import home_findings
+from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon, pass_names
+from xlareport.pages.home.answers import summarize_home
+from xlareport.pages.home.page import FLAGS_TABLE, home_page, tpu_flags_table
+from xlareport.pages.long_tables import table_files
+from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, module_files
+from xlareport.pages.module.output import ModuleOutput
+from xlareport.pages.modules import page as modules_page
+from xlareport.pages.names.page import instruction_names, names_page
+from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
+from xlareport.pages.pictures.levels import picture_look
+from xlareport.pages.program.page import LINKS_TABLE, program_page
+from xlareport.pages.program.rank_matrix import RANKS_TABLE, ranks_table
+from xlareport.pages.rendering.templates import compiled, page_files, render
+from xlareport.pages.search.payload import search_files
+from xlareport.pages.tables import COLUMNS, table_file
+from xlareport.pictures.draw import PictureRequest
+from xlareport.records.build import with_problems
+from xlareport.records.report import ReportRecord
+from xlareport.records.report_json import report_parts
+from xlareport.records.stored_sketches import dump_file
+from xlareport.runtime.faults import Faults
+from xlareport.runtime.worker_pool import Workers
+from xlareport.storage.payloads import (
+    LongText,
+    Payload,
+    SiteFile,
+    bundle_payloads,
+    make_payload_file,
+)
+
+_MODULES_TOGETHER = 20
+"""Limit on modules whose pages one process makes at a time."""
+
+
+class SiteInput(Struct, frozen=True):
+    """All that the files of a site are made from."""
+
+    dump: AnalyzedDump
+    relations: DumpRelations
+    outputs: Sequence[ModuleOutput]
+    """One for each module of the dump, without the files in `payloads`."""
+    report: ReportRecord
+    payloads: Iterable[SiteFile]
+    """Payloads of modules, and files of pictures."""
+    picture: PictureRequest | None
+    """The picture of the execution graph of the whole program."""
+    nightly: Nightly | None = None
+
+
+def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[SiteFile]:
+    """Yield every generated file of the site.
+
+    Half of them are pages of modules, which workers make at the same time. `faults` lists the pages
+    that could not be made; the coverage page and report.json come last, and name these.
+    """
+    dump, report = site.dump, site.report
+    modules = _begun(dump, site.outputs, report, workers)
+    yield from _front(site, faults)
+    yield from site.payloads
+    columns: dict[str, Payload] = {}
+    for shown in modules:
+        faults.problems.extend(shown.problems)
+        columns |= shown.columns
+        yield from shown.files
+    yield bundle_payloads(COLUMNS, columns.values())
+    yield from faults.attempt_all("The search", partial(_search, dump, site.outputs, report))
+    yield make_payload_file(navigation.PICTURE_LOOK, picture_look())
+    covered = partial(_coverage, dump, with_problems(report, faults.problems))
+    yield from page_files(faults, navigation.COVERAGE, "Dump contents", covered)
+    yield dump_file(with_problems(report, faults.problems))
+    yield "report.json", LongText(report_parts(with_problems(report, faults.problems)))
+
+
+def _search(
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
+) -> Iterator[SiteFile]:
+    scopes = (output.scopes for output in outputs)
+    yield from search_files(report, dump.summaries, scopes)
+
+
+def _trends(nightly: Nightly) -> Iterator[SiteFile]:
+    """Yield the page of the nights with its table."""
+    yield navigation.TRENDS, render("trends", trends_page(nightly), "Nightly trend")
+    yield from table_files(NIGHTS_TABLE, nights_table(nightly.nights))
+
+
+def _begun(
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord, workers: Workers
+) -> Iterator[ModulesShown]:
+    """Have the pages of modules made, some at a time."""
+    shown = _to_show(dump, outputs, report)
+    some = max(1, min(_MODULES_TOGETHER, len(report.modules) // (4 * workers.jobs)))
+    chunks = iter(lambda: list(islice(shown, some)), [])
+    work = partial(module_files, templates=compiled())
+    return workers.stream_in_order(work, chunks, work)
+
+
+def _to_show(
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
+) -> Iterator[ModuleToShow]:
+    before, slugs = None, (record.slug for record in report.outlines)
+    following = chain(islice(slugs, 1, None), [None])
+    main = report.main_key
+    every = zip(dump.modules, outputs, report.modules, strict=True)
+    for (analysis, output, record), after in zip(every, following, strict=False):
+        needed = _needed(output, is_main=record.key == main)
+        yield ModuleToShow(analysis, needed, record, before, after)
+        before = record.slug
+
+
+def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
+    """Return the part of the output that a page needs; only the main program has .svg files."""
+    pictures = output.pictures
+    if not is_main:
+        pictures = tuple(replace(picture, source="") for picture in pictures)
+    return replace(output, payloads=(), requests=(), pictures=pictures)
+
+
+def _front(site: SiteInput, faults: Faults) -> Iterator[SiteFile]:
+    """Yield the pages about the whole dump, except the coverage page."""
+    dump, report, nightly = site.dump, site.report, site.nightly
+    pages: list[tuple[str, str, Callable[[], Iterator[SiteFile]]]] = [
+        (navigation.HOME, "Home", partial(_home, dump, report, nightly=nightly is not None)),
+        (navigation.MODULES, "Modules", partial(_modules, dump, report)),
+        (navigation.NAMES, "File-name reference", partial(_names, dump, report)),
+        (navigation.GLOSSARY, "Glossary", partial(_glossary, dump)),
+        (
+            navigation.PROGRAM,
+            "Execution graph",
+            partial(_program_files, report, site.relations, site.picture),
+        ),
+    ]
+    if nightly:
+        pages.append((navigation.TRENDS, "Nightly trend", partial(_trends, nightly)))
+    for source, title, make in pages:
+        yield from page_files(faults, source, title, make)
+
+
+def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterator[SiteFile]:
+    main = report.main_key
+    findings = home_findings(dump, report)
+    summary = summarize_home(report, dump)
+    flags = dump.tpu_flags_of(main)
+    home = home_page(
+        report, dump.settings_of(main), findings, summary, nightly=nightly, tpu_flags=flags
+    )
+    yield navigation.HOME, render("home", home, "Home", wide=True)
+    if flags:
+        yield table_file(FLAGS_TABLE, tpu_flags_table(flags))
+
+
+def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
+    table = modules_page.modules_table(report, dump.file_totals)
+    yield navigation.MODULES, render("modules", modules_page.modules_page(report, table), "Modules")
+    yield from table_files("modules", table)
+
+
+def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
+    used = instruction_names(dump.summaries)
+    main = report.main_key
+    program = next((module for module in dump.grouped.modules if module.key == main), None)
+    names = names_page(dump.artifacts, dump.grouped.modules, used, program)
+    yield navigation.NAMES, render("names", names, "File-name reference")
+
+
+def _glossary(dump: AnalyzedDump) -> Iterator[SiteFile]:
+    named = pass_names(dump.summaries)
+    used = {opcode for summary in dump.summaries for opcode, _ in summary.opcodes}
+    yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
+    timed = {pass_.name for overview in _overviews(dump) for pass_ in overview.passes}
+    yield make_payload_file(WORDS, lexicon({*named, *timed}))
+
+
+def _program_files(
+    report: ReportRecord, relations: DumpRelations, picture: PictureRequest | None
+) -> Iterator[SiteFile]:
+    program = program_page(report, relations, picture)
+    yield navigation.PROGRAM, render("program", program, "Execution graph")
+    yield from table_files(LINKS_TABLE, program.link_table)
+    if len(report.ranks) > 1:
+        yield from table_files(RANKS_TABLE, ranks_table(report))
+
+
+def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
+    artifacts = dump.artifacts
+    graphs = [graph.path for graph in dump.graphs]
+    uses = file_uses(dump.named, dump.modules.reads, graphs, dump.side_files)
+    passes = coverage.passes_words(dump.summaries)
+    covered = coverage.coverage_page(report, artifacts, uses, passes)
+    yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)
+    yield from table_files(coverage.FILES_TABLE, covered.files)
+    yield from table_files(coverage.PROBLEMS_TABLE, covered.problems)
+
+
+def _overviews(dump: AnalyzedDump) -> Iterator[Overview]:
+    yield from (module.overview for module in dump.modules if module.overview)

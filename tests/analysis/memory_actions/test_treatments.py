@@ -1,0 +1,39 @@
+"""What is done about a value depends on what it is."""
+
+import pytest
+from msgspec.structs import replace
+
+from xlareport.analysis.cost.memory import collect_memory_figures
+from xlareport.analysis.cost.peak_roles import PeakRole
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.cost_report.value_purposes import ValuePurposes
+from xlareport.analysis.cost_report.value_row import ValueRow
+from xlareport.analysis.memory_actions.treatments import TREATMENTS, name_rows, treatment_of
+
+EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
+ROW = ValueRow("v", (), 1 << 20, "f32[8]{0}", "fusion", "temp", 0, 0, None, None, "", "")
+
+
+@pytest.mark.parametrize(
+    ("row", "treatment"),
+    [
+        (ROW, "computed"),
+        (replace(ROW, opcode="all-gather-start"), "sent"),
+        (replace(ROW, opcode="while"), "carried"),
+        (replace(ROW, role=PeakRole.WORKING), PeakRole.WORKING),
+        (replace(ROW, instruction="parts", role=PeakRole.WORKING), "parts"),
+    ],
+)
+def test_the_treatment_of_a_value(row: ValueRow, treatment: str) -> None:
+    memory = replace(EMPTY, purposes=ValuePurposes(partial_sums={"parts": 8}))
+    assert treatment_of(row, memory) == treatment
+
+
+def test_several_values_are_named_with_their_sizes() -> None:
+    assert name_rows([ROW]) == "`%v` (f32[8])"
+    assert name_rows([ROW, ROW]) == "`%v` (1.0 MiB, f32[8]), `%v` (1.0 MiB, f32[8])"
+
+
+def test_each_remedy_says_how() -> None:
+    for treatment in ("computed", "sent", "carried"):
+        assert ": " in TREATMENTS[treatment](EMPTY, [ROW])
