@@ -270,7 +270,8 @@ class _Reader:
             return ()
         ordered = sorted(members, key=lambda place: _is_plain(module, place))
         if kind is Kind.EXPANDED:  # what gives the result is named beside them
-            ordered.sort(key=lambda place: not _is_heavy(module, place))
+            result = pairing.after[0]
+            ordered.sort(key=lambda place: (place == result, not _is_heavy(module, place)))
         return tuple(ordered)
 
     def change(
