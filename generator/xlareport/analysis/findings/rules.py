@@ -17,6 +17,7 @@ from xlareport.analysis.findings.copied_state import copied_state
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.dense_gradients import dense_gradients
 from xlareport.analysis.findings.double_upcasts import double_upcasts
+from xlareport.analysis.findings.empty_permutes import empty_permutes
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
 from xlareport.analysis.findings.filled_stacks import filled_stacks
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, join_names
@@ -102,6 +103,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     repeated_all_gathers,
     invariant_collectives,
     unread_collectives,
+    empty_permutes,
     constant_collectives,
     waiting_collectives,
     exposed_collectives,
