@@ -111,8 +111,8 @@ def _finding(repeats: list[_Repeat], sent: float) -> Finding:
     is_known = first.trips is not None
     iterations = f"of {first.trips:,} iterations" if is_known else "iteration"
     size = units.byte_size(round(sent))
-    again = f"at least {size} per device are sent again"
-    each = f"{size} per device are sent again in each iteration but the first"
+    again = f"{'at least ' if is_known else ''}{size} per device are sent again"
+    when = "" if is_known else " in each iteration but the first"
     name = first.figures.collective.instruction
     names = join_names(repeat.figures.collective.instruction for repeat in repeats)
     return Finding(
@@ -120,8 +120,8 @@ def _finding(repeats: list[_Repeat], sent: float) -> Finding:
         title=f"Loop-invariant collective in a loop{'' if is_known else _UNKNOWN}",
         places=tuple(repeat.figures.collective.key for repeat in repeats),
         evidence=(
-            f"{names}: {again if is_known else each}, {units.seconds(seconds)} of exposed time. "
-            f"`{name}` sends {_what(first)} in each {iterations} of `{first.loop.name}`, from "
+            f"{names}: {again}{when}, {units.seconds(seconds)} of exposed time. `{name}` sends "
+            f"{_what(first)} in each {iterations} of `{first.loop.name}`, from "
             f"{join_names(first.sources)}, which no iteration changes."
         ),
         suggestion=(

@@ -41,6 +41,7 @@ from xlareport.analysis.findings.rebuilt_inputs import rebuilt_inputs
 from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gathers
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
+from xlareport.analysis.findings.resharded_state import resharded_state
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
 from xlareport.analysis.findings.short_kernels import short_kernels
@@ -73,6 +74,7 @@ OF_THE_PROGRAM: tuple[Rule, ...] = (
 """Rules about the input program: true of any snapshot. The guide lists them in this order."""
 OF_THE_RESULT: tuple[Rule, ...] = (
     unused_donations,
+    resharded_state,
     rebuilt_inputs,
     rearranged_inputs,
     layout_copies,
