@@ -30,6 +30,8 @@ def value_failures(matching: Matching) -> Iterator[str]:
         was = matching.partner_before(Place(after.name, known.name))
         if now is None or was is None or now == (after.name, known.name):
             continue
+        if was == (before.name, source.name):  # a clone of it
+            continue
         if not (_continues(source, now, after) and _continues(known, was, before)):
             continue
         if not (_reads(known, after, now.instruction) or _reads(source, before, was.instruction)):

@@ -635,31 +635,6 @@ def test_a_convert_to_compute_the_neighbor_in_a_wide_type_is_no_round_trip(
 
 
 @pytest.mark.parametrize(
-    ("result", "reason", "remedy"),
-    [
-        ("f32[512,512]", "sharded in another way", "out_shardings of jax.jit"),
-        ("f32[256,512]", "No output has the same type", "a cast or another sharding"),
-    ],
-)
-def test_an_unused_donation_has_its_arguments_name_and_the_results_sharding(
-    case_of: MakeCase, result: str, reason: str, remedy: str
-) -> None:
-    text = (
-        "  a = f32[512,512] parameter(0), metadata={op_name=\"p['pos']\"}\n"
-        "  ROOT b = f32[256,512] slice(a), slice={[0:256], [0:512]}"
-    )
-    before = entry(text.replace("f32[256,512]", result))
-    (finding,) = [
-        finding
-        for finding in find_findings(case_of(entry(text, ", buffer_donor={ (0, {}) }"), before))
-        if finding.rule == "unused-donations"
-    ]
-    assert "without an aliased output: `p['pos']`." in finding.evidence
-    assert reason in finding.evidence
-    assert remedy in finding.suggestion
-
-
-@pytest.mark.parametrize(
     ("product", "remedy"),
     [
         ("f32[8192,8192] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "fused"),

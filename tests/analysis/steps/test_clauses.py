@@ -72,3 +72,17 @@ def test_a_new_custom_call_says_its_target() -> None:
     added = replace(change(Kind.ADDED), before=None, opcodes=("", "custom-call"))
     said = clause(replace(added, target="AllocateBuffer", reason="used by %tuple.55"))
     assert said.startswith("the `AllocateBuffer` custom-call `%add.1.new` in ")
+
+
+def test_what_gives_the_result_of_an_expanded_instruction_is_named_once() -> None:
+    last = Place("main", "add.1.new")
+    others = Place("main", "x"), Place("main", "y")
+    words = {
+        members: clause(replace(change(Kind.EXPANDED), members=members)).partition(" into ")[2]
+        for members in ((last,), (others[0], last), (*others, last))
+    }
+    assert [*words.values()] == [
+        "`%add.1.new`",
+        "`%x` and `%add.1.new`, which gives its result",
+        "3 instructions, including `%x`; `%add.1.new` gives its result",
+    ]

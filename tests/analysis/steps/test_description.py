@@ -93,7 +93,7 @@ def test_an_instruction_of_a_fusion_in_a_fusion_is_counted_once() -> None:
     members = tuple(Place("main", f"add.{number}") for number in range(3))
     outer = replace(change(Kind.FUSED, "fusion.1"), opcodes=("", "fusion"), members=members)
     inner = replace(change(Kind.FUSED, "fusion.2"), opcodes=("", "fusion"), members=members[1:])
-    assert "created 2 fusions of 3 instructions" in told(outer, inner)[0]
+    assert "created 2 fusions from 3 instructions" in told(outer, inner)[0]
 
 
 def test_a_call_is_inlined_into_a_fusion_and_a_fusion_merged_into_another() -> None:

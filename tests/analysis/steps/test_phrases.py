@@ -103,7 +103,7 @@ def test_a_library_call_is_called_by_its_target() -> None:
 def test_a_new_fusion_says_how_many_it_holds() -> None:
     members = tuple(Place("main", name) for name in "abc")
     fused = replace(change(Kind.FUSED), opcodes=("", "fusion"), members=members)
-    assert say(Kind.FUSED, fused) == "created 1 fusion of 3 instructions"
+    assert say(Kind.FUSED, fused) == "created 1 fusion from 3 instructions"
 
 
 def test_combined_ones_are_counted_before_and_after() -> None:

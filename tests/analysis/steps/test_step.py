@@ -225,7 +225,7 @@ def test_a_fusion_of_an_inlined_call_is_told_where_it_stands(read: Read) -> None
 def test_a_fusion_is_told_with_what_it_took_in_and_what_follows_is_no_news(read: Read) -> None:
     change = step(read(UNFUSED), read(FUSED), "`fusion`")
     assert change.headline == (
-        "`fusion` created 1 fusion of 2 instructions; `%fusion` in `main` fuses `%d` and `%s`."
+        "`fusion` created 1 fusion from 2 instructions; `%fusion` in `main` fuses `%d` and `%s`."
     )
     assert change.account == ()
     assert kinds(change) == {Kind.FUSED, Kind.MOVED, Kind.PARAMETER, Kind.REWIRED}

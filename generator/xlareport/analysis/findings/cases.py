@@ -11,6 +11,7 @@ from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.findings.combined_chains import find_combiners
+from xlareport.analysis.findings.emptied_pairs import find_emptying_step
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.sunk import find_sunk
 from xlareport.analysis.shardings.rematerializations import Rematerialization
@@ -60,6 +61,7 @@ def make_case(
         rematerializations=rematerializations,
         origins={row.collective.key: row.origin for row in collectives},
         scheduler_step=find_scheduler_step(module.snapshots),
+        emptying_step=find_emptying_step(module.snapshots),
         combiners=find_combiners(module.snapshots),
         sunk=find_sunk(module.snapshots),
         sync_step=find_sync_step(module.snapshots),

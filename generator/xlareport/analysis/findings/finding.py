@@ -19,6 +19,7 @@ from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, measure_occu
 from xlareport.analysis.cost.time_basis import TimeBasis, choose_basis
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.findings.combined_chains import Combiner
+from xlareport.analysis.findings.emptied_pairs import EmptyingStep
 from xlareport.analysis.findings.sunk import SinkingStep, WorkKey
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
@@ -132,6 +133,8 @@ class Case(Struct, frozen=True, dict=True):
     """The number of the latency-hiding scheduler's step: see `find_scheduler_step`."""
     sync_step: str = ""
     """The number of the step that made collectives synchronous: see `find_sync_step`."""
+    emptying_step: EmptyingStep | None = None
+    """The step that made a collective-permute without pairs; None if none did."""
     combiners: Sequence[Combiner] = ()
     """The steps that combined collectives."""
     sunk: Mapping[WorkKey, SinkingStep] = field(default_factory=dict)

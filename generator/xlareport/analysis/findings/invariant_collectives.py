@@ -3,8 +3,9 @@
 A loop of two or more iterations executes a collective whose operands no iteration changes: each
 iteration sends the same bytes. Of a combined collective, the operands that do not change count, by
 their bytes. The finding appears if a device sends at least 64 KiB again, and 5% or more of the
-bytes of all collectives. XLA does not move collectives out of loops. An all-gather before the loop
-needs memory for its result during the loop.
+bytes of all collectives. Of a loop whose trip count is not known, the bytes and the time are those
+of one iteration. XLA does not move collectives out of loops. An all-gather before the loop needs
+memory for its result during the loop.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,12 +24,18 @@ LEAST_SHARE = 0.05
 """Of what all collectives send per device."""
 
 
+_UNKNOWN = " of unknown trip count"
+_FEWEST = 2
+"""Iterations: the first sends nothing again."""
+
+
 class _Repeat(Struct, frozen=True):
     """A collective that sends the same in each iteration of a loop."""
 
     figures: CollectiveFigures
     loop: Instruction
-    trips: int
+    trips: int | None
+    """None if not known."""
     operands: int
     """Of the collective, with those that change."""
     kept: tuple[str, ...]
@@ -40,8 +47,11 @@ class _Repeat(Struct, frozen=True):
 
     @property
     def again(self) -> float:
-        """The part, 0 to 1, of what it sends that repeats the first iteration of each loop."""
-        return self.share * (self.trips - 1) / self.trips
+        """The part, 0 to 1, of what it sends that repeats the first iteration of each loop.
+
+        Without a trip count all that counts: an iteration that is not the first.
+        """
+        return self.share * (1 if self.trips is None else (self.trips - 1) / self.trips)
 
     @property
     def sent_again(self) -> float:
@@ -56,19 +66,22 @@ class _Repeat(Struct, frozen=True):
 
 def invariant_collectives(case: Case) -> Iterator[Finding]:
     """Report collectives that send the same in each iteration of a loop."""
-    repeats = sorted(
+    every = sorted(
         _find_repeats(case), key=lambda repeat: (-repeat.sent_again, repeat.figures.collective.key)
     )
-    sent = sum(repeat.sent_again for repeat in repeats)
-    if sent >= max(LEAST_BYTES, LEAST_SHARE * case.sent_bytes):
-        yield _finding(repeats, sent)
+    for is_known in (True, False):
+        repeats = [repeat for repeat in every if (repeat.trips is not None) is is_known]
+        sent = sum(repeat.sent_again for repeat in repeats)
+        if sent >= max(LEAST_BYTES, LEAST_SHARE * case.sent_bytes):
+            yield _finding(repeats, sent)
 
 
 def _find_repeats(case: Case) -> Iterator[_Repeat]:
     for (home, name), trips in case.cost.trip_counts.items():
         loop = case.module.by_name[home].by_name[name]
         body = case.module.callee(loop, "body")
-        if body is None or trips.count is None or trips.count < 2:
+        most = trips.most if trips.count is None else trips.count
+        if body is None or (most is not None and most < _FEWEST):
             continue
         inside = [line for line in case.collectives if line.collective.computation == body.name]
         behind = follow_invariants(body) if inside else {}
@@ -95,17 +108,21 @@ def _what(repeat: _Repeat) -> str:
 
 def _finding(repeats: list[_Repeat], sent: float) -> Finding:
     first, seconds = repeats[0], sum(repeat.seconds for repeat in repeats)
+    is_known = first.trips is not None
+    iterations = f"of {first.trips:,} iterations" if is_known else "iteration"
+    size = units.byte_size(round(sent))
+    again = f"{'at least ' if is_known else ''}{size} per device are sent again"
+    when = "" if is_known else " in each iteration but the first"
     name = first.figures.collective.instruction
     names = join_names(repeat.figures.collective.instruction for repeat in repeats)
     return Finding(
         rule="invariant-collectives",
-        title="Loop-invariant collective in a loop",
+        title=f"Loop-invariant collective in a loop{'' if is_known else _UNKNOWN}",
         places=tuple(repeat.figures.collective.key for repeat in repeats),
         evidence=(
-            f"{names}: at least {units.byte_size(round(sent))} per device are sent again, "
-            f"{units.seconds(seconds)} of exposed time. `{name}` sends {_what(first)} in each of "
-            f"{first.trips:,} iterations of `{first.loop.name}`, from {join_names(first.sources)}, "
-            "which no iteration changes."
+            f"{names}: {again}{when}, {units.seconds(seconds)} of exposed time. `{name}` sends "
+            f"{_what(first)} in each {iterations} of `{first.loop.name}`, from "
+            f"{join_names(first.sources)}, which no iteration changes."
         ),
         suggestion=(
             "Do it once before the loop and let the loop read the result: "

@@ -18,6 +18,7 @@ from xlareport.analysis.findings.copied_state import copied_state
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.dense_gradients import dense_gradients
 from xlareport.analysis.findings.double_upcasts import double_upcasts
+from xlareport.analysis.findings.empty_permutes import empty_permutes
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
 from xlareport.analysis.findings.filled_stacks import filled_stacks
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, join_names
@@ -41,6 +42,7 @@ from xlareport.analysis.findings.rebuilt_inputs import rebuilt_inputs
 from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gathers
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
+from xlareport.analysis.findings.resharded_state import resharded_state
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
 from xlareport.analysis.findings.short_kernels import short_kernels
@@ -73,6 +75,7 @@ OF_THE_PROGRAM: tuple[Rule, ...] = (
 """Rules about the input program: true of any snapshot. The guide lists them in this order."""
 OF_THE_RESULT: tuple[Rule, ...] = (
     unused_donations,
+    resharded_state,
     rebuilt_inputs,
     rearranged_inputs,
     layout_copies,
@@ -103,6 +106,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     repeated_all_gathers,
     invariant_collectives,
     unread_collectives,
+    empty_permutes,
     constant_collectives,
     waiting_collectives,
     exposed_collectives,

@@ -89,6 +89,8 @@ _RULES = (
     loops.clear_loops,
     loops.expanded,
     frames.called,
+    identity.same_value,
+    spreading.neighbors,
     sums.accumulated,
     collectives.same_reducer,
     structure.heavy_by_structure,

@@ -1,6 +1,6 @@
 """The single changes of a step: pairings, classified by comparing the lines."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
+from xlareport.analysis.steps.rebuilt import ANEW, as_rebuilt, was_rebuilt
 from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, new_target, operation
 from xlareport.analysis.steps.sequence import alignments
@@ -80,24 +81,6 @@ _KEEPING = _PARTED | {Relation.CLONED}
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _LOOP_SCOPE = "while/body"
-_BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
-_NOT_REBUILT = frozenset(
-    {
-        Kind.HOISTED,
-        Kind.LAYOUT,
-        Kind.MOVED,
-        Kind.PRECISION,
-        Kind.REDIRECTED,
-        Kind.REWIRED,
-        Kind.SHAPE,
-        Kind.SHARDING,
-        Kind.SUMMED,
-        Kind.SUNK,
-        Kind.TURNED,
-        Kind.TYPE,
-    }
-)
-"""Kinds that say more of what was made anew than that it was."""
 
 
 def changes(matching: Matching) -> Iterator[Change]:
@@ -242,10 +225,7 @@ class _Reader:
                 return
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))
-        is_anew = old.name != new.name and new.opcode != "get-tuple-element"
-        if is_anew and pairing.relation in _ANEW and not result.keys() & _NOT_REBUILT:
-            counts = _what_counts(result)
-            result = {Kind.REBUILT: counts} if counts else result
+        result = as_rebuilt(pairing, (old, new), result)
         if result:
             kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)
@@ -290,7 +270,8 @@ class _Reader:
             return ()
         ordered = sorted(members, key=lambda place: _is_plain(module, place))
         if kind is Kind.EXPANDED:  # what gives the result is named beside them
-            ordered.sort(key=lambda place: not _is_heavy(module, place))
+            result = pairing.after[0]
+            ordered.sort(key=lambda place: (place == result, not _is_heavy(module, place)))
         return tuple(ordered)
 
     def change(
@@ -343,11 +324,6 @@ def _of_same_opcode(balance: int) -> Kind:
     return Kind.REBUILT
 
 
-def _what_counts(value: Mapping[Kind, Difference]) -> str:
-    """Put details together; names and metadata are left out, for they are no reason."""
-    return "; ".join(str(text) for kind, text in value.items() if kind not in _BESIDES)
-
-
 def _is_plain(module: HloModule, place: Place) -> bool:
     """Return whether an instruction makes or passes on values without computing any."""
     line = module.find(*place)
@@ -359,8 +335,7 @@ def _is_heavy(module: HloModule, place: Place) -> bool:
     return line is not None and family_of(line) is not None
 
 
-_ANEW = frozenset({Relation.REPLACED, Relation.REWRITTEN})
-_PAIRS = _ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}
+_PAIRS = ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}
 
 
 def _further(pairing: Pairing) -> Iterator[tuple[Place | None, Place | None]]:
@@ -385,13 +360,13 @@ def _reordered(matching: Matching) -> Iterator[Change]:
             line = alignment.before.instructions[here]
             place = Place(alignment.before.name, line.name)
             pairing = matching.pairing_before(place)
-            name = alignment.after.instructions[there].name
-            if pairing is not None and pairing.relation is not Relation.SAME and name != line.name:
-                continue  # made anew elsewhere, not moved
+            now = alignment.after.instructions[there]
+            if pairing is not None and was_rebuilt(pairing, line, now):
+                continue  # it was not moved
             yield Change(
                 kind=Kind.REORDERED,
                 before=place,
-                after=Place(alignment.after.name, name),
+                after=Place(alignment.after.name, now.name),
                 grade=Grade.EXACT,
                 reason="stands at another place in the schedule",
                 details=(alignment.describe_move(here, there),),

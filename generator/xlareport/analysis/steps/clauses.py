@@ -82,6 +82,7 @@ def _clause(change: Change) -> str:
         detail=_detail(change),
         members=_members(change),
         holders=_holders(change),
+        result=_result(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
 
@@ -150,7 +151,7 @@ _TEMPLATES = {
     Kind.REWRITTEN: "{old}{where} became {new}",
     Kind.COMBINED: "{new}{where} combines {members}",
     Kind.SPLIT: "{old}{where} was split into {members}",
-    Kind.EXPANDED: "{old}{where} was expanded into {members}; {new_name} gives its result",
+    Kind.EXPANDED: "{old}{where} was expanded into {members}{result}",
     Kind.SWAPPED: "{old}{where} was moved {reason}",
     Kind.ASYNC: "{old}{where} became {members}",
     Kind.REPLACED: "{old}{where} became {new}",
@@ -293,6 +294,16 @@ def _holders(change: Change) -> str:
     named = [_bare(place) for place in places if place is not None]
     more = len(named) - _ALL_NAMED
     return english.listing([*named[:_ALL_NAMED], *([f"{more:,} more"] if more > 0 else [])])
+
+
+def _result(change: Change) -> str:
+    """Return which of the instructions that another was expanded into gives its result.
+
+    Of a single one that needs no words, and of two it is the last.
+    """
+    if len(change.members) > _ALL_NAMED:
+        return f"; {_bare(change.after)} gives its result"
+    return ", which gives its result" if len(change.members) > 1 else ""
 
 
 def _members(change: Change) -> str:

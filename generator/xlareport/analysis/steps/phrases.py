@@ -60,12 +60,15 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REORDERED: ("reordered", _BEFORE),
     Kind.RENAMED: ("renamed", _BEFORE),
 }
-_TOGETHER = {Kind.EXPANDED: "into", Kind.FUSED: "of", Kind.OUTLINED: "of"}
+_TOGETHER = {Kind.EXPANDED: "into", Kind.FUSED: "from", Kind.OUTLINED: "from"}
 _CALL, _LOOP = "call", "while"
 
 
 def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
-    """Return how many instructions the new fusions or calls hold, or came of former ones."""
+    """Return how many instructions new fusions or calls were made from, or came of former ones.
+
+    A fusion may hold a copy of what another one holds, too; that counts once.
+    """
     members = _count_involved(groups)
     return f" {preposition} {units.plural(members, 'instruction')}" if members else ""
 

@@ -25,10 +25,10 @@ from xlareport.analysis.steps.refinements import (
     count_uncalled,
     with_leftovers,
     with_removed_duplicates,
-    with_unused_additions,
     with_whole_computations,
 )
 from xlareport.analysis.steps.split_parts import with_partial_types
+from xlareport.analysis.steps.unused_additions import with_unused_additions
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.remembered import remembered
 

@@ -2,9 +2,11 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.rules.sources import behind_share
+from xlareport.analysis.matching.rules.spreading import neighbors
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -598,3 +600,44 @@ ENTRY %main (a: f32[4,4], b: f32[4,4]) -> f32[4,4] {
     after = "\n".join(line for line in lines if "%mask =" not in line)
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "mask")) is None
+
+
+_ELEMENTS = """
+HloModule step
+ENTRY %main (a: f32[32,8], b: f32[32,32]) -> (f32[32,32], f32[32,8]) {
+  %a = f32[32,8]{1,0} parameter(0), sharding={devices=[1,4]<=[4]}
+  %b = f32[32,32]{1,0} parameter(1), sharding={devices=[1,4]<=[4]}
+  %pair = (f32[32,32]{1,0}, f32[32,8]{1,0}) tuple(%b, %a)
+  %both = (f32[32,32]{1,0}, f32[32,8]{1,0}) opt-barrier(%pair), metadata={op_name="remat"}
+  %x = f32[32,32]{1,0} get-tuple-element(%both), index=0, metadata={op_name="while"}
+  %y = f32[32,8]{1,0} get-tuple-element(%both), index=1, metadata={op_name="while"}
+  %sine.x = f32[32,32]{1,0} sine(%x)
+  %cosine.y = f32[32,8]{1,0} cosine(%y)
+  ROOT %out = (f32[32,32]{1,0}, f32[32,8]{1,0}) tuple(%sine.x, %cosine.y)
+}
+"""
+_DIVIDED = """
+HloModule step
+ENTRY %main_spmd (p: f32[32,2], p.1: f32[32,8]) -> (f32[32,8], f32[32,2]) {
+  %p = f32[32,2]{1,0} parameter(0), sharding={devices=[1,4]<=[4]}
+  %p.1 = f32[32,8]{1,0} parameter(1), sharding={devices=[1,4]<=[4]}
+  %pair.1 = (f32[32,8]{1,0}, f32[32,2]{1,0}) tuple(%p.1, %p)
+  %both.1 = (f32[32,8]{1,0}, f32[32,2]{1,0}) opt-barrier(%pair.1), metadata={op_name="remat"}
+  %e = f32[32,8]{1,0} get-tuple-element(%both.1), index=0, metadata={op_name="while"}
+  %e.1 = f32[32,2]{1,0} get-tuple-element(%both.1), index=1, metadata={op_name="while"}
+  %sine.1 = f32[32,8]{1,0} sine(%e)
+  %cosine.1 = f32[32,2]{1,0} cosine(%e.1)
+  ROOT %out = (f32[32,8]{1,0}, f32[32,2]{1,0}) tuple(%sine.1, %cosine.1)
+}
+"""
+
+
+def test_a_divided_element_is_not_another_that_had_its_shape(read: Read) -> None:
+    search = start(read(_ELEMENTS), read(_DIVIDED), same_program=True)
+    old, new = (
+        {node.instruction.name: node for node in side.open()}
+        for side in (search.before, search.after)
+    )
+    search.link(old["both"], new["both.1"], Grade.MATCHED, "known")
+    neighbors(search)
+    assert {name: old[name].partner for name in ("x", "y")} == {"x": new["e"], "y": new["e.1"]}

@@ -85,6 +85,8 @@ _UserKey = tuple[Hashable, int, Hashable]
 _SHARED = ("opcode, shape and attributes", "opcode and shape", "opcode and op_name", "sharding")
 """What users have in common with their counterparts, by the key of `_pair_users`."""
 _MASKED = "multiply", "select"
+_STAYING = {"get-tuple-element": "index", "reduce": "dimensions"}
+"""By opcode, the attribute that stays where work is divided."""
 
 
 class _Spread:
@@ -273,9 +275,12 @@ class _Spread:
         return origin(node) if self._search.divided else ""
 
     def _divided_numbers(self, node: Node) -> str:
-        """Return the dimensions of a reduce if work is divided: these stay, unlike its shape."""
-        reduces = self._search.divided and _opcode(node) == "reduce"
-        return node.instruction.attributes.get("dimensions", "") if reduces else ""
+        """Return the dimensions of a reduce, or the index of an element, if work is divided.
+
+        These stay, unlike the shape, which may be that of another one before.
+        """
+        name = _STAYING.get(_opcode(node), "") if self._search.divided else ""
+        return node.instruction.attributes.get(name, "")
 
     def _edge(self, node: Node) -> Hashable:
         """Return the sharding of a node that only states where an array is; else the node."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.source.locations import walk_stack
 from xlareport.runtime.grouping import group_by_key
 
 
@@ -14,10 +15,11 @@ def pairs_in_order(
     """Yield pairs of old and new nodes: those of equal attributes first, the others in order.
 
     The attributes are dimensions, windows, bounds and what called computations compute; of several
-    nodes with equal attributes, those of one shape come first.
+    nodes with equal attributes, those of one shape come first, and of these those that the program
+    made at one place.
     """
     if len(ours) > 1 or len(theirs) > 1:
-        for key_of in (_form, _attributes):
+        for key_of in (_made, _form, _attributes):
             pairs = _equal(search, ours, theirs, key_of)
             yield from pairs
             taken = {node for pair in pairs for node in pair}
@@ -37,6 +39,17 @@ def _equal(
     waiting = {key: deque(others) for key, others in keyed.items()}
     keys = [(node, key_of(search, node, 0)) for node in ours]
     return [(node, waiting[key].popleft()) for node, key in keys if waiting.get(key)]
+
+
+def _made(search: Search, node: Node, here: int) -> Hashable:
+    """Return where the program made a node, and its form; something of its own if not known.
+
+    An edit moves lines, so of two programs it is not known.
+    """
+    module = (search.before, search.after)[here].graph.module
+    frame = node.instruction.metadata.stack_frame_id
+    places = [] if search.parted is not None else [*walk_stack(frame, module)]
+    return (tuple(places), _form(search, node, here)) if places else node
 
 
 def _form(search: Search, node: Node, here: int) -> Hashable:

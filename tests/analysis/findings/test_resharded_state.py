@@ -1,0 +1,61 @@
+"""Donated inputs whose results are sharded in another way, of whatever size."""
+
+from tests.analysis.findings.conftest import MakeCase
+from tests.analysis.findings.texts import FINDINGS, read_texts
+
+from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.rules import find_findings
+
+TEXTS = read_texts(FINDINGS / "resharded-state" / "by_hand.txt")
+HAVING, BEFORE = TEXTS["having"], TEXTS["having before"]
+RULES = ("resharded-state", "unused-donations")
+
+
+def findings_of(case_of: MakeCase, text: str, before: str = BEFORE) -> dict[str, Finding]:
+    findings = find_findings(case_of(text, before))
+    return {finding.rule: finding for finding in findings if finding.rule in RULES}
+
+
+def test_an_argument_has_its_name_and_both_shapes(case_of: MakeCase) -> None:
+    finding = findings_of(case_of, HAVING)["resharded-state"]
+    assert finding.evidence.startswith(
+        "1 donated input (2.0 KiB) whose result is sharded in another way: `p['pos']`. "
+        "`p['pos']` is `f32[512]` on each device, the result in its place `f32[256]`."
+    )
+    assert "out_shardings of jax.jit" in finding.suggestion
+    assert finding.severity == "medium"
+
+
+def test_a_large_one_is_no_other_finding(case_of: MakeCase) -> None:
+    large, before = (text.replace("512]", "512,512]") for text in (HAVING, BEFORE))
+    large = large.replace("[256]", "[256,512]").replace("{[0:256]}", "{[0:256], [0:512]}")
+    assert set(findings_of(case_of, large, before)) == {"resharded-state"}
+
+
+def test_another_shape_of_the_whole_is_another_finding(case_of: MakeCase) -> None:
+    large = HAVING.replace("512]", "512,512]").replace("[256]", "[256,512]")
+    large = large.replace("{[0:256]}", "{[0:256], [0:512]}")
+    halved = BEFORE.replace("512]", "512,512]").replace("[512,512] negate", "[256,512] slice")
+    halved = halved.replace("(a)", "(a), slice={[0:256], [0:512]}").replace(
+        "(f32[512,512], f32[])", "(f32[256,512], f32[])"
+    )
+    finding = findings_of(case_of, large, halved)
+    assert set(finding) == {"unused-donations"}
+    assert "without an aliased output: `p['pos']`." in finding["unused-donations"].evidence
+
+
+def test_another_input_can_have_the_buffer_of_the_result(case_of: MakeCase) -> None:
+    """Aliases are by the shapes on a device: which result is whose says the order of the others."""
+    header = "buffer_donor={ (0, {}) }"
+    other = f"{header}, input_output_alias={{ {{0}}: (2, {{}}, may-alias) }}"
+    moved, more = (
+        text.replace("  ROOT", "  k = f32[256] parameter(2)\n  ROOT").replace(header, other)
+        for text in (HAVING, BEFORE)
+    )
+    assert not findings_of(case_of, moved, more)
+    in_order = moved.replace("may-alias)", "may-alias), {1}: (1, {}, may-alias)")
+    assert set(findings_of(case_of, in_order, more)) == {"resharded-state"}
+
+
+def test_one_device_has_no_shardings(case_of: MakeCase) -> None:
+    assert not findings_of(case_of, HAVING.replace(", num_partitions=2", ""))
