@@ -29,7 +29,6 @@ def empty_permutes(case: Case) -> Iterator[Finding]:
     is_single = len(places) == 1
     verb, results = ("has", "its result is") if is_single else ("have", "their results are")
     yield Finding(
-        rule="empty-permutes",
         title="Collective-permute without pairs",
         places=tuple(places),
         evidence=(

@@ -116,7 +116,6 @@ def _finding(repeats: list[_Repeat], sent: float) -> Finding:
     name = first.figures.collective.instruction
     names = join_names(repeat.figures.collective.instruction for repeat in repeats)
     return Finding(
-        rule="invariant-collectives",
         title=f"Loop-invariant collective in a loop{'' if is_known else _UNKNOWN}",
         places=tuple(repeat.figures.collective.key for repeat in repeats),
         evidence=(

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from xlareport.analysis.collectives.find import Collective
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, rule_id
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.sharding_words import describe_tiles
 from xlareport.hlo.model import InstructionKey
@@ -144,6 +144,7 @@ def find_in_log(
         size = _whole_bytes(warning)
         if places and warning.op_name:
             yield Finding(
+                rule=rule_id(involuntary_rematerializations),
                 title=_TITLE,
                 places=places[:MOST_PLACES],
                 evidence=(

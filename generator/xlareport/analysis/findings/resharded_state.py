@@ -28,7 +28,6 @@ def resharded_state(case: Case) -> Iterator[Finding]:
     donated, result = resharded[0]
     given, returned = (without_layout(shape.text) for shape in (donated.shape, result))
     yield Finding(
-        rule="resharded-state",
         title="State returned in another sharding",
         places=tuple((entry.name, donated.name) for donated, _ in resharded),
         evidence=(
