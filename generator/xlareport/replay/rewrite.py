@@ -213,7 +213,7 @@ def _bitcast(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> 
         name = f"{line.name}.{opcode}"
         yield Line(name, opcode, shape, (operand,), "", attributes)
         operand = name
-    inverse = _dimensions(_inverse(to_order))
+    inverse = _dimensions([to_order.index(place) for place in range(len(to_order))])
     yield Line(line.name, "transpose", after, (operand,), "", inverse, line.is_root)
 
 
@@ -231,10 +231,6 @@ def _major_to_minor(shape: Shape) -> list[int]:
 def _ordered(shape: Shape, order: list[int]) -> Shape:
     sizes = ",".join(str(shape.dimensions[place]) for place in order)
     return parse_shape(f"{shape.element_type}[{sizes}]")
-
-
-def _inverse(order: list[int]) -> list[int]:
-    return [order.index(place) for place in range(len(order))]
 
 
 def _dimensions(order: list[int]) -> tuple[tuple[str, str], ...]:

@@ -75,7 +75,7 @@ def pair_of_value(
     at, counterpart = value_at
     value, before = counterpart.instruction, step.sharding(counterpart.instruction)
     wanted = _wanted(step, counterpart, wanting, before)
-    is_straight = not _turns(chain[:at])
+    is_straight = not any(link.opcode in ("transpose", "reshape") for link in chain[:at])
     rank = len(value.shape.dimensions)
     for link in reversed([body, *chain[:at]]):
         if link.opcode.removesuffix("-start") not in KINDS:
@@ -183,10 +183,6 @@ def _is_local(home: Computation, link: Instruction, value: Instruction, written:
     operand = home.operand(link)
     local = local_dimensions(written, value.shape.dimensions)
     return operand is not None and local is not None and operand.shape.dimensions == local
-
-
-def _turns(chain: Sequence[Instruction]) -> bool:
-    return any(link.opcode in ("transpose", "reshape") for link in chain)
 
 
 def _value_of(

@@ -66,7 +66,7 @@ def _limits(needs: BlockNeeds, unit: Unit) -> Mapping[str, int]:
         scalars, shared = needs.scalar_registers, needs.shared_bytes
         return amd_limits(needs.threads, needs.registers, scalars, shared, unit)
     limits = {
-        "threads": _by_threads(needs, unit),
+        "threads": 0 if needs.threads > MOST_THREADS else unit.warps // warps_of(needs.threads),
         "blocks": unit.blocks,
         "registers": _by_registers(needs, unit),
         "shared memory": _by_shared(needs, unit),
@@ -96,10 +96,6 @@ def registers_for(needs: BlockNeeds, unit: Unit, blocks: int) -> int | None:
         if most is None or most >= blocks:
             return registers
     return None
-
-
-def _by_threads(needs: BlockNeeds, sm: Multiprocessor) -> int:
-    return 0 if needs.threads > MOST_THREADS else sm.warps // warps_of(needs.threads)
 
 
 def _by_registers(needs: BlockNeeds, sm: Multiprocessor) -> int | None:

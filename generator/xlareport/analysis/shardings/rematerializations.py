@@ -148,7 +148,7 @@ def _rematerialization(
         gathers=tuple(gather.name for _, gather in gathers),
         slice=place[1].name,
         value=value[1].name,
-        shape=_whole_shape(gathered.shape, whole),
+        shape=f"{gathered.shape.element_type}[{','.join(map(str, whole))}]",
         dimensions=whole,
         bytes=_bytes(gathered.shape, whole),
         part_bytes=_bytes(part, tuple(size or 0 for size in part.dimensions)),
@@ -257,10 +257,6 @@ def _group(module: HloModule, gather: Instruction) -> int:
 
 def _bytes(shape: Shape, whole: Dimensions) -> int:
     return -(-prod(whole) * (bits_of(shape.element_type) or 0) // 8)
-
-
-def _whole_shape(shape: Shape, whole: Dimensions) -> str:
-    return f"{shape.element_type}[{','.join(map(str, whole))}]"
 
 
 def _around(before: HloModule, op_name: str, whole: Dimensions) -> list[Instruction]:

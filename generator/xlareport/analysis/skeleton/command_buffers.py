@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from xlareport.analysis.code.kernel_links import name_kernel
 from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
 from xlareport.program import CodeNotes
-from xlareport.readers.thunks import Thunk, find_command_buffers
+from xlareport.readers.thunks import find_command_buffers
 
 _COMPUTATION = "command_buffer"
 _EXACT = "members from the thunk metadata"
@@ -29,7 +29,7 @@ def in_command_buffers(items: Sequence[SkeletonItem], code: CodeNotes) -> tuple[
     if not buffers:
         return called
     with_buffers: list[SkeletonItem] = []
-    places = [_buffer_of(item, buffers) for item in called]
+    places = [buffers.get(item.name, buffers.get(name_kernel(item.name))) for item in called]
     for number, group in groupby(zip(places, called, strict=True), key=lambda pair: pair[0]):
         members = tuple(item for _, item in group)
         if number is None:
@@ -65,10 +65,6 @@ def _buffer(number: int, members: tuple[SkeletonItem, ...], note: str) -> Skelet
     )
 
 
-def _buffer_of(item: SkeletonItem, buffers: Mapping[str, int]) -> int | None:
-    return buffers.get(item.name, buffers.get(name_kernel(item.name)))
-
-
 def _members(code: CodeNotes) -> tuple[Mapping[str, int], str]:
     """Return the command buffer number of each member, from 1, and the source of that."""
     noted: dict[int | None, str] = {
@@ -79,10 +75,6 @@ def _members(code: CodeNotes) -> tuple[Mapping[str, int], str]:
     for number, places in enumerate(find_command_buffers(code.thunks), 1):
         for thunk in (code.thunks[place] for place in places):
             is_exact = is_exact and thunk.id in noted
-            if name := noted.get(thunk.id) or _kernel(thunk):
+            if name := noted.get(thunk.id) or ("" if thunk.name == thunk.kind else thunk.name):
                 named[name] = number
     return named, _EXACT if is_exact else _MATCHED
-
-
-def _kernel(thunk: Thunk) -> str:
-    return "" if thunk.name == thunk.kind else thunk.name

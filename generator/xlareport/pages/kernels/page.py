@@ -138,16 +138,14 @@ def _compiler(kernels: ModuleKernels) -> str:
             f"Registers, spills and static shared memory are what {kernels.compiler} allocates for "
             "the dumped PTX. XLA may have used another version."
         )
-    if any(kernel.registers is None and _is_ptx(kernel) for kernel in kernels.kernels):
+    if any(
+        kernel.registers is None and kernel.target.startswith("sm_") for kernel in kernels.kernels
+    ):
         return (
             "The dump has PTX, in which registers are not allocated yet. Registers are upper "
             "bounds, and occupancy is a range. `xlareport build DUMP --ptxas` compiles the PTX."
         )
     return ""
-
-
-def _is_ptx(kernel: KernelRecord) -> bool:
-    return kernel.target.startswith("sm_")
 
 
 def _figures(kernels: Sequence[KernelRecord]) -> Iterator[Figure]:

@@ -85,7 +85,7 @@ def program_page(
         recompiled=_recompiled(report),
         not_recompiled=_not_recompiled(report),
         repeated=_repeated(report),
-        processes=_processes(report),
+        processes=" ".join(filter(None, (_known_processes(report), _overwritten(report)))),
         sides=ranks_section(report),
         ranks=_ranks(report),
         graphs=relations.graphs,
@@ -110,7 +110,7 @@ def links_table(report: ReportRecord) -> Table:
         return (
             _cell(_link(modules[link.source])),
             _cell(_link(modules[link.target])),
-            _tensors(link.tensors),
+            first_few(link.tensors, 4),
             link.grade,
             link.reason,
             ", ".join(link.via),
@@ -122,10 +122,6 @@ def links_table(report: ReportRecord) -> Table:
 
 def _cell(module: Link) -> list[str]:
     return [module.name, module.address]
-
-
-def _tensors(shapes: Sequence[str]) -> str:
-    return first_few(shapes, 4)
 
 
 def _link(module: ModuleOutline) -> Link:
@@ -232,10 +228,6 @@ def _not_recompiled(report: ReportRecord) -> str:
     if unread:
         return f"{text} {units.plural(unread, 'module')} could not be read and were not checked."
     return text
-
-
-def _processes(report: ReportRecord) -> str:
-    return " ".join(filter(None, (_known_processes(report), _overwritten(report))))
 
 
 def _overwritten(report: ReportRecord) -> str:

@@ -212,11 +212,7 @@ class _MatrixRow(Struct, frozen=True):
     def letter(self, number: int) -> str:
         """Return the letter of the module that a rank has."""
         at = self.place(number)
-        return _NONE if at is None else _letter(at)
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place) if place < 26 else f"A{place}"
+        return _NONE if at is None else (chr(ord("A") + at) if at < 26 else f"A{at}")
 
 
 def _matrix_rows(report: ReportRecord) -> Iterator[_MatrixRow]:

@@ -39,7 +39,7 @@ def whole_of(parts: Sequence[Any], value: _Value) -> list[Any]:
     wholes = [first]
     for devices in copies[1:]:
         other = _assembled(parts, devices, value, first)
-        if not _same_bits(wholes[0], other):
+        if wholes[0].tobytes() != other.tobytes():
             wholes.append(other)
     return wholes
 
@@ -56,7 +56,3 @@ def _assembled(
             held = held[tuple(slice(0, size) for size in sizes)]
         whole[place] = held.reshape(sizes)
     return whole
-
-
-def _same_bits(first: Any, second: Any) -> bool:
-    return bool(first.tobytes() == second.tobytes())
