@@ -41,7 +41,7 @@ def test_both_axes_have_titles_and_labels_with_units() -> None:
         ),
     ):
         texts = re.findall("<text[^>]*>([^<]*)</text>", drawn)
-        assert {"snapshot", "build"} & set(texts)
+        assert {"snapshot", "night"} & set(texts)
         assert {"Bytes accessed", "instructions"} & set(texts)
         assert {"3.0 MiB", "2,000", "3 B"} & set(texts), texts
 

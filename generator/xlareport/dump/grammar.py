@@ -171,9 +171,9 @@ def meaning(field: str, text: str) -> str:
     return sentence.replace("{text}", text)
 
 
-def has_own_meaning(field: str, text: str) -> bool:
-    """Return whether the tables explain a part by its own text, not by its field alone."""
-    return text in table("meanings").get(field, {})
+def is_explained_stage(text: str) -> bool:
+    """Return whether the tables explain a stage by its own text, not as a stage alone."""
+    return text in table("meanings").get("stage", {})
 
 
 def moment(field: str, text: str) -> str:

@@ -83,13 +83,8 @@ class NightPoint(Struct, frozen=True):
     is_step: bool
 
 
-def night_curve(
-    points: Sequence[NightPoint], what: str, write: Callable[[int], str], across: str = "build"
-) -> str:
-    """Draw a figure over the nights, each a point with its words; steps are larger ones.
-
-    `across` is what the points are, the title of their axis.
-    """
+def night_curve(points: Sequence[NightPoint], what: str, write: Callable[[int], str]) -> str:
+    """Draw a figure over the nights, each a point with its words; steps are larger ones."""
     top = max((point.value for point in points), default=0)
     if len(points) < 2 or not top:
         return ""
@@ -102,7 +97,7 @@ def night_curve(
         for (x, y), point in zip(places, points, strict=True)
     )
     words = curve_words([point.value for point in points], what, write)
-    axes = frame.axes(across, what, write)
+    axes = frame.axes("night", what, write)
     return svg_chart(words, f'{axes}<path class="xr-line" d="{path}"/>{marks}', _HEIGHT)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from xlareport.dump.filename import DumpName
-from xlareport.dump.grammar import has_own_meaning
+from xlareport.dump.grammar import is_explained_stage
 from xlareport.dump.tokens import Token
 from xlareport.knowledge import passes, stages
 from xlareport.runtime.english import plain
@@ -60,7 +60,7 @@ def meaning_of_pass(name: str) -> str:
 
 def meaning_of_stage(token: Token) -> str:
     """Return in plain text what a file of a stage shows."""
-    stage = None if has_own_meaning("stage", token.text) else stages.find(token.text)
+    stage = None if is_explained_stage(token.text) else stages.find(token.text)
     return plain(stage.words) if stage else token.meaning
 
 

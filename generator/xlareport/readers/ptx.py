@@ -47,7 +47,8 @@ class PtxKernel(Struct, frozen=True):
 
 def read_ptx(data: bytes) -> tuple[PtxKernel, ...]:
     """Return the entry points of a PTX text, each name once; empty for an empty file."""
-    target = _first_match(_TARGET, data)
+    match = _TARGET.search(data)
+    target = match[1].decode() if match else ""
     entries = list(_ENTRY.finditer(data))
     if not entries:
         return ()
@@ -117,8 +118,3 @@ def _product(wanted: Mapping[str, bytes], name: str) -> int | None:
             return None
         product *= size
     return product if sizes else None
-
-
-def _first_match(pattern: re.Pattern[bytes], data: bytes) -> str:
-    match = pattern.search(data)
-    return match[1].decode() if match else ""

@@ -112,7 +112,7 @@ def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | No
         main, findings=tuple(finding for finding in main.findings if not _is_again(finding))
     )
     findings = module_findings(dump.modules[place], main_record, navigation.HOME)
-    shown = (*findings.shown, *_compiled_again(report, _RECOMPILED))
+    shown = (*findings.shown, *_compiled_again(report))
     ranked = sorted(shown, key=lambda view: SEVERITIES.index(view.finding.severity))
     if not ranked:
         return findings
@@ -123,13 +123,13 @@ def _is_again(finding: Finding) -> bool:
     return finding.rule == RECOMPILATIONS
 
 
-def _compiled_again(report: ReportRecord, most: int) -> list[FindingView]:
+def _compiled_again(report: ReportRecord) -> list[FindingView]:
     """Return a finding for each of the first functions that were compiled several times."""
     findings: dict[tuple[tuple[str, str], ...], Finding] = {}
     every = (finding for module in report.outlines for finding in module.findings)
     for finding in filter(_is_again, every):
         findings.setdefault(finding.places, finding)
-        if len(findings) == most:
+        if len(findings) == _RECOMPILED:
             break
     return [_of_modules(finding, report.by_key) for finding in findings.values()]
 

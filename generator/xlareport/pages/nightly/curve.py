@@ -25,5 +25,5 @@ def figure_curve(
         for place, (night, value) in enumerate(zip(nights, values, strict=True))
         if value is not None
     ]
-    curve = night_curve(points, title, partial(written, figure), across="night")
+    curve = night_curve(points, title, partial(written, figure))
     return Markup(curve)  # noqa: S704 - made by us, escaped there
