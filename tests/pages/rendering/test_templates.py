@@ -210,14 +210,14 @@ def sound(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, s
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
-        ("module.files.module_page", r"m/[^/]+\.md"),
+        ("module.module_pages.module_page", r"m/[^/]+\.md"),
         ("texts.page.texts_page", r"m/[^/]+\.html\?texts"),
         ("module.page.module_findings", r"m/[^/]+\.md"),
         ("cost.page.module_findings", r"m/[^/]+\.html\?cost"),
-        ("assembly.summarize_home", r"index\.md"),
-        ("assembly.names_page", r"names\.md"),
-        ("assembly.program_page", r"program\.md"),
-        ("assembly.search_files", None),
+        ("site_files.summarize_home", r"index\.md"),
+        ("site_files.names_page", r"names\.md"),
+        ("site_files.program_page", r"program\.md"),
+        ("site_files.search_files", None),
         ("coverage.page.coverage_page", r"coverage\.md"),
     ],
 )
