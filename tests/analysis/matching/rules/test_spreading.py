@@ -641,3 +641,43 @@ def test_a_divided_element_is_not_another_that_had_its_shape(read: Read) -> None
     search.link(old["both"], new["both.1"], Grade.MATCHED, "known")
     neighbors(search)
     assert {name: old[name].partner for name in ("x", "y")} == {"x": new["e"], "y": new["e.1"]}
+
+
+_TWO_SLICES = """
+HloModule m
+ENTRY %main (a: f32[4,8], b: bf16[4,3,2], i: s32[]) -> (f32[4,4], bf16[4,3,1]) {
+  %a = f32[4,8]{0,1} parameter(0)
+  %b = bf16[4,3,2]{2,1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %zero = s32[] constant(0)
+  %one = f32[4,4]{0,1} dynamic-slice(%a, %zero, %i), dynamic_slice_sizes={4,4}, \
+metadata={op_name="slice"}
+  %two = bf16[4,3,1]{2,1,0} dynamic-slice(%b, %zero, %zero, %i), dynamic_slice_sizes={4,3,1}, \
+metadata={op_name="slice"}
+  ROOT %t = (f32[4,4]{0,1}, bf16[4,3,1]{2,1,0}) tuple(%one, %two)
+}
+"""
+_TURNED_SLICES = """
+HloModule m
+ENTRY %main (a: f32[4,8], b: bf16[4,3,2], i: s32[]) -> (f32[4,4], bf16[4,3,1]) {
+  %a = f32[4,8]{0,1} parameter(0)
+  %b = bf16[4,3,2]{2,1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %zero = s32[] constant(0)
+  %turned = f32[8,4]{1,0} bitcast(%a)
+  %one.1 = f32[4,4]{1,0} dynamic-slice(%turned, %i, %zero), dynamic_slice_sizes={4,4}, \
+metadata={op_name="slice"}
+  %back = f32[4,4]{0,1} bitcast(%one.1)
+  %moved = bf16[4,2,3]{1,2,0} bitcast(%b)
+  %two.1 = bf16[4,1,3]{1,2,0} dynamic-slice(%moved, %zero, %i, %zero), \
+dynamic_slice_sizes={4,1,3}, metadata={op_name="slice"}
+  %last = bf16[4,3,1]{2,1,0} bitcast(%two.1)
+  ROOT %t = (f32[4,4]{0,1}, bf16[4,3,1]{2,1,0}) tuple(%back, %last)
+}
+"""
+
+
+def test_a_constant_that_two_slices_read_does_not_pair_them(read: Read) -> None:
+    matching = match(read(_TWO_SLICES), read(_TURNED_SLICES))
+    for name in ("one", "two"):
+        assert matching.partner_after(Place("main", name)) == Place("main", f"{name}.1")

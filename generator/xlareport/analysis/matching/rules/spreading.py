@@ -47,11 +47,14 @@ from xlareport.analysis.matching.search.nodes import (
     has_same_origin,
     is_array_call,
     is_free,
+    is_read_by_free,
     name_new_use,
     name_read,
     name_use,
     origin,
     read_at,
+    reads_free,
+    same_arity,
     same_count,
     same_form,
     same_shape,
@@ -157,8 +160,8 @@ class _Spread:
     def _is_unsettled(self, pair: tuple[Node, Node]) -> bool:
         """Return whether both nodes of a pair have free operands, or both have free users."""
         before, after = self._search.before, self._search.after
-        return (_reads_free(before, pair[0]) and _reads_free(after, pair[1])) or (
-            _is_read_by_free(before, pair[0]) and _is_read_by_free(after, pair[1])
+        return (reads_free(before, pair[0]) and reads_free(after, pair[1])) or (
+            is_read_by_free(before, pair[0]) and is_read_by_free(after, pair[1])
         )
 
     def _link(self, before: Node, after: Node, reason: str) -> None:
@@ -205,7 +208,7 @@ class _Spread:
     def _pair_users(self, before: Node, after: Node) -> None:
         if before.constant and self._search.divided:
             return
-        edges = (self._edge,) if self._crosses else ()
+        fills, edges = before.constant, (self._edge,) if self._crosses else ()
         places = keep_places(before, after)
         keys = (self._form, self._rough_form, self._origin, *edges)
         for key_of, shared in zip(keys, _SHARED, strict=False):
@@ -215,7 +218,9 @@ class _Spread:
             theirs = self._lone_users(self._search.after, after, key_of, places=places)
             for key, node in ours.items():
                 other = theirs.get(key)
-                if node is not None and other is not None and self._may_be_lone(node, other):
+                if node is None or other is None or not same_arity(node, other, typed=not fills):
+                    continue  # of another work: many read a constant or an index
+                if self._may_be_lone(node, other):
                     read = name_read(before, node, key[1])
                     reason = f"the only unmatched user of {read} with this {shared}"
                     self._link(node, other, f"{reason}; the counterpart of that is known")
@@ -391,11 +396,3 @@ def _operation(node: Node, frame: Frame) -> Hashable:
 
 def _opcode(node: Node) -> str:
     return node.instruction.opcode
-
-
-def _reads_free(side: Side, node: Node) -> bool:
-    return any(is_free(operand) for operand, _ in side.graph.operands(node))
-
-
-def _is_read_by_free(side: Side, node: Node) -> bool:
-    return any(is_free(user) for user, _ in side.users.get(node, ()))

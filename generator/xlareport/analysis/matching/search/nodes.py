@@ -312,3 +312,20 @@ def reader_beside(node: Node, user: Node) -> Node:
             return user
         reader = reader.frame.caller
     return reader
+
+
+def reads_free(side: Side, node: Node) -> bool:
+    """Return whether an operand of a node is unpaired."""
+    return any(is_free(operand) for operand, _ in side.graph.operands(node))
+
+
+def is_read_by_free(side: Side, node: Node) -> bool:
+    """Return whether a user of a node is unpaired."""
+    return any(is_free(user) for user, _ in side.users.get(node, ()))
+
+
+def same_arity(node: Node, other: Node, *, typed: bool) -> bool:
+    """Return whether two nodes have as many operands; `typed`: or results of one element type."""
+    types = {line.shape.element_type for line in (node.instruction, other.instruction)}
+    arities = {len(line.operands) for line in (node.instruction, other.instruction)}
+    return len(arities) == 1 or (typed and len(types) == 1)
