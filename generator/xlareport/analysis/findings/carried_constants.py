@@ -170,14 +170,14 @@ def _find_carried(
         if not path or not is_kept(body, kept, index) or not _is_constant(module, place, path[-1]):
             continue
         readers = _readers(body, index)
-        size = _size(path[0])
+        size = _array_bytes(path[0])
         if size >= LEAST_ARRAY and all(
             _can_compute(module, body, reader, index) for reader in readers
         ):
             yield _Carried(tuple(path), index, size, tuple(readers))
 
 
-def _size(value: Instruction) -> int:
+def _array_bytes(value: Instruction) -> int:
     try:
         return 0 if value.shape.elements else main_memory_size(value.shape)
     except UncountableError:

@@ -83,7 +83,7 @@ def _find_copied(case: Case, body: Computation, loop: Instruction) -> Iterator[_
         seconds = sum(case.least(case.cost.instructions[place]) for place in places)
         yield _Copied(
             *(loop, line, element, tuple(places), seconds),
-            bytes=sum(_held(case, move) for move in moves),
+            bytes=sum(_bytes_at_peak(case, move) for move in moves),
             feeds_loop=any(_feeds_loop(body, move) for move in moves),
         )
 
@@ -127,7 +127,7 @@ def _feeds_loop(body: Computation, move: Instruction) -> bool:
     return any(user.opcode == "while" for user in users)
 
 
-def _held(case: Case, move: Instruction) -> int:
+def _bytes_at_peak(case: Case, move: Instruction) -> int:
     """Return the bytes of a copy in the device memory at the peak; 0 if it is not there."""
     if move.opcode != "copy-start" or not move.shape.elements or case.occupancy is None:
         return 0
@@ -167,10 +167,10 @@ def _describe(case: Case, copies: Sequence[_Copied]) -> str:
     ]
     shape = copies[0].element.shape
     return (
-        f"{join_names(names)}, {without_layout(shape.text)}, from layout {_order(shape)} "
-        f"to {_order(copies[0].copy.shape)}"
+        f"{join_names(names)}, {without_layout(shape.text)}, from layout {_layout_words(shape)} "
+        f"to {_layout_words(copies[0].copy.shape)}"
     )
 
 
-def _order(shape: Shape) -> str:
+def _layout_words(shape: Shape) -> str:
     return f"{{{','.join(map(str, minor_to_major(shape)))}}}"

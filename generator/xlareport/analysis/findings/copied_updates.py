@@ -52,7 +52,7 @@ def copied_updates(case: Case) -> Iterator[Finding]:
 def _update(case: Case, computation: Computation, copy: Instruction, user: Instruction) -> int:
     """Return the bytes that are written into a copy; 0 where its user does not update it."""
     if user.opcode == "dynamic-update-slice":
-        return _written(computation, user) if user.operand_names[:1] == (copy.name,) else 0
+        return _update_bytes(computation, user) if user.operand_names[:1] == (copy.name,) else 0
     inside = case.module.callee(user) if user.opcode == "fusion" else None
     root = inside.root if inside else None
     if inside is None or root is None or root.opcode != "dynamic-update-slice":
@@ -60,9 +60,9 @@ def _update(case: Case, computation: Computation, copy: Instruction, user: Instr
     place = user.operand_names.index(copy.name)
     parameters = inside.parameters
     is_buffer = place < len(parameters) and root.operand_names[0] == parameters[place].name
-    return _written(inside, root) if is_buffer else 0
+    return _update_bytes(inside, root) if is_buffer else 0
 
 
-def _written(computation: Computation, update: Instruction) -> int:
+def _update_bytes(computation: Computation, update: Instruction) -> int:
     operand = computation.operand(update, 1)
     return (operand.shape.byte_size or 0) if operand else 0

@@ -85,7 +85,7 @@ def _finding(case: Case, dense: _Dense, seconds: float, held: float) -> Finding:
     most = seconds
     all_else = ""
     if remedy is _OF_TABLE:
-        most = _most(case, dense.home, size, dense.readers)
+        most = _reading_time(case, dense.home, size, dense.readers)
         most += case.time_of_bytes(size) * dense.counted
         all_else = f", with all else that the readers do {units.share(case.share(most))}"
     lines = (scatter.instruction, scatter.zeros, *dense.readers)
@@ -150,7 +150,9 @@ def _is_pool_gradient(case: Case, scatter: ZeroScatter) -> bool:
     )
 
 
-def _most(case: Case, home: Computation, size: int, readers: Iterable[Instruction]) -> float:
+def _reading_time(
+    case: Case, home: Computation, size: int, readers: Iterable[Instruction]
+) -> float:
     """Return the time of the readers of a buffer, each as much as reading it takes at least."""
     result = 0.0
     for reader in readers:

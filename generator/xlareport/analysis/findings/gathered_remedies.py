@@ -186,7 +186,7 @@ def _uses(
     if consumer.opcode != "fusion" or inside is None:
         yield _opcode(consumer)
         return
-    names = [_plain(home, name) for name in consumer.operand_names]
+    names = [_unaliased(home, name) for name in consumer.operand_names]
     parameters = [
         parameter
         for name, parameter in zip(names, inside.parameters, strict=False)
@@ -216,7 +216,7 @@ def _opcode(read: Instruction) -> str:
     return "dot" if is_dot else "convolution"
 
 
-def _plain(home: Computation, name: str) -> str:
+def _unaliased(home: Computation, name: str) -> str:
     """Return an operand without the aliases in between."""
     for _ in range(_LONGEST_WAY):
         instruction = home.by_name.get(name)

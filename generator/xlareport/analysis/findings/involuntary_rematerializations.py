@@ -86,7 +86,7 @@ def _finding(case: Case, value: Rematerialization, gathers: Sequence[Collective]
     line = f", {value.source}" if value.source else ""
     return Finding(
         title=_TITLE,
-        places=tuple(gather.key for gather in gathers) or tuple(_places(case, value)),
+        places=tuple(gather.key for gather in gathers) or tuple(_gather_places(case, value)),
         evidence=(
             f"`{value.value}` ({value.shape}, `{value.op_name}`{line}) is gathered "
             f"whole, {whole} on each device, and `{value.slice}` keeps {part} of it: "
@@ -113,7 +113,7 @@ def _words(tiles: tuple[int, ...], sharding: str) -> str:
     return f"{describe_tiles(tiles)}{written}"
 
 
-def _places(case: Case, value: Rematerialization) -> Iterator[InstructionKey]:
+def _gather_places(case: Case, value: Rematerialization) -> Iterator[InstructionKey]:
     """Yield the gathers of the final module, else those that the partitioner left."""
     names = {value.gathers[-1]} | {
         instruction.name

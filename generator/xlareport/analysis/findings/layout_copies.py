@@ -103,17 +103,17 @@ def changes_order(computation: Computation, instruction: Instruction) -> bool:
     """Return whether the order of elements in memory changes; dimensions of size 1 are ignored."""
     try:
         site = Site(instruction, shapes_of(computation))
-        before = _order(site.operand(0))
+        before = _memory_order(site.operand(0))
         numbers = parse_integers(instruction.attributes.get("dimensions", ""))
     except UncountableError:
         return False
-    after = _order(instruction.shape)
+    after = _memory_order(instruction.shape)
     if instruction.opcode == "transpose":
         return before != [numbers[number] for number in after if number < len(numbers)]
     return before != after
 
 
-def _order(shape: Shape) -> list[int]:
+def _memory_order(shape: Shape) -> list[int]:
     """Return the order of the dimensions in memory, in tiles with those of one element."""
     order = minor_to_major(shape)
     if "T(" in shape.layout:

@@ -159,14 +159,14 @@ def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     alike: dict[tuple[str, str], list[Finding]] = {}
     for finding in sorted(findings, key=_order):
         alike.setdefault((finding.rule, finding.title), []).append(finding)
-    return tuple(sorted(map(_joined, alike.values()), key=_order))
+    return tuple(sorted(map(_join_alike, alike.values()), key=_order))
 
 
 def _order(finding: Finding) -> tuple[float, str, tuple[InstructionKey, ...]]:
     return -finding.weight, finding.rule, finding.places
 
 
-def _joined(alike: Sequence[Finding]) -> Finding:
+def _join_alike(alike: Sequence[Finding]) -> Finding:
     """Return findings of one title as one: the first in full, the others counted."""
     first, *rest = alike
     if not rest:

@@ -58,7 +58,7 @@ def find_attention_scores(
     }
     counts = {count for count, some in seeds.items() if some}
     written = (
-        (line.name, _written(flow, line, held, counts))
+        (line.name, _score_elements(flow, line, held, counts))
         for line in computation.instructions
         if line.opcode not in ALIASES and held
     )
@@ -82,7 +82,7 @@ def is_ring(module: HloModule, computation: Computation) -> bool:
     return bool(sent & read)
 
 
-def _written(
+def _score_elements(
     flow: FlatFlow, line: Instruction, held: AbstractSet[int], counts: AbstractSet[int]
 ) -> AbstractSet[int] | None:
     """Return which elements of its result an instruction computes as scores; None if none."""

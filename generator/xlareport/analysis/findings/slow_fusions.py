@@ -68,7 +68,7 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
         for fusion in fusions
         if (in_a_run := case.cost.instructions[fusion.place].cycles or 0) >= LEAST_CYCLES
         and fusion.cycles >= LEAST_SHARE * cycles
-        and fusion.least * clock < _most(in_a_run, fusion.cycles / cycles) * fusion.cycles
+        and fusion.least * clock < _least_share(in_a_run, fusion.cycles / cycles) * fusion.cycles
     ]
     for fusion in slow[:MOST_PLACES] if clock else ():
         yield _finding(
@@ -77,7 +77,7 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
     short = [fusion for fusion in fusions if _is_short(case, fusion, clock)]
     together = sum(fusion.cycles for fusion in short)
     if core and together >= max(LEAST_OF_SHORT * cycles, SHORT_SECONDS * core.clock):
-        yield _short(case, short, together / cycles, core.clock)
+        yield _short_finding(case, short, together / cycles, core.clock)
 
 
 def _is_short(case: Case, fusion: _Fusion, clock: float) -> bool:
@@ -87,7 +87,7 @@ def _is_short(case: Case, fusion: _Fusion, clock: float) -> bool:
     return is_slow and cost.counted > 1 and (cost.cycles or 0) < LEAST_CYCLES
 
 
-def _most(cycles: int, share: float) -> float:
+def _least_share(cycles: int, share: float) -> float:
     """Return below which part of the roofline a fusion is reported, by its share of all cycles."""
     is_large = cycles >= LARGE_CYCLES and share >= LARGE_SHARE
     return MOST_OF_LARGE if is_large else MOST_OF_ROOFLINE
@@ -123,7 +123,7 @@ def _finding(
     )
 
 
-def _short(case: Case, short: list[_Fusion], share: float, clock: float) -> Finding:
+def _short_finding(case: Case, short: list[_Fusion], share: float, clock: float) -> Finding:
     """Return the finding for all fusions of few cycles, the slowest first."""
     seconds = sum(fusion.cycles for fusion in short) / clock
     least = sum(fusion.least for fusion in short)

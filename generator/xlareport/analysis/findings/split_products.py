@@ -56,7 +56,7 @@ def split_products(case: Case) -> Iterator[Finding]:
         moved = _spared_bytes(computation, instruction, size, parts)
         seconds = case.time_of_bytes(moved) * cost.counted
         tiles = count_tiles(instruction, parts)
-        whole = _whole(case, cost, size, parts)
+        whole = _unsplit_seconds(case, cost, size, parts)
         slower = whole / _occupancy(case, tiles) if tiles else whole
         saved = seconds - (slower - whole) * cost.counted
         if saved > whole * cost.counted:
@@ -128,7 +128,7 @@ def _finding(case: Case, products: Sequence[_Split], split: int, seconds: float)
     )
 
 
-def _whole(case: Case, cost: InstructionCost, size: int, parts: int) -> float:
+def _unsplit_seconds(case: Case, cost: InstructionCost, size: int, parts: int) -> float:
     """Return the roofline seconds of one run without the split: its parts are not written."""
     least = estimate_time(cost, case.device)
     moved = (cost.main_memory_bytes or 0) - size * (1 - 1 / parts)

@@ -62,7 +62,7 @@ def qualify_shares(case: Case, findings: Iterable[Finding]) -> Iterator[Finding]
         if loops is None or not finding.any_seconds or not counted:
             yield finding
         elif any(home in loops.inside for home, _ in counted):
-            yield _inside(case, loops, finding, counted)
+            yield _qualify_inside(case, loops, finding, counted)
         else:
             yield _beside(loops, finding)
 
@@ -81,7 +81,7 @@ def _beside(loops: UnknownLoops, finding: Finding) -> Finding:
     )
 
 
-def _inside(
+def _qualify_inside(
     case: Case, loops: UnknownLoops, finding: Finding, counted: Sequence[InstructionKey]
 ) -> Finding:
     """Return a finding of which at least a part runs in such a loop, with that part of its time."""

@@ -103,7 +103,7 @@ def _boundary(
         pipeline_start=starts,
         identical=same,
         actor=actor(ran, certain=certain) + within if ran else _before_what(after),
-        note=_note(before, after, ran, certain=certain, same=same, mode=mode, around=around),
+        note=_attribution(before, after, ran, certain=certain, same=same, mode=mode, around=around),
     )
 
 
@@ -131,7 +131,7 @@ NOBODY = "Passes between the two snapshots"
 """Subject of sentences about changes by unknown passes."""
 
 
-def _note(
+def _attribution(
     before: SnapshotFiles,
     after: SnapshotFiles,
     ran: str | None,

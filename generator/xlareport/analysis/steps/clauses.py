@@ -43,7 +43,7 @@ def _new_place(change: Change) -> str:
 
 
 def _clause(change: Change) -> str:
-    old, new = _named(change, 0), _named(change, 1)
+    old, new = _name_with_opcode(change, 0), _name_with_opcode(change, 1)
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
     template = template or _of_reason(change)
     template = template or _TEMPLATES.get(change.kind, _CHANGED)
@@ -82,7 +82,7 @@ def _clause(change: Change) -> str:
         detail=_detail(change),
         members=_members(change),
         holders=_holders(change),
-        result=_result(change),
+        result=_result_name(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
 
@@ -276,7 +276,7 @@ def _bare(place: Place | None) -> str:
     return "" if place is None else wording.name(place.instruction)
 
 
-def _named(change: Change, side: int) -> str:
+def _name_with_opcode(change: Change, side: int) -> str:
     """Return a name, with the opcode before it where the name does not say it."""
     place = change.after if side else change.before
     if place is None:
@@ -296,7 +296,7 @@ def _holders(change: Change) -> str:
     return english.listing([*named[:_ALL_NAMED], *([f"{more:,} more"] if more > 0 else [])])
 
 
-def _result(change: Change) -> str:
+def _result_name(change: Change) -> str:
     """Return which of the instructions that another was expanded into gives its result.
 
     Of a single one that needs no words, and of two it is the last.

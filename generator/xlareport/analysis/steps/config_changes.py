@@ -42,12 +42,14 @@ def _changes(
         if depth < _DEEPEST and isinstance(was, dict) and isinstance(now, dict):
             yield from _changes(was, now, depth + 1)
         elif _is_empty(was, 0):
-            values = _value(" to ", now) or _choices(now)
+            values = _value_words(" to ", now) or _choices(now)
             yield FieldChange("set", name, values, _is_default(now, 0))
         elif _is_empty(now, 0):
             yield FieldChange("cleared", name)
         else:
-            yield FieldChange("changed", name, f"{_value(' from ', was)}{_value(' to ', now)}")
+            yield FieldChange(
+                "changed", name, f"{_value_words(' from ', was)}{_value_words(' to ', now)}"
+            )
 
 
 def _choices(value: object) -> str:
@@ -56,14 +58,14 @@ def _choices(value: object) -> str:
     Of a message with few fields also the zeros: they are what the pass found.
     """
     if isinstance(value, list):
-        listed = _listed(value)
+        listed = _list_words(value)
         return f" to {listed}" if listed else ""
     if not isinstance(value, dict):
         return ""
     stated = {name: known for name, known in value.items() if _is_stated(known, len(value))}
     if not stated:
         return " to defaults" if _is_default(value, 0) else ""
-    chosen = [f"{name} {words}" for name, known in stated.items() if (words := _written(known))]
+    chosen = [f"{name} {words}" for name, known in stated.items() if (words := _json_text(known))]
     named = [words for words in chosen if len(words) <= _LONGEST_CHOICE][:_MOST_CHOICES]
     more = [f"{len(chosen) - len(named)} more"] if len(chosen) > len(named) else []
     return f" with {english.listing([*named, *more])}" if named else ""
@@ -76,19 +78,19 @@ def _is_stated(value: object, fields: int) -> bool:
     return not _is_default(value, 0) or (fields <= _FEW_FIELDS and str(value) == "0")
 
 
-def _listed(values: Sequence[object]) -> str:
+def _list_words(values: Sequence[object]) -> str:
     """Return the numbers of a list, of several the sizes of tiles: `[16]`, `[[1,16,8]]`."""
     parts = [value.get("sizes") if isinstance(value, dict) else value for value in values]
-    words = [_listed(part) if isinstance(part, list) else str(part) for part in parts]
+    words = [_list_words(part) if isinstance(part, list) else str(part) for part in parts]
     is_plain = all(words) and all(isinstance(part, list | int | str) for part in parts)
     text = f"[{','.join(words)}]"
     return text if words and is_plain and len(text) <= _LONGEST else ""
 
 
-def _written(value: object) -> str:
+def _json_text(value: object) -> str:
     """Return a value as JSON; a number that JSON has as a word, as the number."""
     if isinstance(value, list):
-        return _listed(value)
+        return _list_words(value)
     is_number = isinstance(value, str) and value.removeprefix("-").isdecimal()
     return str(value) if is_number else json.dumps(value)
 
@@ -109,7 +111,7 @@ def _is_empty(value: object, depth: int) -> bool:
     return value is None or value in ("", [], {})
 
 
-def _value(preposition: str, value: object) -> str:
+def _value_words(preposition: str, value: object) -> str:
     """Return a short value as JSON after a preposition; '' for long and nested values."""
     if isinstance(value, dict | list):
         return ""

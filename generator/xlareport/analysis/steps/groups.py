@@ -140,7 +140,7 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
     """
     result: dict[_Key, list[Change]] = {}
     for change in _of_each_kind([change for change in changes if not change.numbering]):
-        result.setdefault(_key(change), []).append(change)
+        result.setdefault(_group_key(change), []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
     groups = [_group(*key[:3], members) for key, members in result.items()]
     groups.sort(key=lambda group: (order[group.kind], _follows(group), -group.count))
@@ -173,7 +173,7 @@ def _detail(change: Change) -> Difference | None:
     return change.details[0] if change.details else None
 
 
-def _key(change: Change) -> _Key:
+def _group_key(change: Change) -> _Key:
     """Return what changes of one group have in common."""
     if change.kind in _OF_COMPUTATIONS:
         return change.kind, ("", ""), "", ()

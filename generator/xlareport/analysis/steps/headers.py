@@ -52,10 +52,10 @@ def _phrase(name: str, before: str | None, after: str | None) -> str:
         return _fields(before or "", after or "")
     if name == "is_scheduled":
         return "scheduled the module" if after == "true" else "removed the schedule of the module"
-    return _value(wording.code(name), before, after)
+    return _value_phrase(wording.code(name), before, after)
 
 
-def _value(name: str, before: str | None, after: str | None) -> str:
+def _value_phrase(name: str, before: str | None, after: str | None) -> str:
     """Return a phrase for the change of a value; a long value is left out."""
     if after is None or (before == "true" and after == "false"):
         return f"cleared {name}"

@@ -26,7 +26,7 @@ def given_values(module: HloModule, place: Place) -> Iterator[Place]:
 def _given(module: HloModule, place: Place) -> Place | None:
     """Return what the loop around an element was given for it; None if that is not known."""
     loop = holders_of(module).get(place.computation)
-    number = _number(module.by_name[place.computation], module.find(*place))
+    number = _taken_element(module.by_name[place.computation], module.find(*place))
     body = None if loop is None else module.by_name.get(dict(loop.called).get("body", ""))
     if loop is None or loop.opcode != "while" or number is None or body is None:
         return None
@@ -38,7 +38,7 @@ def _given(module: HloModule, place: Place) -> Place | None:
     return Place(home.name, names[number]) if number < len(names) else None
 
 
-def _number(computation: Computation, line: Instruction | None) -> int | None:
+def _taken_element(computation: Computation, line: Instruction | None) -> int | None:
     """Return which element of the only parameter an instruction takes; None of anything else."""
     if line is None or line.opcode != _ELEMENT:
         return None
@@ -52,4 +52,4 @@ def _is_kept(body: Computation, number: int) -> bool:
     names = [*root.operand_names] if root is not None and root.opcode == "tuple" else []
     if number >= len(names):
         return False
-    return _number(body, body.by_name.get(names[number])) == number
+    return _taken_element(body, body.by_name.get(names[number])) == number

@@ -30,15 +30,17 @@ def _mentioned_in(example: Change) -> Iterator[str]:
 
 def places_before(change: Change) -> tuple[Place, ...]:
     """Return what an example names before the step: of a fusion and the like, what it took in."""
-    return _places(change, change.before, _TAKES_IN)
+    return _place_of_kind(change, change.before, _TAKES_IN)
 
 
 def places_after(change: Change) -> tuple[Place, ...]:
     """Return what an example names after the step: of an inlined call, what came of it."""
-    return _places(change, change.after, _SETS_FREE)
+    return _place_of_kind(change, change.after, _SETS_FREE)
 
 
-def _places(change: Change, place: Place | None, kinds: frozenset[Kind]) -> tuple[Place, ...]:
+def _place_of_kind(
+    change: Change, place: Place | None, kinds: frozenset[Kind]
+) -> tuple[Place, ...]:
     if change.kind in kinds and change.members:
         return change.members
     return () if place is None else (place,)

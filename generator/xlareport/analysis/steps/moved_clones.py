@@ -24,10 +24,10 @@ def with_moved_clones(changes: Iterable[Change]) -> list[Change]:
     left = {change.before for change in rows if change.kind is Kind.LEFT}
     clones = Counter(change.before for change in rows if change.kind is Kind.CLONED)
     alone = {place for place in left if clones[place] == 1}
-    return [_moved(change, alone) for change in rows] if alone else rows
+    return [_as_moved(change, alone) for change in rows] if alone else rows
 
 
-def _moved(change: Change, alone: set[Place | None]) -> Change:
+def _as_moved(change: Change, alone: set[Place | None]) -> Change:
     reason = change.reason
     if change.kind is not Kind.CLONED or change.before not in alone:
         return change

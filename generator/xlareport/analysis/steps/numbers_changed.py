@@ -95,7 +95,7 @@ def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
     if change.matching is None:
         return ()
     rows: dict[str, list[_Row]] = {}
-    for row in _rows(change.changes, change.matching):
+    for row in _changed_rows(change.changes, change.matching):
         rows.setdefault(row.what, []).append(row)
     return tuple(
         NumbersChanged(
@@ -118,7 +118,7 @@ class _Row(Struct, frozen=True):
     """0 where another opcode does the arithmetic, 1 where the instruction stays, else 2."""
 
 
-def _rows(changes: Sequence[Change], matching: Matching) -> Iterator[_Row]:
+def _changed_rows(changes: Sequence[Change], matching: Matching) -> Iterator[_Row]:
     roundings = list_roundings(changes, matching)
     for change in changes:
         old, new = _lines(change, matching)
@@ -129,7 +129,7 @@ def _rows(changes: Sequence[Change], matching: Matching) -> Iterator[_Row]:
             continue
         rank = 2 if not all(change.opcodes) else int(change.opcodes[0] == change.opcodes[1])
         for what, words in _effects(change, old, new, matching, roundings):
-            named = f"{_named(change, old, new)}: {wording.coded(words)}"
+            named = f"{_scope_words(change, old, new)}: {wording.coded(words)}"
             yield _Row(what, named, change.grade, rank)
 
 
@@ -146,7 +146,7 @@ def _lines(change: Change, matching: Matching) -> tuple[Instruction | None, Inst
     return old, new
 
 
-def _named(change: Change, old: Instruction | None, new: Instruction | None) -> str:
+def _scope_words(change: Change, old: Instruction | None, new: Instruction | None) -> str:
     lines = dict.fromkeys(line.name for line in (old, new) if line)
     names = " became ".join(wording.name(name) for name in lines)
     return f"{names} in {wording.code(wording.short_scope(change.scope))}"

@@ -155,20 +155,20 @@ def _aligned(
     count = units.plural(len(reads), "operand")
     words = [f"uses {count} instead of {len(read)}"] * (len(reads) != len(read))
     if inside:
-        names = [f"%{_name(was)}" for was in inside]
+        names = [f"%{_operand_name(was)}" for was in inside]
         more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
         words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
     words += _first_few([_instead(was, now, _SAME_TYPE) for was, now in same])
     lost = [was for was in gone if was not in known[0]]
     words += _first_few([_lost(matching, was, reads) for was in lost])
-    words += _first_few([f"also %{_name(now)}" for now in left if now not in known[1]])
+    words += _first_few([f"also %{_operand_name(now)}" for now in left if now not in known[1]])
     return ", ".join(words)
 
 
 def _lost(matching: Matching, was: Operand, reads: list[Operand]) -> str:
     """Return that an operand is read no longer, or not as often."""
     again = any(_goes_on(matching, was, now) for now in reads)
-    return f"%{_name(was)} fewer times" if again else f"without %{_name(was)}"
+    return f"%{_operand_name(was)} fewer times" if again else f"without %{_operand_name(was)}"
 
 
 def _first_few(phrases: list[str]) -> list[str]:
@@ -227,7 +227,7 @@ def _goes_on(matching: Matching, was: Operand, now: Operand) -> bool:
 
 
 def _instead(was: Operand, now: Operand, types: tuple[str, str]) -> str:
-    old, new = _name(was), _name(now)
+    old, new = _operand_name(was), _operand_name(now)
     before, after = (f" ({name})" if name else "" for name in types)
     return f"another %{new}{after}" if old == new else f"%{new}{after} instead of %{old}{before}"
 
@@ -245,7 +245,7 @@ def _types(matching: Matching, was: Operand, now: Operand) -> tuple[str, str]:
     return old.shape.element_type, new.shape.element_type
 
 
-def _name(operand: Operand) -> str:
+def _operand_name(operand: Operand) -> str:
     element = f"#{operand.element}" if operand.element else ""
     return f"{operand.place.instruction}{element}"
 

@@ -147,11 +147,13 @@ def _combined(groups: Sequence[ChangeGroup]) -> str:
 def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
     counts: Counter[str] = Counter()
     for group in groups:
-        counts[wording.noun(group.opcodes[side] or group.opcodes[1 - side])] += _number(group, side)
+        counts[wording.noun(group.opcodes[side] or group.opcodes[1 - side])] += _count_on_side(
+            group, side
+        )
     return list(counts.items())
 
 
-def _number(group: ChangeGroup, side: int) -> int:
+def _count_on_side(group: ChangeGroup, side: int) -> int:
     """Return how many instructions a group has on a side; on the other if it has none there."""
     sides = (group.sources, group.results)
     return sides[side] or sides[1 - side] or group.count
@@ -198,18 +200,18 @@ def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     for group in groups:
         new = wording.called(group.opcodes[_AFTER], group.target)
         key = wording.noun(group.opcodes[_BEFORE]), new
-        counts[key] += _number(group, _BEFORE)
-        results[key] += _number(group, _AFTER)
+        counts[key] += _count_on_side(group, _BEFORE)
+        results[key] += _count_on_side(group, _AFTER)
     ranked = counts.most_common()
     result = [
-        f"{units.plural(count, old)} {by} {_result(new, count, results[old, new])}"
+        f"{units.plural(count, old)} {by} {_result_words(new, count, results[old, new])}"
         for (old, new), count in ranked[:_PAIRS_NAMED]
     ]
     rest = sum(count for _, count in ranked[_PAIRS_NAMED:])
     return english.listing([*result, *([units.plural(rest, "other")] if rest else [])])
 
 
-def _result(opcode: str, before: int, after: int) -> str:
+def _result_words(opcode: str, before: int, after: int) -> str:
     """Return what some instructions became: `a multiply`, `multiplies`, `6 multiplies`."""
     if before != after:
         return units.plural(after, opcode)
@@ -235,13 +237,13 @@ def _swapped(groups: Sequence[ChangeGroup]) -> str:
     """Return how many moves passed others, and how many stand for them now if more."""
     counts: Counter[str] = Counter()
     for group in groups:
-        counts[wording.noun(group.opcodes[_BEFORE])] += _number(group, _BEFORE)
-    results = sum(_number(group, _AFTER) for group in groups)
+        counts[wording.noun(group.opcodes[_BEFORE])] += _count_on_side(group, _BEFORE)
+    results = sum(_count_on_side(group, _AFTER) for group in groups)
     more = f" ({results:,} results)" if results > counts.total() else ""
     return f"moved {wording.counted([*counts.items()])} past other instructions{more}"
 
 
-def _moved(groups: Sequence[ChangeGroup]) -> str:
+def _moved_words(groups: Sequence[ChangeGroup]) -> str:
     """Return how many went into fusions that were there before, and how many elsewhere."""
     taken = [group for group in groups if group.is_taken_in]
     others = [group for group in groups if not group.is_taken_in]
@@ -359,7 +361,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.LAYOUT: _laid_out,
     Kind.LEFT: _left,
     Kind.LEFTOVER: _leftovers,
-    Kind.MOVED: _moved,
+    Kind.MOVED: _moved_words,
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
     Kind.SHARED: _shared,

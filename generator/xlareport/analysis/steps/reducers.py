@@ -23,12 +23,12 @@ def apply_the_same(matching: Matching, old: Instruction, new: Instruction) -> bo
     )
     pairs = zip(old.called, new.called, strict=True)
     return all(
-        _value(before, ours) == _value(after, theirs) is not None
+        _value_number(before, ours) == _value_number(after, theirs) is not None
         for (_, ours), (_, theirs) in pairs
     )
 
 
-def _value(contents: Contents, name: str) -> int | None:
+def _value_number(contents: Contents, name: str) -> int | None:
     """Return the value number of a small computation; None if it has none."""
     computation = contents.module.by_name.get(name)
     is_small = computation is not None and len(computation.instructions) <= _MOST

@@ -183,9 +183,9 @@ def with_whole_computations(matching: Matching, changes: Iterable[Change]) -> li
     """
     result = list(changes)
     kept = set(matching.computations.values()) | matching.before.by_name.keys()
-    cloned = _whole(result, Kind.CLONED, matching.after, kept)
+    cloned = _whole_computations(result, Kind.CLONED, matching.after, kept)
     going_on = matching.computations.keys() | matching.after.by_name.keys()
-    merged = _whole(result, Kind.MERGED, matching.before, going_on)
+    merged = _whole_computations(result, Kind.MERGED, matching.before, going_on)
     stayed = [pair for pair in matching.computations.items() if _has_original(matching, *pair)]
     kinds = dict.fromkeys([*cloned, *stayed], Kind.COPIED) | dict.fromkeys(merged, Kind.UNIFIED)
     marked = [_marked(change, kinds) for change in result] if kinds else result
@@ -202,7 +202,7 @@ def _is_copy_renamed(change: Change, copied: Collection[tuple[Place | None, Plac
     return change.kind is Kind.RENAMED and (change.before, change.after) in copied
 
 
-def _whole(
+def _whole_computations(
     changes: Sequence[Change], kind: Kind, module: HloModule, others: Iterable[str]
 ) -> list[_PAIR]:
     """Return the pairs of which one is a computation of `module` alone, cloned or merged whole."""

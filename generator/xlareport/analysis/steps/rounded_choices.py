@@ -54,14 +54,14 @@ def _converts(line: Instruction, narrow: str) -> bool:
 
 def _is_upcast(wide: Instruction, home: Computation, narrow: str) -> bool:
     operands = home.operands(wide)
-    return all(operand is not None and _is_of(operand, home, narrow) for operand in operands)
+    return all(operand is not None and _fits_type(operand, home, narrow) for operand in operands)
 
 
-def _is_of(line: Instruction, home: Computation, narrow: str) -> bool:
+def _fits_type(line: Instruction, home: Computation, narrow: str) -> bool:
     """Return whether the narrower type has all values of an instruction."""
     sources = home.operands(line)
     if line.opcode == "broadcast":
-        return all(source is not None and _is_of(source, home, narrow) for source in sources)
+        return all(source is not None and _fits_type(source, home, narrow) for source in sources)
     if line.opcode == "convert":
         return all(source is not None and source.shape.element_type == narrow for source in sources)
     return line.opcode == "constant" and line.argument in _EXACT

@@ -63,15 +63,15 @@ def _is_packed(old: Shape, new: Shape) -> bool:
 
 def _is_taken_apart(old: Shape, new: Shape) -> bool:
     """Return whether a tuple has the elements of the tuples within another, one by one."""
-    return any(element.elements for element in old.elements) and [*_parts(old)] == [
+    return any(element.elements for element in old.elements) and [*_leaf_words(old)] == [
         element.text for element in new.elements
     ]
 
 
-def _parts(shape: Shape) -> Iterator[str]:
+def _leaf_words(shape: Shape) -> Iterator[str]:
     for element in shape.elements:
         if element.elements:
-            yield from _parts(element)
+            yield from _leaf_words(element)
         else:
             yield element.text
 
@@ -180,7 +180,7 @@ def shortened(before: str, after: str) -> ShapeChange:
     if max(len(before), len(after)) > _SHORT:
         same = _common(before, after)
         before, after = _since(before, same), _since(after, same)
-    return ShapeChange(_short(before) or "none", _short(after) or "none")
+    return ShapeChange(_shortened(before) or "none", _shortened(after) or "none")
 
 
 def _common(before: str, after: str) -> int:
@@ -195,5 +195,5 @@ def _since(text: str, same: int) -> str:
     return f"…{text[same - _LEAD :]}" if same > 2 * _LEAD else text
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"

@@ -43,7 +43,7 @@ def find_order_change(
         return words if _adds_over_devices(new, matching.after) else None
     if _sums_alike(change, old, new, matching) or _selects(old, matching.before):
         return None
-    return _order(old, new) or _length_change(change, old, new, matching)
+    return _order_change(old, new) or _length_change(change, old, new, matching)
 
 
 def sends_sum(change: Change, old: Instruction, new: Instruction) -> bool:
@@ -143,7 +143,7 @@ def changed_attributes(names: Iterable[str], old: Instruction, new: Instruction)
     return (name for name in names if was.get(name) != now.get(name))
 
 
-def _order(old: Instruction, new: Instruction) -> str | None:
+def _order_change(old: Instruction, new: Instruction) -> str | None:
     """Return how a sum is made otherwise: by another operation, or over dimensions in new order."""
     before, after = old.opcode, new.opcode
     if before != after:
@@ -163,7 +163,7 @@ def _sums(line: Instruction) -> bool:
     return line.opcode == "dot" and line.attributes.get("lhs_contracting_dims", "{}") != "{}"
 
 
-def _listed(name: str, line: Instruction) -> str:
+def _dimension_words(name: str, line: Instruction) -> str:
     """Return the dimensions that an attribute lists; one alone has one order."""
     text = line.attributes.get(name, "")
     return text if "," in text else ""
@@ -186,9 +186,9 @@ def _groups(line: Instruction) -> Hashable:
 
 
 _VALUES: Mapping[str, Callable[[Instruction], Hashable]] = {
-    "dimensions": partial(_listed, "dimensions"),
-    "lhs_contracting_dims": partial(_listed, "lhs_contracting_dims"),
-    "rhs_contracting_dims": partial(_listed, "rhs_contracting_dims"),
+    "dimensions": partial(_dimension_words, "dimensions"),
+    "lhs_contracting_dims": partial(_dimension_words, "lhs_contracting_dims"),
+    "rhs_contracting_dims": partial(_dimension_words, "rhs_contracting_dims"),
     "window": _window,
     "replica_groups": _groups,
 }

@@ -76,12 +76,12 @@ def text_diff(matching: Matching, *, header: bool = False) -> TextDiff:
     paired = matching.computations
     before, after = matching.before, matching.after
     computation_diffs += [
-        _alone(computation, "+", matching)
+        _one_sided_hunk(computation, "+", matching)
         for computation in _different(after, before)
         if computation.name not in paired.values()
     ]
     computation_diffs += [
-        _alone(computation, "-", matching)
+        _one_sided_hunk(computation, "-", matching)
         for computation in _different(before, after)
         if computation.name not in paired
     ]
@@ -110,7 +110,7 @@ def _different(module: HloModule, other: HloModule) -> list[Computation]:
     ]
 
 
-def _alone(computation: Computation, sign: str, matching: Matching) -> ComputationDiff:
+def _one_sided_hunk(computation: Computation, sign: str, matching: Matching) -> ComputationDiff:
     """Return a computation that is only on one side as one hunk."""
     lines = [DiffLine(sign, computation.header)]
     lines += [_lone(matching, computation, line, sign) for line in computation.instructions]
@@ -148,7 +148,7 @@ def _lines(matching: Matching, alignment: Alignment) -> Iterator[DiffLine]:
                 yield _lone(matching, old, old.instructions[number], "-")
         for number in range(there, next_there):
             if number in moved:
-                yield _moved(matching, alignment, moved[number], number)
+                yield _moved_line(matching, alignment, moved[number], number)
             else:
                 yield _lone(matching, new, new.instructions[number], "+")
         if next_here < len(old.instructions):
@@ -157,7 +157,7 @@ def _lines(matching: Matching, alignment: Alignment) -> Iterator[DiffLine]:
         here, there = next_here + 1, next_there + 1
 
 
-def _moved(matching: Matching, alignment: Alignment, before: int, after: int) -> DiffLine:
+def _moved_line(matching: Matching, alignment: Alignment, before: int, after: int) -> DiffLine:
     """Return a line that is elsewhere; an order that is no schedule has no effect."""
     old, new = alignment.before, alignment.after
     first, second = old.instructions[before], new.instructions[after]

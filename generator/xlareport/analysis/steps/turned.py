@@ -57,11 +57,11 @@ def turned(matching: Matching, before: Place, after: Place) -> ShapeChange | Non
     It is where the layouts agree, and a transpose or a broadcast behind the value shows it.
     """
     lines = _lines(matching, (before, after))
-    order = None if lines is None else _order(lines[0].shape, lines[1].shape)
+    order = None if lines is None else _new_order(lines[0].shape, lines[1].shape)
     if lines is None or order is None or not _is_shown(matching, (before, after), order):
         return None
     shapes = shortened(lines[0].shape.text, lines[1].shape.text)
-    return replace(shapes, tail=f", dimensions {_moved(order)} exchanged")
+    return replace(shapes, tail=f", dimensions {_moved_words(order)} exchanged")
 
 
 def _is_shown(matching: Matching, pair: _Pair, order: _Order) -> bool:
@@ -69,7 +69,7 @@ def _is_shown(matching: Matching, pair: _Pair, order: _Order) -> bool:
     waiting = [pair]
     for here, there in waiting:
         lines = _lines(matching, (here, there))
-        if lines is None or not _are_alike(*lines) or _order(*_shapes(lines)) != order:
+        if lines is None or not _are_alike(*lines) or _new_order(*_shapes(lines)) != order:
             continue
         if _repeats_along(*lines, order):
             return True
@@ -106,7 +106,7 @@ def _repeats_along(old: Instruction, new: Instruction, order: _Order) -> bool:
     """Return whether two broadcasts are along other dimensions, which are those of an order."""
     if old.opcode != "broadcast":
         return False
-    kept, now = ({*_numbers(line)} for line in (old, new))
+    kept, now = ({*_dimensions(line)} for line in (old, new))
     return kept != now == {order[number] for number in kept if number < len(order)}
 
 
@@ -121,21 +121,21 @@ def _is_transposed(matching: Matching, read: _Pair, order: _Order) -> bool:
 
 def _puts_in(move: Instruction, order: _Order) -> bool:
     """Return whether a transpose puts dimensions in an order."""
-    numbers = _numbers(move)
+    numbers = _dimensions(move)
     return len(numbers) == len(order) and all(
         number < len(order) and order[number] == place for place, number in enumerate(numbers)
     )
 
 
-def _numbers(line: Instruction) -> Sequence[int]:
+def _dimensions(line: Instruction) -> Sequence[int]:
     return parse_integers(line.attributes.get("dimensions", ""))
 
 
-def _moved(order: _Order) -> str:
+def _moved_words(order: _Order) -> str:
     return english.listing([str(place) for place, now in enumerate(order) if place != now])
 
 
-def _order(old: Shape, new: Shape) -> _Order | None:
+def _new_order(old: Shape, new: Shape) -> _Order | None:
     """Return where each dimension is now if no byte is elsewhere; None if none was exchanged."""
     if old.dimensions != new.dimensions or not (old.layout and new.layout):
         return None

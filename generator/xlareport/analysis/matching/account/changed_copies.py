@@ -63,12 +63,12 @@ def _lines_alike(
     known = {line.name: line.name for line in old.instructions}
     waiting: dict[object, list[str]] = {}
     for line in old.instructions:
-        waiting.setdefault(_key(search, line, known), []).append(line.name)
+        waiting.setdefault(_line_key(search, line, known), []).append(line.name)
     names: dict[str, str] = {}
     result: list[tuple[str, Instruction]] = []
     numbers = {line.argument: line.name for line in old.parameters}
     for line in new.instructions:
-        fitting = waiting.get(_key(search, line, names))
+        fitting = waiting.get(_line_key(search, line, names))
         if not fitting and line.opcode == "parameter" and line.argument in numbers:
             fitting = [numbers[line.argument]]  # a tuple that lost or got elements
         if fitting:
@@ -78,7 +78,7 @@ def _lines_alike(
     return result
 
 
-def _key(search: Search, line: Instruction, names: Mapping[str, str]) -> object:
+def _line_key(search: Search, line: Instruction, names: Mapping[str, str]) -> object:
     """Return what a line does to which operands, these by their names in the old computation."""
     operands = tuple([names.get(operand) for operand in line.operands])
     own = line.name if None in operands else ""

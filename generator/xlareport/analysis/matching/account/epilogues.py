@@ -54,7 +54,7 @@ def _stated(call: Instruction, former: Instruction) -> list[str]:
         return []
     now, was = _fields(call), _fields(former)
     return [
-        f"{name} {_written(now[name])}"
+        f"{name} {_value_text(now[name])}"
         for name, neutral in _NEUTRAL.items()
         if name in now and now[name] != was.get(name, neutral)
     ]
@@ -68,5 +68,5 @@ def _fields(line: Instruction) -> dict[str, object]:
     return held if isinstance(held, dict) else {}
 
 
-def _written(value: object) -> str:
+def _value_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)[:40]

@@ -45,7 +45,7 @@ def expansions(
     for node, result in _candidates(search, gone, new):
         if result in spoken_of or result.constant or not _may_expand(node):
             continue
-        parts = _parts(search, node, result, new, halves)
+        parts = _new_dependencies(search, node, result, new, halves)
         if parts is not None and _are_several(node, result, parts):
             own = [part for part in parts if part not in spoken_of]
             spoken_of.update(own, (result,))
@@ -104,7 +104,7 @@ def _copied(search: Search, link: NodePair) -> Node | None:
     )
 
 
-def _parts(
+def _new_dependencies(
     search: Search,
     node: Node,
     result: Node,

@@ -69,7 +69,7 @@ class FusionSources:
     def of(self, holder: Place, known: tuple[Place, ...]) -> FusionSource:
         """Return the sources of a new fusion or call; `known` are those of its body."""
         line = self._after.find(*holder)
-        held = None if line is None else self._held(line)
+        held = None if line is None else self._instructions_inside(line)
         former = known if held is None else [place for place in known if self._is_holder(place)]
         places = dict.fromkeys(former)
         new, grades = 0, []
@@ -96,8 +96,8 @@ class FusionSources:
         out.
         """
         new, old = self._after.find(*holder), self._before.find(*former)
-        held = None if new is None else self._held(new)
-        inside = {former.computation} if old is None else self._inside(old)
+        held = None if new is None else self._instructions_inside(new)
+        inside = {former.computation} if old is None else self._called_computations(old)
         places, grades = dict.fromkeys(absorbed), [Grade.EXACT]
         for place, _ in held or ():
             sources, grade = self._sources(place)
@@ -112,7 +112,7 @@ class FusionSources:
         literal = line is None or not line.operands
         return not literal and source != former and source.computation not in inside
 
-    def _inside(self, holder: Instruction) -> Collection[str]:
+    def _called_computations(self, holder: Instruction) -> Collection[str]:
         """Return the computations that a line before calls, at all depths."""
         called = (name for _, name in holder.called if name in self._before.by_name)
         return {*reachable(called, partial(called_by, self._before))}
@@ -127,7 +127,7 @@ class FusionSources:
         grades = (pairing.known_of(source, place).grade for source in pairing.before)
         return pairing.before, weakest(grades, pairing.grade)
 
-    def _held(self, holder: Instruction) -> list[tuple[Place, bool]] | None:
+    def _instructions_inside(self, holder: Instruction) -> list[tuple[Place, bool]] | None:
         """Return all instructions inside a fusion or call, and whether each is itself one.
 
         None if there are more than the budget allows.

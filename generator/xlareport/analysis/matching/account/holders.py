@@ -66,7 +66,7 @@ class Holders:
         passing = (place_of(other) for other in _passing(self._search.after, frame, twin))
         return HolderContents(
             outside=tuple(dict.fromkeys((*outside, *passing))),
-            fusions=_most(inside) if inside.total() >= max(len(outside), 1) else (),
+            fusions=_most_common(inside) if inside.total() >= max(len(outside), 1) else (),
             grade=Grade.EXACT if self._are_exact(others, lines) else Grade.MATCHED,
             reason=reason_of_holding(inside.values(), lines),
             mostly=2 * max(inside.values(), default=0) > lines,
@@ -104,7 +104,7 @@ def _is_work(line: Instruction) -> bool:
     return bool(line.operands) and line.opcode not in BOUNDARIES
 
 
-def _most(inside: Counter[Place]) -> tuple[Place, ...]:
+def _most_common(inside: Counter[Place]) -> tuple[Place, ...]:
     return tuple(place for place, _ in inside.most_common(_MOST_FUSIONS))
 
 

@@ -27,7 +27,7 @@ def add_repeated_holders(before: HloModule, after: HloModule, pairings: Sequence
             for place in pairing.before:
                 copies[place] += pairing.after
     for pairing in absorbed:
-        inside = _held(before, pairing.before[0])
+        inside = _fused_places(before, pairing.before[0])
         counts = _count_copies(after, inside, copies)
         further = [place for place, count in counts.most_common() if 2 * count > len(inside)]
         places = dict.fromkeys((*pairing.after, *further))
@@ -36,7 +36,7 @@ def add_repeated_holders(before: HloModule, after: HloModule, pairings: Sequence
             pairing.reason = reason_of_holding(counts.values(), len(inside))
 
 
-def _held(module: HloModule, fusion: Place) -> list[Place]:
+def _fused_places(module: HloModule, fusion: Place) -> list[Place]:
     """Return what a fusion holds; empty if that includes fusions."""
     line = module.find(*fusion)
     if line is None or line.opcode != "fusion":

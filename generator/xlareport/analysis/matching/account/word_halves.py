@@ -157,7 +157,7 @@ class _Known:
 
     def _read_by(self, reader: Node, other: Node, position: int) -> NodeElement | None:
         """Return the low half that the counterpart of a reader has at the place of an operand."""
-        place = _place(reader, other, position)
+        place = _operand_position(reader, other, position)
         operands = self._search.after.graph.operands(other)
         if place is None or place >= len(operands):
             return None
@@ -265,7 +265,7 @@ class _Known:
             origin = waiting[0].whole.instruction.metadata.op_name if waiting else ""
             if origin == node.instruction.metadata.op_name:
                 return self._behind(node, waiting)
-            waiting = [halves for halves in waiting if _is_of(node, halves)]
+            waiting = [halves for halves in waiting if _has_op_name_of(node, halves)]
         first = waiting[0] if waiting else None
         return first if first is not None and _computes_low(node, first.low) else None
 
@@ -292,7 +292,7 @@ def _is_element(node: Node) -> bool:
     return node.instruction.opcode == "get-tuple-element"
 
 
-def _is_of(node: Node, halves: Halves) -> bool:
+def _has_op_name_of(node: Node, halves: Halves) -> bool:
     return node.instruction.metadata.op_name == halves.whole.instruction.metadata.op_name
 
 
@@ -300,7 +300,7 @@ def _may_be(node: Node, halves: Halves) -> bool:
     """Return whether halves have the sizes and the framework op of a node, and fit its type."""
     whole, half = node.instruction.shape, halves.low.instruction.shape
     fits = half.element_type in _HALVES.get(whole.element_type, ())
-    return fits and whole.dimensions == half.dimensions and _is_of(node, halves)
+    return fits and whole.dimensions == half.dimensions and _has_op_name_of(node, halves)
 
 
 def _computes_low(node: Node, low: Node) -> bool:
@@ -326,7 +326,7 @@ def _itself(node: Node) -> Node:
     return node
 
 
-def _place(reader: Node, other: Node, position: int) -> int | None:
+def _operand_position(reader: Node, other: Node, position: int) -> int | None:
     """Return where another reader has the operand of a reader: halves may take two places."""
     if not _computes_low(reader, other) or reader.instruction.opcode == "negate":
         return None

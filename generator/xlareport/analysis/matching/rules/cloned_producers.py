@@ -29,23 +29,23 @@ def cloned(search: Search) -> None:
                 and is_fused(now)
                 and is_free(now)
             ):
-                _note(search, read, now)
+                _note_copy(search, read, now)
 
 
-def _note(search: Search, read: NodeElement, now: Node) -> None:
+def _note_copy(search: Search, read: NodeElement, now: Node) -> None:
     fusion, path = read
     computation = search.before.graph.module.callee(fusion.instruction)
     if computation is None or fusion.frame.callees.get(fusion.instruction.name) is not None:
         return
     home = search.before.graph.home(computation)
-    result = _result(home, path)
+    result = _fusion_result(home, path)
     copied = None if result is None else _copied(search, fusion, home, result, now)
     for line, copy in copied or ():
         if is_free(copy) and copy not in search.copies:
             search.copies[copy] = home.node(line), _REASON
 
 
-def _result(home: Frame, path: tuple[int, ...]) -> Instruction | None:
+def _fusion_result(home: Frame, path: tuple[int, ...]) -> Instruction | None:
     """Return what gives the result of a fusion, or an element of it."""
     root = home.computation.root
     if root is None or root.opcode != "tuple":

@@ -52,17 +52,17 @@ def _split_known(search: Search) -> None:
         if target_of(node) in ARRAY_CALLS and search.after.graph.operands(node)
     ]
     parts = group_by_key(
-        (_key(search.after, node, passes), node)
+        (_call_key(search.after, node, passes), node)
         for node in calls
         for passes in (_is_copy, _is_copied)
     )
     for node in whole:
-        chosen = _chosen(search, node, parts) or _listed(node, calls)
+        chosen = _chosen(search, node, parts) or _ordered_calls(node, calls)
         if chosen:
             _link(search, node, chosen)
 
 
-def _listed(whole: Node, calls: Sequence[Node]) -> list[Node]:
+def _ordered_calls(whole: Node, calls: Sequence[Node]) -> list[Node]:
     """Return the free calls of a framework op for each of several arrays, if all are in order."""
     target, shapes = _SPLIT[target_of(whole)], whole.instruction.shape.elements
     alike = [
@@ -104,7 +104,7 @@ def _gives(part: Node, shape: Shape) -> bool:
     return part.instruction.shape.dimensions == shape.dimensions
 
 
-def _key(side: Side, part: Node, passes: Callable[[Node], bool]) -> Hashable:
+def _call_key(side: Side, part: Node, passes: Callable[[Node], bool]) -> Hashable:
     """Return the target of an array's call and the value behind what passes its operand on."""
     operand, _ = _behind(side, side.graph.operands(part)[0], passes)
     return (target_of(part), side.value_of(operand))

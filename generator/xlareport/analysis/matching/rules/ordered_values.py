@@ -128,7 +128,7 @@ def _pair_operands(search: Search, node: Node, other: Node, reason: str) -> None
 def unread_moves(search: Search) -> None:
     """Pair what moves one value to the same dimensions and has no users: passes rewrite it too."""
     old, new = (
-        group_by_key((_moved(side, node), node) for node in side.open() if _is_unread_move(node))
+        group_by_key((_move_key(side, node), node) for node in side.open() if _is_unread_move(node))
         for side in (search.before, search.after)
     )
     for key in old:
@@ -141,7 +141,7 @@ def _is_unread_move(node: Node) -> bool:
     return line.opcode in MOVES and is_idle(line, node.frame.computation)
 
 
-def _moved(side: Side, node: Node) -> Hashable:
+def _move_key(side: Side, node: Node) -> Hashable:
     """Return the place, the dimensions and the value of a move."""
     shape, read = node.instruction.shape, side.graph.operands(node)
     values = tuple(map(side.value_of, read))

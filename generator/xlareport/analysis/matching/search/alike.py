@@ -19,7 +19,7 @@ def pairs_in_order(
     made at one place.
     """
     if len(ours) > 1 or len(theirs) > 1:
-        for key_of in (_made, _form, _attributes):
+        for key_of in (_origin_key, _form_key, _attributes):
             pairs = _equal(search, ours, theirs, key_of)
             yield from pairs
             taken = {node for pair in pairs for node in pair}
@@ -41,7 +41,7 @@ def _equal(
     return [(node, waiting[key].popleft()) for node, key in keys if waiting.get(key)]
 
 
-def _made(search: Search, node: Node, here: int) -> Hashable:
+def _origin_key(search: Search, node: Node, here: int) -> Hashable:
     """Return where the program made a node, and its form; something of its own if not known.
 
     An edit moves lines, so of two programs it is not known.
@@ -49,10 +49,10 @@ def _made(search: Search, node: Node, here: int) -> Hashable:
     module = (search.before, search.after)[here].graph.module
     frame = node.instruction.metadata.stack_frame_id
     places = [] if search.parted is not None else [*walk_stack(frame, module)]
-    return (tuple(places), _form(search, node, here)) if places else node
+    return (tuple(places), _form_key(search, node, here)) if places else node
 
 
-def _form(search: Search, node: Node, here: int) -> Hashable:
+def _form_key(search: Search, node: Node, here: int) -> Hashable:
     return search.forms.of(node.instruction).shape, _attributes(search, node, here)
 
 

@@ -31,7 +31,7 @@ def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
         for old, new in correspondence.pairs.items()
         if same_program and correspondence.steady(old)
     }
-    numbers = _numbers(before, after, correspondence)
+    numbers = _number_computations(before, after, correspondence)
     budget = most_nodes(correspondence.most_lines)
     sides = []
     open_again = {old: same - correspondence.left_over(old) for old, same in lines.items()}
@@ -79,7 +79,7 @@ def _kept_pairs(search: Search) -> list[tuple[Node, Node]]:
     return [(node, other) for node, other in pairs if other is not None]
 
 
-def _numbers(
+def _number_computations(
     before: HloModule, after: HloModule, correspondence: Correspondence
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return a number for each computation: paired and shared ones have the same on both sides."""

@@ -25,10 +25,10 @@ def is_data(line: Instruction, position: int) -> bool:
 
     Not so of start indices, predicates, initial values and padding, nor of one argument of several.
     """
-    return position in _places(line)
+    return position in _operand_positions(line)
 
 
-def _places(line: Instruction) -> Collection[int]:
+def _operand_positions(line: Instruction) -> Collection[int]:
     count = len(line.operands)
     if line.opcode in _REDUCTIONS:
         return range(count // 2)

@@ -37,7 +37,7 @@ def further_depths(graph: Graph, order: Sequence[Node]) -> Mapping[str, Depths]:
     """Return the same depths for permutes and for indexed reads and writes, where these occur."""
     present = {node.instruction.opcode for node in order}
     return {
-        kind: _depths(graph, order, partial(_is_of, opcodes))
+        kind: _depths(graph, order, partial(_has_opcode, opcodes))
         for kind, opcodes in _FURTHER.items()
         if not opcodes.isdisjoint(present)
     }
@@ -52,7 +52,7 @@ def _is_product(node: Node) -> bool:
     return family_of(node.instruction) == "product"
 
 
-def _is_of(opcodes: Collection[str], node: Node) -> bool:
+def _has_opcode(opcodes: Collection[str], node: Node) -> bool:
     return node.instruction.opcode in opcodes
 
 

@@ -95,13 +95,13 @@ def effective_attributes(text: str) -> str:
     attributes = split_attributes(text)
     left_out = {attribute for attribute, _ in called_computations(attributes)}
     return ", ".join(
-        f"{name}={_value(name, value)}"
+        f"{name}={_attribute_value(name, value)}"
         for name, value in attributes.items()
         if name not in _WITHOUT_EFFECT_ON_RESULT and name not in left_out
     )
 
 
-def _value(name: str, text: str) -> str:
+def _attribute_value(name: str, text: str) -> str:
     """Return the value of an attribute; equal device groups are the same, however written."""
     groups = parse_groups(text) if name == "replica_groups" else None
     return str(groups.groups) if groups and groups.groups else text

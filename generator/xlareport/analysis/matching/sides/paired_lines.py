@@ -14,11 +14,11 @@ def pair_lines(computation: Computation, copy: Computation) -> Mapping[str, Inst
     pairs = _followed(computation, copy)
     taken = {line.name for line in pairs.values()}
     left = group_by_key(
-        (_key(line), line) for line in reversed(copy.instructions) if line.name not in taken
+        (_copy_key(line), line) for line in reversed(copy.instructions) if line.name not in taken
     )
     for line in computation.instructions:
-        if line.name not in pairs and left.get(_key(line)):
-            pairs[line.name] = left[_key(line)].pop()
+        if line.name not in pairs and left.get(_copy_key(line)):
+            pairs[line.name] = left[_copy_key(line)].pop()
     return pairs
 
 
@@ -35,6 +35,6 @@ def _followed(computation: Computation, copy: Computation) -> dict[str, Instruct
     return pairs
 
 
-def _key(line: Instruction) -> tuple[str, str]:
+def _copy_key(line: Instruction) -> tuple[str, str]:
     """Return what dead code has in common with its copy, and a parameter with its own."""
     return line.opcode, line.argument if line.opcode == "parameter" else ""

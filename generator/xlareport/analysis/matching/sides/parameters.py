@@ -10,7 +10,7 @@ def can_continue(before: Instruction, after: Instruction) -> bool:
     A constant can continue one of equal value, also in another shape or type, or of its name.
     """
     if before.opcode == after.opcode == "constant":
-        return before.name == after.name or _value(before) == _value(after)
+        return before.name == after.name or _literal_text(before) == _literal_text(after)
     if before.opcode != "parameter" or after.opcode != "parameter":
         return True
     old, new = before.shape, after.shape
@@ -25,7 +25,7 @@ def can_continue(before: Instruction, after: Instruction) -> bool:
 _WITHOUT_BRACES = str.maketrans("", "", "{} ")
 
 
-def _value(constant: Instruction) -> str:
+def _literal_text(constant: Instruction) -> str:
     """Return the value text of a literal without its shape."""
     return constant.argument.translate(_WITHOUT_BRACES)
 

@@ -33,7 +33,7 @@ def factored(search: Search) -> None:
 def _combine(search: Search, total: Node, whole: Node) -> None:
     """Pair a sum, and the products that it alone needed, with the product."""
     terms = dict.fromkeys(node for node, _ in search.before.graph.operands(total))
-    members = [total, *(part for term in terms for part in _parts(search.before, term))]
+    members = [total, *(part for term in terms for part in _free_factors(search.before, term))]
     reason = f"%{whole.instruction.name} has their common factors"
     search.combine(list(dict.fromkeys(members)), whole, Grade.MATCHED, reason)
     total.token = whole.token
@@ -45,9 +45,9 @@ def _keyed_products(side: Side, products: list[Node]) -> Iterator[tuple[Hashable
         factors = _factors(side, node)
         for token, total in factors:
             if total.instruction.opcode in _SUMS and is_free(total):
-                others = _counted(factors) - Counter([token])
+                others = _count_factors(factors) - Counter([token])
                 yield (
-                    _key(total, others, [Counter([term]) for term in side.values.read(total)]),
+                    _sum_key(total, others, [Counter([term]) for term in side.values.read(total)]),
                     node,
                 )
 
@@ -58,27 +58,27 @@ def _keyed_sums(side: Side, sums: list[Node]) -> Iterator[tuple[Hashable, Node]]
         read = side.graph.operands(node)
         if len(read) != _TERMS or any(path or not _is_product(term) for term, path in read):
             continue
-        terms = [_counted(_factors(side, term)) for term, _ in read]
+        terms = [_count_factors(_factors(side, term)) for term, _ in read]
         common = terms[0] & terms[-1]
         if common:
             yield from ((key, node) for key in _keys(node, common, terms))
 
 
-def _counted(factors: list[tuple[int, Node]]) -> Counter[int]:
+def _count_factors(factors: list[tuple[int, Node]]) -> Counter[int]:
     return Counter(token for token, _ in factors)
 
 
 def _keys(total: Node, common: Counter[int], terms: list[Counter[int]]) -> Iterator[Hashable]:
     """Yield the keys of a sum; of equal terms any factor may be the one that is added."""
     if terms[0] != terms[-1]:
-        yield _key(total, common, [term - common for term in terms])
+        yield _sum_key(total, common, [term - common for term in terms])
         return
     for token in common:
         kept = Counter([token])
-        yield _key(total, common - kept, [kept, kept])
+        yield _sum_key(total, common - kept, [kept, kept])
 
 
-def _key(total: Node, common: Counter[int], terms: list[Counter[int]]) -> Hashable:
+def _sum_key(total: Node, common: Counter[int], terms: list[Counter[int]]) -> Hashable:
     """Return the frame, the opcode of the sum, its common factors, and what it adds."""
     added = [tuple(sorted(term.elements())) for term in terms]
     opcode = total.instruction.opcode
@@ -100,7 +100,7 @@ def _factors(side: Side, product: Node) -> list[tuple[int, Node]]:
     return factors
 
 
-def _parts(side: Side, product: Node) -> Iterator[Node]:
+def _free_factors(side: Side, product: Node) -> Iterator[Node]:
     """Yield a free product and the free products that it multiplies, that nothing else reads."""
     waiting = [product]
     for part in waiting:

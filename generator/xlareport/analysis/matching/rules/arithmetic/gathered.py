@@ -134,7 +134,7 @@ def _applied(side: Side, node: Node) -> tuple[int, tuple[Node, ...], float]:
     if len(chains) != _TWO or len(places) != 1:
         return -1, (), 0.0
     [place] = places
-    number = _number(chains[place][-1].instruction.argument)
+    number = _finite_number(chains[place][-1].instruction.argument)
     if number is None or (node.instruction.opcode in _INVERSE and not place):
         return -1, (), 0.0
     return place, chains[place], number
@@ -154,7 +154,7 @@ def _constant(side: Side, node: Node) -> tuple[Node, ...]:
     return ()
 
 
-def _number(text: str) -> float | None:
+def _finite_number(text: str) -> float | None:
     """Return the finite number that a constant states; None of anything else."""
     if len(text) > _LONGEST or not text.isascii():
         return None

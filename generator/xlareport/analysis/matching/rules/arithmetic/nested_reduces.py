@@ -23,9 +23,9 @@ def merged_reduces(search: Search) -> None:
     if not nested:
         return
     search.evaluate()
-    pairs = group_by_key((_key(search.before, *pair), pair) for pair in nested)
+    pairs = group_by_key((_reduce_key(search.before, *pair), pair) for pair in nested)
     for whole in wholes:
-        equal = pairs.get(_key(search.after, whole, whole), ())
+        equal = pairs.get(_reduce_key(search.after, whole, whole), ())
         members = next((pair for pair in equal if all(map(is_free, pair))), None)
         if members is None or not is_free(whole):
             continue
@@ -102,7 +102,7 @@ def _sizes_reduced(side: Side, node: Node) -> list[int]:
     return [size or 0 for size in sizes if size != 1]
 
 
-def _key(side: Side, outer: Node, inner: Node) -> Hashable:
+def _reduce_key(side: Side, outer: Node, inner: Node) -> Hashable:
     """Return the place, the result's shape, the sizes that both reduce and the value reduced."""
     shape = outer.instruction.shape
     reduces = dict.fromkeys((outer, inner))

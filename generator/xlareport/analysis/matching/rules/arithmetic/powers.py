@@ -34,11 +34,11 @@ def _power(side: Side, node: Node) -> int:
     """Return the power of two that arithmetic has as its second operand; 0 of anything else."""
     if node.instruction.opcode not in _BY_BITS:
         return 0
-    number = _number(side, node)
+    number = _whole_exponent(side, node)
     return number if number > 1 and not number & (number - 1) else 0
 
 
-def _number(side: Side, node: Node) -> int:
+def _whole_exponent(side: Side, node: Node) -> int:
     """Return the whole number that is the second operand, or is repeated there; else -1."""
     operands = side.graph.operands(node)
     if len(operands) != _OPERANDS or operands[1][1]:
@@ -61,7 +61,7 @@ def _keyed_powers(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Nod
 
 def _keyed_bits(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
     for node in nodes:
-        number = _number(side, node)
+        number = _whole_exponent(side, node)
         if number >= 0:
             yield from _keyed(side, node, node.instruction.opcode, number)
 

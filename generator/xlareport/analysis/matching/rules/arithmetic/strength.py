@@ -39,10 +39,10 @@ def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
     for node in nodes:
         operands = side.graph.operands(node)
         if len(operands) == _OPERANDS:
-            yield tuple(sorted(_value(side, operand) for operand in operands)), node
+            yield tuple(sorted(_value_behind_moves(side, operand) for operand in operands)), node
 
 
-def _value(side: Side, operand: NodeElement) -> int:
+def _value_behind_moves(side: Side, operand: NodeElement) -> int:
     """Return the value that moves of data hand to an operand."""
     node, path = operand
     for _ in range(_MOST_MOVES):

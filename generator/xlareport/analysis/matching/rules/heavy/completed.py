@@ -25,7 +25,7 @@ def completed(search: Search) -> None:
     left: dict[Hashable, list[Node]] = defaultdict(list)
     for node in search.before.open():
         if _opcode(node) == _REDUCED and len(node.instruction.operands) == 1:
-            left[_key(search.before, node, _size(node))].append(node)
+            left[_reduction_key(search.before, node, _unordered_sizes(node))].append(node)
     if left:
         lacking = _lacking(search)
         for key, nodes in left.items():
@@ -56,19 +56,19 @@ def _lacking(search: Search) -> dict[Hashable, list[Node]]:
         if whole.partner is not None and len(known) < _FEWEST:
             continue
         operands = search.after.graph.operands(whole)
-        sizes = Counter(_size(node) for node, path in operands if not path)
-        sizes.subtract(map(_size, known))
+        sizes = Counter(_unordered_sizes(node) for node, path in operands if not path)
+        sizes.subtract(map(_unordered_sizes, known))
         for size, count in sizes.items():
-            result[_key(search.after, whole, size)] += [whole] * count
+            result[_reduction_key(search.after, whole, size)] += [whole] * count
     return result
 
 
-def _size(node: Node) -> tuple[int, ...]:
+def _unordered_sizes(node: Node) -> tuple[int, ...]:
     """Return the dimensions of a value in any order: turned and with others of size 1."""
     return tuple(sorted(size or 0 for size in node.instruction.shape.dimensions if size != 1))
 
 
-def _key(side: Side, node: Node, size: tuple[int, ...]) -> Hashable:
+def _reduction_key(side: Side, node: Node, size: tuple[int, ...]) -> Hashable:
     """Return how a collective reduces, over which devices, and values of which size."""
     return reducer(side, node), devices_of(node), size
 

@@ -96,12 +96,12 @@ def _pieces(side: Side, whole: Node) -> list[NodeElement]:
     operands = side.graph.operands(whole if start is None else start)
     if len(operands) != 1:
         return list(operands)
-    node = _moved(side, operands[0])[0]
+    node = _behind_moves(side, operands[0])[0]
     joins = _opcode(node) == "concatenate" and is_free(node)
     return list(side.graph.operands(node)) if joins else []
 
 
-def _moved(side: Side, operand: NodeElement) -> NodeElement:
+def _behind_moves(side: Side, operand: NodeElement) -> NodeElement:
     """Return the operand behind a chain of unpaired data movement."""
     for _ in range(_MOST_MOVES):
         node, path = operand
@@ -115,7 +115,7 @@ def _moved(side: Side, operand: NodeElement) -> NodeElement:
 
 def _sent_before(search: Search, piece: NodeElement, opcode: str, whole: Node) -> list[Node]:
     """Return the old collectives that sent the value of a piece and may be in a new one."""
-    node, path = _moved(search.after, piece)
+    node, path = _behind_moves(search.after, piece)
     source = node_before(search, node)
     if source is None:
         return []
@@ -168,12 +168,14 @@ def _products_of_slices(search: Search, whole: Node) -> list[Node]:
 
 def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
     """Return the old dots of the pieces of a concatenated operand with the other operand."""
-    sides = [_moved(search.after, operand) for operand in search.after.graph.operands(whole)]
+    sides = [_behind_moves(search.after, operand) for operand in search.after.graph.operands(whole)]
     if len(sides) < _FEWEST:
         return []
     for (node, _), (other, _) in (sides[:2], sides[1::-1]):
         if _opcode(node) == "concatenate" and is_free(node):
-            pieces = [_moved(search.after, piece)[0] for piece in search.after.graph.operands(node)]
+            pieces = [
+                _behind_moves(search.after, piece)[0] for piece in search.after.graph.operands(node)
+            ]
             values = [node_before(search, piece) for piece in pieces]
             shared = node_before(search, other) or _shared_factor(search, values, whole)
             members = [_product_of(search, (value, shared), whole) for value in values]
@@ -186,7 +188,7 @@ def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
 def _shared_factor(search: Search, values: list[Node | None], whole: Node) -> Node | None:
     """Return the other operand of the partner of a dot, if one operand is among `values`."""
     operands = () if whole.partner is None else search.before.graph.operands(whole.partner)
-    factors = [_moved(search.before, operand)[0] for operand in operands]
+    factors = [_behind_moves(search.before, operand)[0] for operand in operands]
     others = [node for node in factors if node not in values]
     return others[0] if len(others) == 1 and len(factors) == _FEWEST else None
 
@@ -211,7 +213,7 @@ def _product_before(search: Search, part: Node, whole: Node) -> Node | None:
         if reader is not None and not user.kept:
             operands = search.before.graph.operands(reader)
             places = operands if reader.commutes else operands[position : position + 1]
-            sources = (_moved(search.before, operand)[0] for operand in places)
+            sources = (_behind_moves(search.before, operand)[0] for operand in places)
             products.update(source for source in sources if _may_join(source, whole))
     return _only(search, products)
 

@@ -21,7 +21,11 @@ _Waiting = dict[Hashable, deque[Node]]
 
 def merged(search: Search) -> None:
     """Pair dots with the one dot that does the work of all of them."""
-    wholes = [node for node in search.after.open() if _joined(search.after, node) is not None]
+    wholes = [
+        node
+        for node in search.after.open()
+        if _concatenated_operand(search.after, node) is not None
+    ]
     if not wholes:
         return
     search.evaluate()
@@ -29,7 +33,7 @@ def merged(search: Search) -> None:
     for node in search.before.open():
         if _is_dot(node):
             tokens = search.before.values.read(node)
-            waiting.setdefault(_key(node, tokens), deque()).append(node)
+            waiting.setdefault(_dot_key(node, tokens), deque()).append(node)
     for whole in wholes:
         _merge(search, whole, waiting)
 
@@ -39,7 +43,7 @@ def _is_dot(node: Node) -> bool:
     return line.opcode == "dot" and len(line.operands) == _OPERANDS
 
 
-def _key(node: Node, tokens: list[int]) -> Hashable:
+def _dot_key(node: Node, tokens: list[int]) -> Hashable:
     """Return a key of a dot: the value numbers of its operands and its dimension numbers."""
     attributes = node.instruction.attributes
     return (*tokens, *(attributes.get(name, "") for name in _DIMENSIONS))
@@ -54,7 +58,7 @@ _DIMENSIONS = (
 )
 
 
-def _joined(side: Side, node: Node) -> int | None:
+def _concatenated_operand(side: Side, node: Node) -> int | None:
     """Return which operand of a dot is a concatenation that is only after; None for none."""
     operands = side.graph.operands(node) if _is_dot(node) else ()
     known = (
@@ -67,18 +71,18 @@ def _joined(side: Side, node: Node) -> int | None:
 
 def _merge(search: Search, whole: Node, waiting: _Waiting) -> None:
     side = search.after
-    number = _joined(side, whole)
+    number = _concatenated_operand(side, whole)
     tokens = side.values.read(whole)
     if number is None or len(tokens) != _OPERANDS:
         return
     keys = []
     for piece in _pieces(side, side.graph.operands(whole)[number][0]):
         tokens[number] = piece
-        keys.append(_key(whole, tokens))
+        keys.append(_dot_key(whole, tokens))
     queues = [waiting.get(key) for key in keys]
     members = [queue[0] for queue in queues if queue]
     distinct = len(set(members)) == len(queues) > 1
-    if distinct and sum(map(_size, members)) == _size(whole) > 0:
+    if distinct and sum(map(_element_count, members)) == _element_count(whole) > 0:
         for queue in queues:
             if queue:
                 queue.popleft()
@@ -86,7 +90,7 @@ def _merge(search: Search, whole: Node, waiting: _Waiting) -> None:
         search.combine(members, whole, Grade.MATCHED, reason)
 
 
-def _size(node: Node) -> int:
+def _element_count(node: Node) -> int:
     """Return the number of elements; only side by side do those of several dots add up."""
     return node.instruction.shape.element_count or 0
 

@@ -17,9 +17,10 @@ def parted_reduces(search: Search) -> None:
     parted = [
         (node, joined)
         for node in search.before.open()
-        if node.instruction.opcode == "reduce" and (joined := _joined(search.before, node))
+        if node.instruction.opcode == "reduce"
+        and (joined := _first_concatenate(search.before, node))
     ]
-    parts = _parts(search.after) if parted else {}
+    parts = _reduces_by_value(search.after) if parted else {}
     for node, joined in parted:
         reduces = _of_operands(search, node, joined, parts)
         if len(reduces) > 1:
@@ -30,7 +31,7 @@ def parted_reduces(search: Search) -> None:
                     search.extend(node, further)
 
 
-def _joined(side: Side, node: Node) -> Node | None:
+def _first_concatenate(side: Side, node: Node) -> Node | None:
     """Return the concatenate that a node reads first; None if it reads anything else."""
     read = next(iter(side.graph.operands(node)), None)
     is_joined = read is not None and read[0].instruction.opcode == "concatenate"
@@ -41,7 +42,7 @@ _Parts = Mapping[tuple[NodeElement, str], Node]
 """The free new reduces by what they reduce, and by which opcode."""
 
 
-def _parts(side: Side) -> _Parts:
+def _reduces_by_value(side: Side) -> _Parts:
     reduces = (node for node in side.open() if node.instruction.opcode == "reduce")
     return {(side.graph.operands(node)[0], reducer(side, node)): node for node in reduces}
 

@@ -27,7 +27,7 @@ def peeled(search: Search) -> None:
         if body is not None and _LEAST_SHARE * len(nodes) >= len(_lines(body)):
             free = [node for node in nodes if is_free(node) and node not in search.copies]
             _Iteration(search, link.before, body).note(
-                group_by_key((_key(search, node), node) for node in free)
+                group_by_key((_computed_value(search, node), node) for node in free)
             )
 
 
@@ -37,7 +37,7 @@ def _lines(body: Frame) -> list[Instruction]:
     return [line for line in lines if line.opcode not in _READ_THROUGH]
 
 
-def _key(search: Search, node: Node) -> Hashable:
+def _computed_value(search: Search, node: Node) -> Hashable:
     """Return what a new node computes, of which values."""
     operands = search.after.graph.operands(node)
     return search.forms.of(node.instruction), *map(_read, operands)

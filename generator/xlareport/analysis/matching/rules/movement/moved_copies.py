@@ -231,12 +231,12 @@ def _are_turned(node: Node, other: Node) -> bool:
     return (
         line.opcode == known.opcode == "iota"
         and line.shape.element_type == known.shape.element_type
-        and _counted(line) == _counted(known)
+        and _iota_size(line) == _iota_size(known)
         and line.shape.element_count == known.shape.element_count
     )
 
 
-def _counted(iota: Instruction) -> int | None:
+def _iota_size(iota: Instruction) -> int | None:
     """Return how far an iota counts: the size of its dimension."""
     dimension = iota.attributes.get("iota_dimension", "")
     sizes = iota.shape.dimensions

@@ -31,14 +31,14 @@ def unrepeated(search: Search) -> None:
             strict=False,
         ):
             if not path and not other and is_free(now) and _repeats(now) and not _repeats(read):
-                _note(search, _same_work(search, read, now))
+                _note_copies(search, _same_work(search, read, now))
 
 
 def _repeats(node: Node) -> bool:
     return node.instruction.opcode == _BROADCAST
 
 
-def _note(search: Search, pairs: _Pairs) -> None:
+def _note_copies(search: Search, pairs: _Pairs) -> None:
     for node, other in pairs:
         if not is_free(other) or other in search.copies:
             continue

@@ -36,13 +36,13 @@ def sliced(search: Search) -> None:
         whole = _operand(search.before, node)
         if whole is None or not is_free(node) or whole.instruction.opcode in _PASSED_BY_OTHERS:
             continue
-        for part in _parts(search, node, whole):
+        for part in _slice_candidates(search, node, whole):
             moved = _slices_of_operands(search.after, part, node, whole)
             if moved and _pair(search, node, whole, part, moved):
                 break
 
 
-def _parts(search: Search, node: Node, whole: Node) -> Iterator[Node]:
+def _slice_candidates(search: Search, node: Node, whole: Node) -> Iterator[Node]:
     """Yield new nodes that may compute the slice of a result: its partner, or a new operand."""
     if whole.partner is not None:
         yield whole.partner

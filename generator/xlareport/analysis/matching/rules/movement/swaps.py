@@ -29,8 +29,8 @@ def reordered(search: Search) -> None:
     if not any(map(_is_move, old)) or not any(map(_is_move, new)):
         return
     search.evaluate()
-    pairs = list(_alone(search.before, old, search.after, new))
-    pairs += [(node, other) for other, node in _alone(search.after, new, search.before, old)]
+    pairs = list(_pair_users(search.before, old, search.after, new))
+    pairs += [(node, other) for other, node in _pair_users(search.after, new, search.before, old)]
     pairs += _moved_on_both(search, old, new)
     pairs += crossed(search, old, new)
     for node, other in pairs:
@@ -43,15 +43,17 @@ def reordered(search: Search) -> None:
 _REORDERED = "the same operation on the same value, on the other side of a move"
 
 
-def _alone(
+def _pair_users(
     here: Side, nodes: Sequence[Node], there: Side, others: Sequence[Node]
 ) -> Iterator[tuple[Node, Node]]:
     """Yield users of a data movement op, paired with users of its operand in the other snapshot."""
-    moving = group_by_key((_key(node, _read_behind_moves(here, node)), node) for node in nodes)
+    moving = group_by_key(
+        (_operation_key(node, _read_behind_moves(here, node)), node) for node in nodes
+    )
     moving.pop(None, None)
     opcodes = {alike[0].instruction.opcode for alike in moving.values()}
     same = (node for node in others if node.instruction.opcode in opcodes)
-    plain = group_by_key((_key(node, there.values.read(node)), node) for node in same)
+    plain = group_by_key((_operation_key(node, there.values.read(node)), node) for node in same)
     for key, alike in moving.items():
         known = plain.get(key, ())
         if len(alike) == len(known) == 1 and alike[0].token != known[0].token:
@@ -64,13 +66,13 @@ def _moved_on_both(
     """Yield pairs that alone read the same values on either side, looking through moves."""
     sides = ((search.before, old), (search.after, new))
     before, after = [
-        [(_key(node, _read_behind_moves(side, node)), node) for node in nodes]
+        [(_operation_key(node, _read_behind_moves(side, node)), node) for node in nodes]
         for side, nodes in sides
     ]
     yield from sole_pairs(before, after)
 
 
-def _key(node: Node, read: Sequence[int] | None) -> Hashable:
+def _operation_key(node: Node, read: Sequence[int] | None) -> Hashable:
     """Return a node's operation without shapes, and its operands' values; None if irrelevant."""
     count = node.instruction.shape.element_count
     line = node.instruction
@@ -304,7 +306,7 @@ def _is_same_move(node: Node, other: Node) -> bool:
 
 def _passed(search: Search, move: Node, moved: Node) -> Node | None:
     """Return the instruction that a move of its data passed; None if there is none."""
-    read, reads = _first(search.before, move), _first(search.after, moved)
+    read, reads = _sole_operand(search.before, move), _sole_operand(search.after, moved)
     if read is None or reads is None or read.partner is reads or read.token == reads.token:
         return None
     if _reads(search.before, reads.partner, move):
@@ -312,7 +314,7 @@ def _passed(search: Search, move: Node, moved: Node) -> Node | None:
     return read if _reads(search.after, read.partner, moved) else None
 
 
-def _first(side: Side, node: Node) -> Node | None:
+def _sole_operand(side: Side, node: Node) -> Node | None:
     """Return the only operand of a node, behind moves; None for tuple elements."""
     for _ in range(_LONGEST):
         operands = side.graph.operands(node)
