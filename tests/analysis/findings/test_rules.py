@@ -1103,6 +1103,7 @@ def test_every_rule_has_a_module_with_its_pattern() -> None:
     assert names == set(map(rule_id, RULES))
     whole_dumps = {
         "involuntary-rematerializations",
+        "replicated-work",
         "out-of-memory",
         "refused-fusions",
         "short-kernels",  # needs a thunk sequence: test_short_kernels.py

@@ -151,7 +151,8 @@ def report_cost(
     shares = costed.divided
     phase, served = key_by_phase(hlo), serve_ops(hlo)
     rematerializations = shardings.rematerializations if shardings is not None else ()
-    case = make_case(costed, rematerializations or (), collectives, later)
+    replicated = shardings.replicated_products if shardings is not None else ()
+    case = make_case(costed, rematerializations or (), collectives, later, replicated)
     findings = find_findings(case) if case else ()
     operations = module.side.of(reader_table.STABLEHLO) or ()
     products = list_products(hlo, cost, device)
