@@ -93,7 +93,8 @@ ENTRY %main (a: bf16[4,8], b: bf16[8,4]) -> (f32[8,4], f32[4,8]) {
   %a = bf16[4,8]{1,0} parameter(0)
   %b = bf16[8,4]{1,0} parameter(1)
   %cos = bf16[4,8]{1,0} cosine(%a)
-  %sin = bf16[8,4]{1,0} sine(%b)
+  %pair = (bf16[8,4]{1,0}, s32[]) custom-call(%b), custom_call_target="split"
+  %sin = bf16[8,4]{1,0} get-tuple-element(%pair), index=0
   %turned.a = bf16[8,4]{1,0} transpose(%cos), dimensions={1,0}, metadata={op_name="turn"}
   %turned.b = bf16[4,8]{1,0} transpose(%sin), dimensions={1,0}, metadata={op_name="turn"}
   %cast.6 = f32[8,4]{1,0} convert(%turned.a), metadata={op_name="cast"}
@@ -108,7 +109,8 @@ ENTRY %main (a: bf16[4,8], b: bf16[8,4]) -> (f32[8,4], f32[4,8]) {
   %a = bf16[4,8]{1,0} parameter(0)
   %b = bf16[8,4]{1,0} parameter(1)
   %cos = bf16[4,8]{1,0} cosine(%a)
-  %sin = bf16[8,4]{1,0} sine(%b)
+  %pair = (bf16[8,4]{1,0}, s32[]) custom-call(%b), custom_call_target="split"
+  %sin = bf16[8,4]{1,0} get-tuple-element(%pair), index=0
   %turned.a = bf16[8,4]{1,0} transpose(%cos), dimensions={1,0}, metadata={op_name="turn"}
   %turned.b = bf16[4,8]{1,0} transpose(%sin), dimensions={1,0}, metadata={op_name="turn"}
   %back.a = bf16[4,8]{1,0} transpose(%turned.a), dimensions={1,0}, metadata={op_name="turn"}
