@@ -241,10 +241,8 @@ class _Spread:
             return False
         if self._is_read_as_another(node, other):
             return False
-        if family_of(node.instruction) != "product":
-            return True
         search = self._search
-        if search.parted is not None:
+        if family_of(node.instruction) != "product" or search.parted is not None:
             return True
         return search.before.depths.get(node) == search.after.depths.get(other)
 
