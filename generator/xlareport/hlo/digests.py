@@ -33,7 +33,10 @@ class HloDigests:
     def __init__(self, without: frozenset[str] = frozenset()) -> None:
         """`without` names fields of backend configs that do not count, however deep."""
         self._without = without
-        self._heads: dict[Instruction, int] = {}
+        self._heads: dict[Instruction, tuple[int, tuple[str, ...]]] = {}
+        """What does not depend on where an instruction is, and the computations that it calls."""
+        self._attributes: dict[str, str] = {}
+        """The part of a head that its attributes make, by their text, which many share."""
         self._indices: dict[Instruction, int] = {}
         """Digests of the indices of tuple elements."""
         self._computations: dict[Computation, tuple[tuple[bytes, ...], bytes, bytes]] = {}
@@ -76,7 +79,7 @@ class HloDigests:
         heads = sum(
             _digest_number(instruction.shape.text.encode("utf-8", "surrogateescape"))
             if instruction.opcode == "parameter"
-            else self._heads.get(instruction) or self._head(instruction)
+            else (self._heads.get(instruction) or self._head(instruction))[0]
             for instruction in module.instructions
             if instruction.opcode != "tuple"
         )
@@ -94,8 +97,8 @@ class HloDigests:
 
         `known` are the digests of the module's computations.
         """
-        head = self._heads.get(instruction) or self._head(instruction)
-        callees = (known.get(name, _NOT_KNOWN)[1] for _, name in instruction.called)
+        head, called = self._heads.get(instruction) or self._head(instruction)
+        callees = (known.get(name, _NOT_KNOWN)[1] for name in called)
         return _digest([_bytes(head), *callees])
 
     def _of_entry(self, module: HloModule) -> tuple[bytes, bytes]:
@@ -155,13 +158,13 @@ class HloDigests:
                 if not instruction.is_root:
                     continue
             else:
-                value = self._heads.get(instruction) or self._head(instruction)
+                value, called = self._heads.get(instruction) or self._head(instruction)
                 for name in instruction.operands:
                     operand = values.get(name)
                     if operand is None:
                         operand = _operand(name, values)
                     value = (value * _FACTOR + operand) % _PRIME
-                for _, name in instruction.called:
+                for name in called:
                     callee = known.get(name, (_UNKNOWN,))[0]
                     value = (value * _FACTOR + int.from_bytes(callee)) % _PRIME
                 value = values[instruction.name] = (value * value + _FACTOR) % _PRIME
@@ -173,10 +176,16 @@ class HloDigests:
         value = self._indices[instruction] = _index_number(index)
         return value
 
-    def _head(self, instruction: Instruction) -> int:
-        head = _head(instruction, self._without)
-        value = self._heads[instruction] = _digest_number(head)
-        return value
+    def _head(self, instruction: Instruction) -> tuple[int, tuple[str, ...]]:
+        text = instruction.attributes_text
+        attributes = self._attributes.get(text)
+        if attributes is None:
+            attributes = self._attributes[text] = _attributes(instruction, self._without)
+        parts = instruction.opcode, instruction.shape.text, instruction.argument, attributes
+        number = _digest_number("\x00".join(parts).encode("utf-8", "surrogateescape"))
+        called = tuple([name for _, name in instruction.called])
+        head = self._heads[instruction] = (number, called)
+        return head
 
 
 def _operand(name: str, values: dict[str, int]) -> int:
@@ -209,8 +218,8 @@ def _bytes(value: int) -> bytes:
     return value.to_bytes(24)
 
 
-def _head(instruction: Instruction, without: frozenset[str]) -> bytes:
-    """Return everything of an instruction that does not depend on where it is.
+def _attributes(instruction: Instruction, without: frozenset[str]) -> str:
+    """Return what attributes say of an instruction that does not depend on where it is.
 
     `without` names fields of its backend config that do not count.
     """
@@ -220,14 +229,7 @@ def _head(instruction: Instruction, without: frozenset[str]) -> bytes:
         for key, value in sorted(instruction.attributes.items())
         if key not in _OF_NAMES and key not in calling
     ]
-    parts = (
-        instruction.opcode,
-        instruction.shape.text,
-        instruction.argument,
-        *sorted(calling),
-        *kept,
-    )
-    return "\x00".join((*parts, "")).encode("utf-8", "surrogateescape")
+    return "\x00".join((*sorted(calling), *kept, ""))
 
 
 def _sorted_config(instruction: Instruction, without: frozenset[str]) -> str:

@@ -8,6 +8,7 @@ from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.value_purposes import (
     JoinedOperand,
     ValuePurposes,
+    find_copied_arguments,
     find_drawn_shares,
     find_joined_operands,
     find_partial_sums,
@@ -127,3 +128,19 @@ def test_partial_sums_are_no_activations() -> None:
     kept, parts = (Activation((name, ()), 1 << 20, "mlp") for name in ("kept", "parts"))
     purposes = ValuePurposes(partial_sums={"parts": 1 << 18})
     assert purposes.without_partial_sums([kept, parts]) == (kept,)
+
+
+COPIED = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  a = f32[4,8]{0,1} parameter(0), metadata={op_name="p['tables']"}
+  b = f32[4,8]{0,1} parameter(1)
+  turned = f32[4,8]{1,0} copy(a)
+  same = f32[4,8]{0,1} copy(b)
+  sum = f32[4,8]{1,0} add(turned, same)
+  ROOT out = f32[4,8]{0,1} copy(sum)
+}"""
+
+
+def test_a_copied_argument_is_named_where_its_layout_changes() -> None:
+    assert find_copied_arguments(parse_module(COPIED)) == {"turned": "p['tables']"}

@@ -8,7 +8,12 @@ import pytest
 from msgspec.structs import replace
 from tests.modules import parse_module
 
-from xlareport.analysis.findings.combined_chains import find_combiners, longest_chain
+from xlareport.analysis.collectives.find import find_collectives
+from xlareport.analysis.findings.combined_chains import (
+    find_combiner,
+    find_combiners,
+    longest_chain,
+)
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.rules import find_findings
 
@@ -76,6 +81,20 @@ def test_only_a_combiner_that_leaves_fewer_collectives_counts() -> None:
     assert combiner.kind == "all-reduce"
     assert not find_combiners([before, snapshot(separate(), "gpu-all-reduce-combiner", 7)])
     assert not find_combiners([before, snapshot(combined(), "dce", 7)])
+
+
+def test_a_collective_is_of_the_last_combiner_that_gave_it_operands() -> None:
+    texts = (separate(), combined(), combined())
+    names = ("dce", "gpu-all-reduce-combiner", "gpu-all-reduce-combiner")
+    numbered = enumerate(zip(texts, names, strict=True), 6)
+    steps = find_combiners([snapshot(*pair, number) for number, pair in numbered])
+    module = parse_module(combined())
+    collectives = {line.instruction: line for line in find_collectives(module)}
+    combiner = find_combiner(steps, module, collectives["c0"])
+    assert combiner is not None
+    assert combiner.number == "0007"
+    assert find_combiner(steps, module, collectives["r0"]) is None
+    assert find_combiner((), module, collectives["c0"]) is None
 
 
 @pytest.mark.parametrize(("text", "length"), [(separate(), 2), (combined(), PAIRS + 1)])

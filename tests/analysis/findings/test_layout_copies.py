@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.layout_copies import layout_copies
 
@@ -29,3 +31,20 @@ def test_small_copies_are_a_finding_together(case_of: Callable[..., Case]) -> No
 def test_a_noticeable_copy_stands_for_itself(case_of: Callable[..., Case]) -> None:
     (single,) = layout_copies(case_of(program("{0,1}", 1)))
     assert single.title == "Layout-only copy"
+
+
+@pytest.mark.parametrize(
+    ("operand", "words"), [("c{}", "all-gather wants it"), ("a", "as for sin")]
+)
+def test_an_all_gather_is_named_if_most_copies_are_next_to_one(
+    case_of: Callable[..., Case], operand: str, words: str
+) -> None:
+    gathers = "".join(
+        f"  b{number} = f32[256,1024]{{0,1}} bitcast({operand.format(number)})\n"
+        f"  g{number} = f32[512,1024] all-gather(b{number}), replica_groups={{{{0,1}}}}, "
+        "dimensions={0}\n"
+        for number in range(COPIES)
+    )
+    text = program("{0,1}").replace("  ROOT", f"{gathers}  ROOT")
+    (together,) = layout_copies(case_of(text))
+    assert words in together.suggestion

@@ -917,6 +917,17 @@ def test_a_custom_fusion_saves_nothing_that_is_known(
         assert refused_fusion.seconds == pytest.approx(case.time_of_bytes(sizes << 26))
 
 
+def test_what_a_convolution_of_a_library_reads_has_its_own_remedy(case_of: MakeCase) -> None:
+    text = BETWEEN.replace("OWN", "kLoop").replace("FIRST", "kCustom").replace("SECOND", "kCustom")
+    no = FusionDecision("producer_ineligible", "b", (), "", "it is not fusible", None, None)
+    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
+    for target, words in (("__cudnn$convForward", "A convolution of a"), ("other", "Triton fus")):
+        called = text.replace("kind=kCustom", f'custom_call_target="{target}", kind=kCustom')
+        case = case_of(f"HloModule m, is_scheduled=true\n\n{called}")
+        (finding,) = refused_fusions(replace(case, decisions=linked))
+        assert finding.suggestion.startswith(words)
+
+
 def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
     layers = "\n".join(
         f"  c{n} = f32[1024,1024]{{0,1}} copy(a)\n  d{n} = f32[1024,1024]{{1,0}} copy(c{n})"
@@ -1100,6 +1111,7 @@ def test_every_rule_has_a_module_with_its_pattern() -> None:
     assert names == set(map(rule_id, RULES))
     whole_dumps = {
         "involuntary-rematerializations",
+        "replicated-work",
         "out-of-memory",
         "refused-fusions",
         "short-kernels",  # needs a thunk sequence: test_short_kernels.py

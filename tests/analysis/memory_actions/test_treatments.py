@@ -37,3 +37,11 @@ def test_several_values_are_named_with_their_sizes() -> None:
 def test_each_remedy_says_how() -> None:
     for treatment in ("computed", "sent", "carried"):
         assert ": " in TREATMENTS[treatment](EMPTY, [ROW])
+
+
+def test_a_copied_argument_is_to_be_passed_in_the_layout_that_is_read() -> None:
+    memory = replace(EMPTY, purposes=ValuePurposes(copied_arguments={"v": "p['tables']"}))
+    words = TREATMENTS[treatment_of(ROW, memory)](memory, [ROW])
+    assert words.startswith(
+        "`%v` is a copy of the argument `p['tables']` in another layout, `f32[8]{0}`: pass "
+    )

@@ -96,10 +96,10 @@ def test_groups_are_drawn_once_each(unpacked: Callable[[str], Path]) -> None:
 def test_pairs_are_listed(unpacked: Callable[[str], Path]) -> None:
     page = collectives_page(module("main"), report_of(unpacked("sharded-cpu"), "jit_blurred"))
     assert "0→1 1→2" in str(page.groups[0].drawing)
-    assert page.lead.startswith("2 collectives; 2.0 KiB to 4.0 KiB sent per device")
+    assert page.lead.startswith("2 collectives; 2.0 to 4.0 KiB sent per device")
     sent, together = page.figures[1:3]
     assert sent.note == "per device and module execution"
-    assert (sent.value, together.value) == ("2.0 KiB to 4.0 KiB", "28.0 KiB"), "2 x 2 KiB x 7 pairs"
+    assert (sent.value, together.value) == ("2.0 to 4.0 KiB", "28.0 KiB"), "2 x 2 KiB x 7 pairs"
     assert len(page.groups) == 1, "both directions of an exchange are one grouping"
     assert "1→0 2→1" in str(page.groups[0].drawing)
     assert "no times" in page.model

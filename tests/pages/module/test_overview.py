@@ -58,11 +58,12 @@ def test_passes_are_a_table_the_longest_first(unpacked: Unpack) -> None:
     [
         ((1000, 500), "do 4.0 times the FLOPs of the unpartitioned program"),
         ((1000, 130), "total work does not drop there."),
+        ((1000, 260, 130), "total work does not drop there."),  # copies that dce removes
         ((None, 500), "total work does not drop there."),
     ],
 )
 def test_work_that_several_devices_do_is_counted_against_the_whole(
-    flops: tuple[int | None, int], words: str, unpacked: Unpack
+    flops: tuple[int | None, ...], words: str, unpacked: Unpack
 ) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     origin = origin_of(module)
@@ -73,7 +74,7 @@ def test_work_that_several_devices_do_is_counted_against_the_whole(
     first = passes.growth[0]
     growth = tuple(
         replace(first, flops=count, partitions=partitions)
-        for count, partitions in zip(flops, (1, 8), strict=True)
+        for count, partitions in zip(flops, (1, 8, 8), strict=False)
     )
     view = overview_part(summary, replace(passes, growth=growth))
     assert words in str(view)

@@ -21,7 +21,6 @@ from xlareport.analysis.compare.operations import (
 from xlareport.analysis.compare.placed_collectives import PlacedCollective, list_collectives
 from xlareport.analysis.cost.cost_options import CostOptions, choose_device
 from xlareport.analysis.cost.costed import CostedModule
-from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.roofline import measure_on_chip_share
 from xlareport.analysis.cost.sent import count_sent
 from xlareport.analysis.cost.work import ModuleCost
@@ -98,11 +97,8 @@ def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
     program = read_program(module.snapshots[0].hlo, final) if module.snapshots else NO_PROGRAM
     if costed is None:
         return Facts(program)
-    # The roofline is the basis of all comparisons: one of two dumps may have no cycles.
-    hlo, cost = costed.hlo, replace(costed.cost, has_all_cycles=False)
-    device, grade = choose_device(module.device_words, costed.backend, CostOptions())
-    costed = replace(costed, cost=cost, device=device, device_grade=grade)
-    shares = share_fusions(hlo, cost, device)
+    costed = _comparable(costed)
+    hlo, cost, device, shares = costed.hlo, costed.cost, costed.device, costed.divided
     listed = list_operations(hlo, cost, shares)
     files = read_tpu_programs(costed)
     tpu = files.module.programs if files.module else ()
@@ -124,6 +120,18 @@ def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
         spaces=tuple(list_spaces(module, costed.backend)),
         collectives=list_collectives(hlo, cost, shares.seconds),
     )
+
+
+def _comparable(costed: CostedModule) -> CostedModule:
+    """Return a module on the device that its dump names, for which the roofline is the basis.
+
+    That is the basis of all comparisons: one of two dumps may have no cycles.
+    """
+    chosen = choose_device(costed.module.device_words, costed.backend, CostOptions())
+    if not costed.cost.has_all_cycles and chosen == (costed.device, costed.device_grade):
+        return costed  # with its shares, which exist already
+    cost = replace(costed.cost, has_all_cycles=False)
+    return replace(costed, cost=cost, device=chosen[0], device_grade=chosen[1])
 
 
 def count_collective_types(module: HloModule) -> tuple[tuple[tuple[str, ...], int], ...]:

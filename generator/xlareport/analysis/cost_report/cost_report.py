@@ -152,7 +152,8 @@ def report_cost(
     peak = memory.peak_lines if memory.at_peak_count else None
     served = serve_ops(hlo)
     rematerializations = (shardings.rematerializations if shardings else None) or ()
-    case = make_case(costed, rematerializations, collectives, later)
+    replicated = shardings.replicated_products if shardings else ()
+    case = make_case(costed, rematerializations, collectives, later, replicated)
     findings = find_findings(case) if case else ()
     products = list_products(hlo, cost, device)
     operations = module.side.of(STABLEHLO) or ()

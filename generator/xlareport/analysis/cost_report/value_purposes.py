@@ -51,6 +51,21 @@ def _concatenates(module: HloModule, computation: Computation, instruction: Inst
     return opcodes == ["concatenate"] and len(instruction.operands) > 1
 
 
+def find_copied_arguments(module: HloModule) -> Mapping[str, str]:
+    """Return the arguments that copies write again in another layout, by copy."""
+    entry = module.entry
+    copies = [] if entry is None else [line for line in entry.instructions if line.opcode == "copy"]
+    sources = [(copy, entry.operand(copy)) for copy in copies if entry is not None]
+    return {
+        copy.name: source.metadata.op_name or f"%{source.name}"
+        for copy, source in sources
+        if source is not None
+        and source.opcode == "parameter"
+        and source.shape != copy.shape
+        and source.shape.type_and_sizes == copy.shape.type_and_sizes
+    }
+
+
 class ValuePurposes(Struct, frozen=True):
     """The purposes of values, by their instructions."""
 
@@ -62,6 +77,8 @@ class ValuePurposes(Struct, frozen=True):
     """Operands of collectives that are several arrays in a row."""
     result_gradients: Mapping[str, ResultGradient] = field(default_factory=dict)
     """What the gradients of results of matmuls belong to."""
+    copied_arguments: Mapping[str, str] = field(default_factory=dict)
+    """The argument that a copy writes again in another layout."""
 
     def without_partial_sums(self, activations: Iterable[Activation]) -> tuple[Activation, ...]:
         """Return the activations that are no partial sums: without the split these are smaller."""
@@ -75,6 +92,7 @@ def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> 
         partial_sums=find_partial_sums(module, cost),
         joined_operands=find_joined_operands(module),
         result_gradients=find_result_gradients(module, names),
+        copied_arguments=find_copied_arguments(module),
     )
 
 

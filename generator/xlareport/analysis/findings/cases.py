@@ -15,6 +15,7 @@ from xlareport.analysis.findings.emptied_pairs import find_emptying_step
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.sunk import find_sunk
 from xlareport.analysis.shardings.rematerializations import Rematerialization
+from xlareport.analysis.shardings.replicated_products import ReplicatedProduct
 from xlareport.analysis.skeleton.command_buffers import recorded_names
 from xlareport.snapshots import ParsedSnapshot
 
@@ -35,6 +36,7 @@ def make_case(
     rematerializations: Sequence[Rematerialization] = (),
     collectives: Sequence[CollectiveRow] = (),
     later: LaterInstructions = MappingProxyType({}),
+    replicated: Sequence[ReplicatedProduct] = (),
 ) -> Case | None:
     """Return the case of a module; None for a piece of another one that was tuned by itself.
 
@@ -59,6 +61,7 @@ def make_case(
         flags=module.flags,
         memory_files=memory,
         rematerializations=rematerializations,
+        replicated=replicated,
         origins={row.collective.key: row.origin for row in collectives},
         scheduler_step=find_scheduler_step(module.snapshots),
         emptying_step=find_emptying_step(module.snapshots),

@@ -59,6 +59,36 @@ def _count(module: HloModule, kind: str) -> int:
     return sum(line.opcode in (kind, f"{kind}-start") for line in module.instructions)
 
 
+def find_combiner(
+    combiners: Iterable[Combiner], module: HloModule, collective: Collective
+) -> Combiner | None:
+    """Return the last step that combined a collective of a later snapshot; None if none is known.
+
+    The collective is that with its channel: after the step it has more operands than before.
+    """
+    channel, kind = channel_of(module, collective), collective.kind
+    if not channel:
+        return None
+    grown = (
+        combiner
+        for combiner in reversed([*combiners])
+        if combiner.kind == kind
+        and _operands_of(combiner.after, kind, channel)
+        > max(1, _operands_of(combiner.before, kind, channel))
+    )
+    return next(grown, None)
+
+
+def _operands_of(module: HloModule, kind: str, channel: str) -> int:
+    """Return how many operands the collective of a channel has; 0 where there is none."""
+    lines = (
+        line
+        for line in module.instructions
+        if line.opcode in (kind, f"{kind}-start") and line.attributes.get("channel_id") == channel
+    )
+    return max((len(line.operand_names) for line in lines), default=0)
+
+
 def find_longer_chain(
     combiners: Iterable[Combiner], kinds: frozenset[str], channels: frozenset[str], length: int
 ) -> LongerChain | None:

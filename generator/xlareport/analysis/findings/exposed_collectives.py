@@ -3,11 +3,11 @@
 Collectives of one kind, not covered by the previous rule, are exposed for 3% or more of the
 roofline time for one reason: compute depends on them, there is no compute to overlap them, or small
 ones are synchronous or not scheduled next to independent compute. The finding names the longest one
-with its reason. The upper bound of the gain is what more overlap hides: the exposed time, by link
-bandwidth, or the estimated time of the independent compute, if that is less. Where compute depends
-on them or there is none, it is more by what a type of half the width saves of the rest, bf16 for
-f32, and by what sending operands of a combined collective before the last could hide. The rule does
-not apply to CPU or to modules without a schedule.
+with its reason, and the step that combined it. The upper bound of the gain is what more overlap
+hides: the exposed time, by link bandwidth, or the estimated time of the independent compute, if
+that is less. Where compute depends on them or there is none, it is more by what a type of half the
+width saves of the rest, bf16 for f32, and by what sending operands of a combined collective before
+the last could hide. The rule does not apply to CPU or to modules without a schedule.
 """
 
 from collections import defaultdict
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.cost.sizes import iterate_leaves
+from xlareport.analysis.findings.combined_chains import find_combiner
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.kept_parts import describe_kept_parts
 from xlareport.analysis.findings.waiting_collectives import (
@@ -39,8 +40,8 @@ _REASONS = {
 _REMEDIES = {
     WaitReason.DEPENDENCE: (
         "Send less, by a narrower type or another sharding, or cut the collective and what needs "
-        "it into pieces, so that one is sent while another is computed. The Collectives tab has "
-        "the cause of each."
+        "it into pieces: what needs one piece is then independent of the others, and hides them. "
+        "The Collectives tab has the cause of each."
     ),
     WaitReason.NO_WORK: (
         "Send less, or less often, or in the same computation as other work. The Collectives tab "
@@ -95,6 +96,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             "per module execution, "
             f"{case.share_words(seconds)}. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)} "
+            f"{_combined_words(case, first)}"
             f"{words_of_bound(case, exposed)}"
             f"{_other_gains(first, narrowed, bound) if is_fewer else ''}"
             f"{describe_kept_parts(case.module, exposed)}"
@@ -107,6 +109,16 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
         severity="medium" if case.share(seconds) >= LARGE_SHARE else "low",
         seconds_together=sum_exposed(case, kind),
     )
+
+
+def _combined_words(case: Case, figures: CollectiveFigures) -> str:
+    """Return the step that combined a collective, with the number of operands."""
+    combiner = find_combiner(case.combiners, case.module, figures.collective)
+    body = case.module.find(*figures.collective.body)
+    if combiner is None or body is None:
+        return ""
+    operands = units.plural(len(body.operand_names), "operand")
+    return f"`{combiner.name}` (step {combiner.number}) combined it of {operands}. "
 
 
 def _sum_narrowed(case: Case, exposed: list[CollectiveFigures]) -> float:

@@ -22,6 +22,7 @@ from xlareport.analysis.findings.combined_chains import Combiner
 from xlareport.analysis.findings.emptied_pairs import EmptyingStep
 from xlareport.analysis.findings.sunk import SinkingStep, WorkKey
 from xlareport.analysis.shardings.rematerializations import Rematerialization
+from xlareport.analysis.shardings.replicated_products import ReplicatedProduct
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.devices import Device
 from xlareport.program import MemoryFiles
@@ -127,6 +128,8 @@ class Case(Struct, frozen=True, dict=True):
     """Buffer assignment and live ranges, of which the use of memory at the peak is worked out."""
     rematerializations: Sequence[Rematerialization] = ()
     """Values that the SPMD partitioner gathers whole and cuts in another way."""
+    replicated: Sequence[ReplicatedProduct] = ()
+    """Products of which several devices compute the same."""
     origins: Mapping[InstructionKey, CollectiveOrigin] = field(default_factory=dict)
     """Why the collectives are there, as far as it is known."""
     scheduler_step: str | None = None
@@ -147,6 +150,11 @@ class Case(Struct, frozen=True, dict=True):
     """Whether smaller savings are returned too if they are a large share of a small module's."""
     is_optimized: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
+
+    @cached_property
+    def fusions(self) -> Mapping[str, tuple[Computation, Instruction]]:
+        """The only fusion that calls a computation, by its name, with where it is."""
+        return self.module.sole_calls(lambda call: call.instruction.opcode == "fusion")
 
     @cached_property
     def collectives(self) -> tuple[CollectiveFigures, ...]:

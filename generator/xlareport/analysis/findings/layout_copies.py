@@ -17,10 +17,12 @@ from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
 
 LEAST_SHARE = 0.02
 """Of the module's roofline time."""
 _REORDERING = frozenset({"copy", "transpose"})
+_FREE = frozenset({"bitcast", "get-tuple-element"})
 _MOVING = REARRANGEMENTS | {"parameter"}
 
 
@@ -56,6 +58,7 @@ def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) 
     """Return one finding on copies of which none alone is noticeable."""
     seconds = sum(time for time, _, _ in small)
     moved = sum(size for _, size, _ in small)
+    gathered = sum(time for time, _, place in small if _is_at_gather(case, place))
     return Finding(
         title="Layout-only copies, small ones together",
         places=tuple(place for _, _, place in small),
@@ -66,15 +69,31 @@ def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) 
         ),
         suggestion=(
             "Use one dimension order in producers and consumers: where a sharded dimension is "
-            "gathered, the all-gather wants it major, and a convolution or a matmul minor, so "
-            "that sharding another dimension saves both copies."
-            if any(figures.collective.kind == "all-gather" for figures in case.collectives)
+            "gathered, the all-gather wants it major, and the matmul that reads it may want it "
+            "minor, so that sharding another dimension saves both copies."
+            if 2 * gathered >= seconds
             else "Use one dimension order in producers and consumers, as for single copies."
         ),
         grade="matched",
         weight=seconds,
         seconds=seconds,
     )
+
+
+def _is_at_gather(case: Case, place: InstructionKey) -> bool:
+    """Return whether a copy is next to an all-gather, apart from what moves no data."""
+    home = case.module.by_name[place[0]]
+    copy = home.by_name[place[1]]
+
+    def operands(line: Instruction) -> list[Instruction]:
+        passed = [operand for operand in home.operands(line) if operand is not None]
+        return passed if line is copy or line.opcode in _FREE else []
+
+    def users(line: Instruction) -> Sequence[Instruction]:
+        return home.users.get(line.name, ()) if line is copy or line.opcode in _FREE else ()
+
+    near = (*reachable(operands(copy), operands), *reachable(users(copy), users))
+    return any(line.opcode.startswith("all-gather") for line in near)
 
 
 def _advise(instruction: Instruction) -> str:

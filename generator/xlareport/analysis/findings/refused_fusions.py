@@ -27,6 +27,7 @@ from xlareport.analysis.findings.split_products import split_products
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime import units
 
+_CONVOLUTION = "__cudnn$conv"
 LEAST_SHARE = 0.03
 """Of the module's roofline time, what all that were refused for one reason could save together."""
 _LONGEST = 200
@@ -95,13 +96,25 @@ def _closed_finding(case: Case, closed: Mapping[str, list[ResultTraffic]]) -> It
             "to be written and read, which only another lowering could save. Consumers of "
             f"`{first.place[1]}`: {join_names(first.users)}."
         ),
-        suggestion=(
-            "Triton fusions and library calls take in only what was assigned to them before. One "
-            "kernel in place of several would save the traffic, such as fused attention or a "
-            "Pallas kernel."
-        ),
+        suggestion=_advise_closed(case, first),
         grade="matched",
         weight=0.0,
+    )
+
+
+def _advise_closed(case: Case, first: ResultTraffic) -> str:
+    """Return the remedy for what only another lowering could fuse, by what the largest feeds."""
+    users = (case.module.find(first.place[0], name) for name in first.users)
+    if any(user is not None and _CONVOLUTION in user.attributes_text for user in users):
+        return (
+            "A convolution of a library reads its input from memory: what pads, transposes or "
+            "converts it before writes it whole. Give the convolution the layout and the type that "
+            "it reads, and as few inserted or padded elements as possible."
+        )
+    return (
+        "Triton fusions and library calls take in only what was assigned to them before. One "
+        "kernel in place of several would save the traffic, such as fused attention or a "
+        "Pallas kernel."
     )
 
 

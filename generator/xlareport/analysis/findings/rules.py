@@ -42,6 +42,7 @@ from xlareport.analysis.findings.rebuilt_inputs import rebuilt_inputs
 from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gathers
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
+from xlareport.analysis.findings.replicated_work import replicated_work
 from xlareport.analysis.findings.resharded_state import resharded_state
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
@@ -95,6 +96,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     tile_padding,
     inserted_zeros,
     padded_products,
+    replicated_work,
     split_products,
     same_tiles,
     small_collectives,

@@ -106,6 +106,7 @@ _RULES = (
     frames.called,
     clamps.clamped,
     swaps.reordered,
+    passed_runs.converts_between_moves,
     identity.moved_name,
     manual.split,
     spreading.neighbors,

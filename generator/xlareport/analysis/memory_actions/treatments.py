@@ -29,6 +29,7 @@ def treatment_of(row: ValueRow, memory: MemoryReport) -> str:
         ("parts", memory.purposes.partial_sums),
         ("joined", memory.purposes.joined_operands),
         ("result", memory.purposes.result_gradients),
+        ("copied", memory.purposes.copied_arguments),
     ):
         if row.instruction in treated:
             return treatment
@@ -92,6 +93,16 @@ def _result(memory: MemoryReport, row: ValueRow) -> str:
     )
 
 
+def _copied(memory: MemoryReport, row: ValueRow) -> str:
+    argument = memory.purposes.copied_arguments[row.instruction]
+    name = f"`{argument}`" if argument.isprintable() and "`" not in argument else "an argument"
+    return (
+        f"`%{row.instruction}` is a copy of the argument {name} in another layout, "
+        f"`{row.shape}`{_when(row)}: pass the array with its dimensions in the order of this "
+        "layout, or read it in the order that it has, and nothing is copied"
+    )
+
+
 def _when(row: ValueRow) -> str:
     """Return where in the schedule a value is made and last read, itself or in its memory."""
     life = row.lifetime
@@ -116,6 +127,7 @@ TREATMENTS: Mapping[str, _Words] = {
     "drawn": _drawn,
     "joined": _each(_combined_words),
     "result": _each(_result),
+    "copied": _each(_copied),
     PeakRole.ACTIVATION: lambda _, rows: (
         f"recompute {name_rows(rows)} with jax.checkpoint (activations)"
     ),

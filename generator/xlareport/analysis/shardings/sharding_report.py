@@ -13,6 +13,10 @@ from xlareport.analysis.shardings.rematerializations import (
     Rematerialization,
     find_rematerializations,
 )
+from xlareport.analysis.shardings.replicated_products import (
+    ReplicatedProduct,
+    find_replicated_products,
+)
 from xlareport.analysis.shardings.sharding_changes import ShardingChange, find_changes, split_tuple
 from xlareport.analysis.shardings.sharding_words import describe_tiles, words_of
 from xlareport.analysis.shardings.shardy_texts import ShardyStep, list_shardy_steps
@@ -67,6 +71,8 @@ class ShardingReport(Struct, frozen=True):
     """The content of Shardy's texts; empty if they were not dumped."""
     warnings: tuple[PartitionerWarning, ...] = ()
     """Warnings of the partitioner in a log in the dump."""
+    replicated_products: tuple[ReplicatedProduct, ...] = ()
+    """Products of which several devices compute the same; empty if that is not known."""
     split_stores: tuple[SplitStore, ...] = ()
     """What loops store, with the axes that could split it; empty if instructions have none."""
 
@@ -97,6 +103,7 @@ def report_shardings(
         rematerializations=_rematerializations(partitioning, axes),
         shardy=list_shardy_steps(texts),
         is_read_fresh=partitioning is not None and partitioning.is_fresh,
+        replicated_products=find_replicated_products(partitioning, partitions),
         split_stores=list_split_stores(whole, axes) if propagated else (),
     )
 

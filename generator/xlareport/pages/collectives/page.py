@@ -84,7 +84,9 @@ def _by_device(report: CollectivesReport, sent: SentBytes) -> str:
     if not sent.is_exact:
         bound = "at most" if report.bound in ("", "at most") else "about"
         return f"{bound} {most}"
-    size = most if least == most else f"{least} to {most}"
+    number, _, unit = least.partition(" ")
+    first = number if most.endswith(f" {unit}") else least
+    size = most if least == most else f"{first} to {most}"
     return f"{report.bound} {size}".lstrip()
 
 

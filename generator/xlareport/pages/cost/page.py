@@ -170,8 +170,12 @@ def _lead(cost: CostReport) -> str:
     device = cost.device.name
     where = device if device.startswith(("a ", "an ")) else f"one {device}"
     partly = (
-        " Unknown custom calls or trip counts are not included." if cost.totals.is_partial else ""
+        " Instructions of unknown cost, such as custom calls, are not included."
+        if cost.uncounted
+        else ""
     )
+    if any(loop.trip_count.count is None for loop in cost.loops):
+        partly += " A loop of unknown trip count counts once."
     partly += _branches(cost.totals.branches)
     return (
         f"Roofline time: {units.seconds(cost.seconds)} per module execution on {where}, the sum "

@@ -133,7 +133,8 @@ def _time_remark(cost: CostReport) -> str:
     unnamed = sum(part.seconds for part in cost.layers if not part.name)
     whole = sum(part.seconds for part in cost.layers)
     if whole and 0 < unnamed < whole:
-        words += f" {units.share(unnamed / whole)} has no layer in its op_name."
+        share = units.share(unnamed / whole)
+        words += f" {share} is in no layer: no named scope in its op_name, or no op_name."
     return words
 
 

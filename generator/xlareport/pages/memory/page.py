@@ -235,6 +235,10 @@ def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
         yield live
 
 
+_LEAST_UNUSED = 0.01
+"""Of the peak: less of temp that is not in use then is not worth a word."""
+
+
 def _peak_parts(memory: MemoryReport, backend: str | None) -> str:
     """Return a sentence on the peak, memory held throughout and temp, a separate maximum."""
     main = next((curve for curve in memory.curves if curve.color == MAIN_MEMORY), None)
@@ -243,11 +247,12 @@ def _peak_parts(memory: MemoryReport, backend: str | None) -> str:
         return ""
     held = sum(main.held.values())
     used, whole = units.byte_size(peak - held), units.byte_size(temp)
+    is_whole = used == whole or temp - (peak - held) < _LEAST_UNUSED * peak
     of_temp = f"{used} of the {whole} allocated for temp; the rest is fragmentation or free then"
     return (
         f"Peak memory is the maximum of {_main_memory(memory, backend)} in use: "
         f"{units.byte_size(held)} of arguments, outputs and constants, and "
-        f"{f'{used} of temp' if used == whole else of_temp}."
+        f"{f'{used} of temp' if is_whole else of_temp}."
     )
 
 

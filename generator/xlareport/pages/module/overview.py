@@ -243,10 +243,11 @@ def _repeated_work(overview: Overview, split: int) -> str:
     """
     growth = overview.growth
     before = next((point.flops for point in reversed(growth[:split]) if point.flops), None)
-    after = next((point for point in growth[split:] if point.flops), None)
-    if before is None or after is None or after.flops is None:
+    # The partitioner leaves copies without users behind, which later passes remove.
+    after = [point.flops * point.partitions for point in growth[split:] if point.flops]
+    if before is None or not after:
         return ""
-    times = after.flops * after.partitions / before
+    times = min(after) / before
     if times < _LEAST_REPEATED:
         return ""
     return (

@@ -681,3 +681,45 @@ def test_a_constant_that_two_slices_read_does_not_pair_them(read: Read) -> None:
     matching = match(read(_TWO_SLICES), read(_TURNED_SLICES))
     for name in ("one", "two"):
         assert matching.partner_after(Place("main", name)) == Place("main", f"{name}.1")
+
+
+_LAID_OUT = """
+HloModule step
+ENTRY %main (a: f32[4,8], w: f32[8,8]) -> (f32[4,8], f32[8,8]) {
+  %a = f32[4,8]{0,1} parameter(0)
+  %w = f32[8,8]{1,0} parameter(1)
+  %grad = f32[4,8]{0,1} sine(%a)
+  %copy = f32[4,8]{1,0} copy(%grad), metadata={op_name="add"}
+  %turned = f32[8,4]{1,0} transpose(%grad), dimensions={1,0}, metadata={op_name="add"}
+  %flat.1 = f32[1,4,8]{2,1,0} bitcast(%copy)
+  %flat.2 = f32[1,8,4]{2,1,0} bitcast(%turned)
+  %exp.1 = f32[1,4,8]{2,1,0} exponential(%flat.1)
+  %exp.2 = f32[1,8,4]{2,1,0} exponential(%flat.2)
+  ROOT %out = (f32[1,4,8]{2,1,0}, f32[1,8,4]{2,1,0}) tuple(%exp.1, %exp.2)
+}
+"""
+_NORMALIZED = """
+HloModule step
+ENTRY %main (a: f32[4,8], w: f32[8,8]) -> (f32[4,8], f32[8,8]) {
+  %a = f32[4,8]{0,1} parameter(0)
+  %w = f32[8,8]{1,0} parameter(1)
+  %given = f32[8,4]{1,0} bitcast(%a)
+  %grad.1 = f32[8,4]{1,0} sine(%given)
+  %turned.1 = f32[4,8]{1,0} transpose(%grad.1), dimensions={1,0}, metadata={op_name="add"}
+  %kept = f32[8,4]{1,0} bitcast(%grad.1)
+  %flat.1 = f32[1,4,8]{2,1,0} bitcast(%turned.1)
+  %flat.2 = f32[1,8,4]{2,1,0} bitcast(%kept)
+  %exp.1 = f32[1,4,8]{2,1,0} exponential(%flat.1)
+  %exp.2 = f32[1,8,4]{2,1,0} exponential(%flat.2)
+  ROOT %out = (f32[1,4,8]{2,1,0}, f32[1,8,4]{2,1,0}) tuple(%exp.1, %exp.2)
+}
+"""
+
+
+def test_a_new_transpose_is_what_its_user_read_not_the_former_transpose(read: Read) -> None:
+    matching = match(read(_LAID_OUT), read(_NORMALIZED))
+    after = [matching.pairing_before(Place("main", name)) for name in ("copy", "turned")]
+    assert [pairing and pairing.after for pairing in after] == [
+        (Place("main", "turned.1"),),
+        (Place("main", "kept"),),
+    ]

@@ -118,6 +118,11 @@ class Pairing(Struct):
 
     @property
     def weakest(self) -> PairEvidence:
-        """Return the evidence of the least certain pair."""
-        every = (PairEvidence(self.grade, self.reason), *(self.further or {}).values())
-        return max(every, key=lambda known: doubt(known.grade))
+        """Return the evidence of the least certain pair, the first where several are."""
+        least = PairEvidence(self.grade, self.reason)
+        for known in (self.further or {}).values():
+            if least.grade is Grade.GUESSED:
+                break
+            if doubt(known.grade) > doubt(least.grade):
+                least = known
+        return least

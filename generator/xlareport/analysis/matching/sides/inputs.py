@@ -41,7 +41,7 @@ def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) 
 
 def _constant_moved(side: Side, node: Node) -> Instruction | None:
     """Return the constant that a node repeats or moves; None if it is made of anything else."""
-    line = _behind(side.graph, (node, ()), MOVES)[0].instruction
+    line = behind(side.graph, (node, ()), MOVES)[0].instruction
     return line if line.opcode == "constant" else None
 
 
@@ -67,8 +67,8 @@ def _compute_of_others(before: Side, node: Node, after: Side, other: Node) -> bo
     read, now = before.graph.operands(node), after.graph.operands(other)
     if not len(read) == len(now) == 1:
         return False
-    source, path = _behind(before.graph, read[0], _PASSED)
-    known, there = _behind(after.graph, now[0], _PASSED)
+    source, path = behind(before.graph, read[0], _PASSED)
+    known, there = behind(after.graph, now[0], _PASSED)
     if path or there:
         return False
     ours, theirs = after.counterpart(source), before.counterpart(known)
@@ -79,7 +79,7 @@ def _compute_of_others(before: Side, node: Node, after: Side, other: Node) -> bo
 
 def _reads(graph: Graph, node: Node, source: Node) -> bool:
     """Return whether an operand of a node is, behind moves and converts, a source."""
-    read = (_behind(graph, operand, _PASSED)[0] for operand in graph.operands(node))
+    read = (behind(graph, operand, _PASSED)[0] for operand in graph.operands(node))
     return any(operand is source for operand in read)
 
 
@@ -88,7 +88,7 @@ def _inputs(graph: Graph, node: Node) -> list[NodeElement]:
 
     Of elements those of instructions that stay as they are: others may number them anew.
     """
-    sources = (_behind(graph, operand, REARRANGEMENTS) for operand in graph.operands(node))
+    sources = (behind(graph, operand, REARRANGEMENTS) for operand in graph.operands(node))
     return [
         (source, path)
         for source, path in sources
@@ -96,8 +96,8 @@ def _inputs(graph: Graph, node: Node) -> list[NodeElement]:
     ]
 
 
-def _behind(graph: Graph, value: NodeElement, moves: Collection[str]) -> NodeElement:
-    """Return what is behind a few moves of a value: the value itself if it is none."""
+def behind(graph: Graph, value: NodeElement, moves: Collection[str]) -> NodeElement:
+    """Return what is behind a few moves of a value: the value itself if it is none of these."""
     for _ in range(_MOST_MOVES):
         operands = graph.operands(value[0])
         is_move = value[0].instruction.opcode in moves and len(operands) == 1

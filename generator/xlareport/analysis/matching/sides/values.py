@@ -58,8 +58,10 @@ class Values:
         self._tokens = tokens
         self._of_element = tokens.of(_ELEMENT)
         self._callees = callees
-        self._kept_with: dict[tuple[int, Frame | None], Node] = {}
-        """Kept nodes by value, and by value and frame, the first where there are several."""
+        self._kept_with: dict[tuple[int, Frame], Node] = {}
+        """Kept nodes by value and frame, the first where there are several."""
+        self._kept_anywhere: dict[int, Node] = {}
+        """The first kept node of each value."""
         self.renames = False
         """Whether the last evaluation gave a known expression the token of a kept line."""
         self._kept_opcodes = frozenset(_kept_opcodes(graph))
@@ -73,7 +75,7 @@ class Values:
         self._linked_with: dict[int, Node] = {}
         self._read_by: dict[Node, frozenset[str]] = {}
         """Opcodes of the kept lines that read a node."""
-        self._without_twins: dict[Node, list[tuple[int, Node | None, Node | None]]] = {}
+        self._without_twins: dict[Node, list[int | Node | None]] = {}
         """Nodes without an equal kept line, with the operand values for which this was checked.
 
         A value that only the other side had can be that of a kept line later.
@@ -141,11 +143,11 @@ class Values:
             if node is not None:
                 return node
             step = step.caller.frame if step.caller is not None else None
-        return self._kept_with.get((token, None))
+        return self._kept_anywhere.get(token)
 
     def _note_constants(self, frame: Frame, literals: Iterable[Literal]) -> None:
         constants = facts_of(frame.computation).constants
-        for literal in literals:
+        for literal in literals if constants else ():
             for line in constants.get(literal, ()):
                 if line in frame.kept:
                     self._value_kept(frame.node(line))
@@ -223,7 +225,7 @@ class Values:
         return token is not None and (token, node.frame) in self._kept_with
 
     def _is_kept_value(self, token: int | None) -> bool:
-        return token is not None and (token, None) in self._kept_with
+        return token in self._kept_anywhere
 
     def _value_kept(self, node: Node) -> None:
         """Give a kept node its token, which never changes: its own, or a constant's value."""
@@ -236,7 +238,7 @@ class Values:
             self._derive(node)
             node.token = self._tokens.of(self._key(node))
             node.constant = True
-        self._kept_with.setdefault((node.token, None), node)
+        self._kept_anywhere.setdefault(node.token, node)
         first = self._kept_with.setdefault((node.token, node.frame), node)
         if node.constant and first is not node:
             value = (node.token, node.frame)
@@ -245,9 +247,9 @@ class Values:
 
     def _note_twins(self, node: Node) -> None:
         """Index the kept lines that read an equal value by their own values."""
-        linked, kept = self._linked_with, self._kept_with
         tokens = [source.token for source in node.inputs]
-        inputs = [(token, linked.get(token), kept.get((token, None))) for token in tokens]
+        linked, kept = map(self._linked_with.get, tokens), map(self._kept_anywhere.get, tokens)
+        inputs = [*tokens, *linked, *kept]
         if self._without_twins.get(node) == inputs:
             return
         opcode = node.instruction.opcode

@@ -86,3 +86,50 @@ def test_a_convert_of_another_value_has_passed_no_moves(read: Read) -> None:
     after = _LATE.replace("transpose(%sine)", "transpose(%a)")
     pairing = match(read(_EARLY), read(after)).pairing_before(Place("main", "early"))
     assert pairing is None or pairing.after == ()
+
+
+_CONVERTED = """
+ENTRY %main (a: bf16[4,8], b: bf16[8,4]) -> (f32[8,4], f32[4,8]) {
+  %a = bf16[4,8]{1,0} parameter(0)
+  %b = bf16[8,4]{1,0} parameter(1)
+  %cos = bf16[4,8]{1,0} cosine(%a)
+  %pair = (bf16[8,4]{1,0}, s32[]) custom-call(%b), custom_call_target="split"
+  %sin = bf16[8,4]{1,0} get-tuple-element(%pair), index=0
+  %turned.a = bf16[8,4]{1,0} transpose(%cos), dimensions={1,0}, metadata={op_name="turn"}
+  %turned.b = bf16[4,8]{1,0} transpose(%sin), dimensions={1,0}, metadata={op_name="turn"}
+  %cast.6 = f32[8,4]{1,0} convert(%turned.a), metadata={op_name="cast"}
+  %cast.8 = f32[4,8]{1,0} convert(%turned.b), metadata={op_name="cast"}
+  %square.a = f32[8,4]{1,0} multiply(%cast.6, %cast.6), metadata={op_name="square"}
+  %square.b = f32[4,8]{1,0} multiply(%cast.8, %cast.8), metadata={op_name="square"}
+  ROOT %out = (f32[8,4]{1,0}, f32[4,8]{1,0}) tuple(%square.a, %square.b)
+}
+"""
+_BETWEEN_TRANSPOSES = """
+ENTRY %main (a: bf16[4,8], b: bf16[8,4]) -> (f32[8,4], f32[4,8]) {
+  %a = bf16[4,8]{1,0} parameter(0)
+  %b = bf16[8,4]{1,0} parameter(1)
+  %cos = bf16[4,8]{1,0} cosine(%a)
+  %pair = (bf16[8,4]{1,0}, s32[]) custom-call(%b), custom_call_target="split"
+  %sin = bf16[8,4]{1,0} get-tuple-element(%pair), index=0
+  %turned.a = bf16[8,4]{1,0} transpose(%cos), dimensions={1,0}, metadata={op_name="turn"}
+  %turned.b = bf16[4,8]{1,0} transpose(%sin), dimensions={1,0}, metadata={op_name="turn"}
+  %back.a = bf16[4,8]{1,0} transpose(%turned.a), dimensions={1,0}, metadata={op_name="turn"}
+  %back.b = bf16[8,4]{1,0} transpose(%turned.b), dimensions={1,0}, metadata={op_name="turn"}
+  %cast.1 = f32[4,8]{1,0} convert(%back.a), metadata={op_name="cast"}
+  %cast.2 = f32[8,4]{1,0} convert(%back.b), metadata={op_name="cast"}
+  %again.a = f32[8,4]{1,0} transpose(%cast.1), dimensions={1,0}, metadata={op_name="cast"}
+  %again.b = f32[4,8]{1,0} transpose(%cast.2), dimensions={1,0}, metadata={op_name="cast"}
+  %square.a = f32[8,4]{1,0} multiply(%again.a, %again.a), metadata={op_name="square"}
+  %square.b = f32[4,8]{1,0} multiply(%again.b, %again.b), metadata={op_name="square"}
+  ROOT %out = (f32[8,4]{1,0}, f32[4,8]{1,0}) tuple(%square.a, %square.b)
+}
+"""
+
+
+def test_converts_between_transposes_are_not_told_apart_by_their_shapes(read: Read) -> None:
+    matching = match(read(_CONVERTED), read(_BETWEEN_TRANSPOSES))
+    after = [matching.pairing_before(Place("main", name)) for name in ("cast.6", "cast.8")]
+    assert [pairing and pairing.after for pairing in after] == [
+        (Place("main", "cast.1"),),
+        (Place("main", "cast.2"),),
+    ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from xlareport.analysis.matching.search.nodes import (
     is_free,
     node_after,
+    paired_users,
     read_at,
     same_count,
     same_type,
@@ -12,8 +13,10 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node
-from xlareport.hlo.opcode_groups import MOVES, SAME_ORDER
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.inputs import behind
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, SAME_ORDER
 from xlareport.knowledge.grades import Grade
 
 _LONGEST = 32
@@ -95,6 +98,32 @@ def _behind_moves(search: Search, node: Node) -> Iterator[tuple[Node, Node]]:
         if len(converts) == 1 and _are_alike(move, converts[0]):
             yield first, converts[0]
             return
+
+
+def converts_between_moves(search: Search) -> None:
+    """Pair a convert with that of the same value which a paired user reads behind new moves."""
+    for node in search.before.open():
+        if not (_is_convert(node) and is_free(node)):
+            continue
+        for _, reader, place in paired_users(node):
+            other = _behind_rearrangements(search.after, search.after.graph.operands(reader)[place])
+            converts = _is_convert(other) and is_free(other) and same_type(node, other)
+            if converts and same_count(node, other) and _read_one_value(search, node, other):
+                reason = f"the convert whose result %{reader.instruction.name} reads"
+                search.link(node, other, Grade.MATCHED, reason)
+                break
+
+
+def _read_one_value(search: Search, node: Node, other: Node) -> bool:
+    """Return whether the operands of two nodes are, behind moves, counterparts."""
+    source = _behind_rearrangements(search.before, search.before.graph.operands(node)[0])
+    known = _behind_rearrangements(search.after, search.after.graph.operands(other)[0])
+    return node_after(search, source) is known
+
+
+def _behind_rearrangements(side: Side, value: NodeElement) -> Node:
+    """Return the node that a value is of, behind the moves that keep all its elements."""
+    return behind(side.graph, value, REARRANGEMENTS)[0]
 
 
 def _is_convert(node: Node) -> bool:
