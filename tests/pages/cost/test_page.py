@@ -65,7 +65,7 @@ def test_the_lead_says_what_is_not_counted_and_what_counts_once(unpacked: Unpack
         (replace(plain, uncounted=(unknown,)), "such as custom calls, are not included."),
     ):
         lead = cost_page(view, analysis_of(view, shown), shown).lead
-        assert words.replace(".", "&#46;") in lead
+        assert words in lead
         assert ("are not included" in lead) is bool(shown.uncounted)
 
 
