@@ -72,14 +72,16 @@ def divide_by_op(
             continue
         place = computation.name, instruction.name
         ops = served.get(place) or (("", 1.0),)
-        sizes = share_out(shares.bytes[place], ops)
+        sizes, main = share_out(shares.bytes[place], ops), main_op(ops)
         for (op_name, share), size in zip(ops, sizes, strict=True):
             name = key(computation, instruction, op_name)
-            part = parts.setdefault(name, CostPart(name))
+            part = parts.get(name)
+            if part is None:
+                part = parts[name] = CostPart(name)
             part.seconds += share * shares.seconds[place]
             part.bytes_accessed += size
-        name = key(computation, instruction, main_op(ops))
-        _add(parts[name], instruction, instruction_cost)
+            if op_name == main:
+                _add(part, instruction, instruction_cost)
     return tuple(sorted(parts.values(), key=_dearest))
 
 
