@@ -176,7 +176,7 @@ def _moved(
     return {
         number: after.index(name)
         for number, name in enumerate(names)
-        if name and names.count(name) == 1 == values.count(_value(lines, name))
+        if name in after and names.count(name) == 1 == values.count(_value(lines, name))
     }
 
 

@@ -74,3 +74,25 @@ metadata={op_name="jit(f)/b/neg" source_file="f.py" source_line=4}
     rows = list(list_heavy(module, count_cost(module), DEVICE, 10, served))
     (row,) = (row for row in rows if row.opcode == "all-reduce")
     assert (row.scope, row.source) == ("jit(f)/a/neg", "")
+
+
+def test_elementwise_work_on_the_chip_has_no_known_bound() -> None:
+    """The bandwidth of a TPU's VMEM is in no roofline; a product there is bound by its FLOPs."""
+    text = """HloModule m
+
+ENTRY e {
+  a = f32[64,128]{1,0:T(8,128)S(1)} parameter(0)
+  product = f32[64,64]{1,0:T(8,128)S(1)} dot(a, a), lhs_contracting_dims={1}, \
+rhs_contracting_dims={1}
+  sum = f32[64,128]{1,0:T(8,128)S(1)} add(a, a)
+  b = f32[64,128]{1,0:T(8,128)} parameter(1)
+  ROOT outside = f32[64,128]{1,0:T(8,128)} add(b, b)
+}
+"""
+    module = parse_module(text)
+    rows = list(list_heavy(module, count_cost(module), DEVICE, 5, {}))
+    assert {row.instruction: row.limit for row in rows} == {
+        "product": "compute",
+        "sum": "",
+        "outside": "memory",
+    }

@@ -7,7 +7,9 @@ import pytest
 from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
+from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
+from xlareport.analysis.cost_report.work_report import LoopRow, Uncounted
 from xlareport.knowledge.devices import devices
 from xlareport.pages.cost.basis import cycles_words, on_chip_words
 from xlareport.pages.cost.page import (
@@ -50,6 +52,21 @@ def test_bytes_of_the_tpu_compilers_own_analysis_are_said_to_differ(unpacked: Un
     assert cost_page(view, analysis_of(view, cost), cost).count_rules == ""
     tpu = replace(view, backend="tpu")
     assert "cost_analysis()" in cost_page(tpu, analysis_of(tpu, cost), cost).count_rules
+
+
+def test_the_lead_says_what_is_not_counted_and_what_counts_once(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    loop = LoopRow("e", "w", TripCount(None, "guessed", ""), 1, 1.0, None, "", "")
+    unknown = Uncounted("e", "c", "custom-call", "not known")
+    plain = replace(cost, uncounted=(), loops=())
+    for shown, words in (
+        (plain, "Not measured."),
+        (replace(plain, loops=(loop,)), "A loop of unknown trip count counts once."),
+        (replace(plain, uncounted=(unknown,)), "such as custom calls, are not included."),
+    ):
+        lead = cost_page(view, analysis_of(view, shown), shown).lead
+        assert words in lead
+        assert ("are not included" in lead) is bool(shown.uncounted)
 
 
 def test_what_is_recomputed_beside_matmuls_is_about(unpacked: Unpack) -> None:

@@ -78,6 +78,7 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
     cost = next(answer for answer in found.answers if answer.label == "Cost")
 
     assert "% of roofline time" in said["Cost"]
+    assert " without launches on NVIDIA H100 SXM5 per execution" in said["Cost"]
     assert "Per-device figures (2 partitions)." in said["Cost"]
     assert cost.words.count('<a href="m/') == 3
     assert "Largest buffer at the peak: %" in said["Memory"]

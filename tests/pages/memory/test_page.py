@@ -46,6 +46,10 @@ def test_one_sentence_joins_the_peak_and_temp(unpacked: Unpack) -> None:
     assert f"{units.byte_size(held)} of arguments, outputs and constants" in sentence
     assert f"{units.byte_size(used)} of the {units.byte_size(2 * temp)} allocated for" in sentence
     assert sentence.startswith("Peak memory is the maximum of host RAM in use&#58; ")
+    slot = memory.occupied_peak_bytes // 200
+    nearly = replace(memory, figures=replace(memory.figures, temp_bytes=used + slot))
+    sentence = memory_page(view, replace(cost, memory=nearly)).further[0]
+    assert f"and {units.byte_size(used)} of temp&#46;" in sentence
 
 
 def test_a_module_without_live_ranges_says_why_it_has_no_curve(unpacked: Unpack) -> None:

@@ -96,7 +96,9 @@ def divide(
             share_out(figure, of_parts) for figure in (shares.bytes[place], flops, transcendentals)
         )
         for (name, share), size, *operations in zip(of_parts, *columns, strict=True):
-            part = parts.setdefault(name, CostPart(name))
+            part = parts.get(name)
+            if part is None:
+                part = parts[name] = CostPart(name)
             part.seconds += share * shares.seconds[place]
             part.bytes_accessed += size
             part.flops += operations[0]

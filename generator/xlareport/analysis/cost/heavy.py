@@ -36,9 +36,13 @@ class HeavyInstruction(Struct, frozen=True):
     def limit(self) -> str:
         """The resource that bounds its roofline time: `compute`, `memory` or `interconnect`.
 
-        Empty where that is 0: all that it accesses is on the chip.
+        Empty where that is 0, and where elementwise work mostly accesses memory on the chip: its
+        bandwidth is in no roofline.
         """
-        return self.least.bound if self.least.seconds else ""
+        stored, accessed = self.cost.stored_bytes, self.cost.bytes_accessed
+        is_on_chip = stored is not None and accessed is not None and 2 * stored < accessed
+        bound = self.least.bound if self.least.seconds else ""
+        return "" if bound == "compute" and is_on_chip and not self.cost.matrix_flops else bound
 
     @property
     def roofline_seconds(self) -> float:

@@ -343,11 +343,15 @@ def _divide(members: Iterable[tuple[int, OpShares]]) -> OpShares:
 
 def main_op(ops: OpShares) -> str:
     """Return the op_name with the largest share; empty where none is known."""
+    if len(ops) == 1:  # as nearly always
+        return ops[0][0]
     return max(ops, key=lambda item: item[1], default=("", 0.0))[0]
 
 
 def share_out(total: int, ops: OpShares) -> list[int]:
     """Return a number divided by the shares of ops; the parts add up to it."""
+    if len(ops) == 1:  # as nearly always
+        return [round(ops[0][1] * total)]
     parts, given, wanted = [], 0, 0.0
     for _, share in ops:
         wanted += share * total

@@ -190,7 +190,10 @@ def _whole_cost(cost: CostReport) -> str:
         done.append(f"{units.byte_size(cost.totals.bytes_accessed)} accessed")
     if cost.seconds and cost.device_grade != "guessed":
         like = "a device like " if cost.device_grade == "matched" else ""
-        done.append(f"roofline time {units.seconds(cost.seconds)} on {like}{cost.device.name}")
+        # Only GPUs have multiprocessors: each of their kernels is a launch.
+        launches = " without launches" if cost.device.multiprocessors else ""
+        time = f"roofline time {units.seconds(cost.seconds)}{launches}"
+        done.append(f"{time} on {like}{cost.device.name}")
     least = f"{cost.totals.bound} " if cost.totals.bound else ""
     if not done:
         return ""
