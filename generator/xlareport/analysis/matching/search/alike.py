@@ -19,7 +19,7 @@ def pairs_in_order(
     made at one place.
     """
     if len(ours) > 1 or len(theirs) > 1:
-        for key_of in (_origin_key, _form_key, _attributes):
+        for key_of in (_origin_and_form, _form_key, _attributes):
             pairs = _equal(search, ours, theirs, key_of)
             yield from pairs
             taken = {node for pair in pairs for node in pair}
@@ -41,7 +41,7 @@ def _equal(
     return [(node, waiting[key].popleft()) for node, key in keys if waiting.get(key)]
 
 
-def _origin_key(search: Search, node: Node, here: int) -> Hashable:
+def _origin_and_form(search: Search, node: Node, here: int) -> Hashable:
     """Return where the program made a node, and its form; something of its own if not known.
 
     An edit moves lines, so of two programs it is not known.
