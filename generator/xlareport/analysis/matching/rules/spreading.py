@@ -31,6 +31,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     could_do_its_work,
     is_masked_part,
     is_moved_by_copy,
+    is_read_as_another,
     is_reshaped,
     is_retyped,
     is_work_behind,
@@ -52,7 +53,6 @@ from xlareport.analysis.matching.search.nodes import (
     name_read,
     name_use,
     origin,
-    paired_users,
     read_at,
     reads_free,
     same_arity,
@@ -239,21 +239,12 @@ class _Spread:
             return False
         if self._is_left_before(node, other) or is_resharding(self._search, node, other):
             return False
-        if self._is_read_as_another(node, other):
+        if is_read_as_another(self._search, node, other):
             return False
         search = self._search
         if family_of(node.instruction) != "product" or search.parted is not None:
             return True
         return search.before.depths.get(node) == search.after.depths.get(other)
-
-    def _is_read_as_another(self, node: Node, other: Node) -> bool:
-        """Return whether the paired users of a new move read another unpaired move before."""
-        if _opcode(other) not in REARRANGEMENTS:
-            return False
-        before = self._search.before
-        reads = [read_at(before, reader, place) for _, reader, place in paired_users(other)]
-        moves = [read for read in reads if read and _opcode(read) in REARRANGEMENTS]
-        return node not in reads and any(map(is_free, moves))
 
     def _reads_another_element(self, node: Node, other: Node) -> bool:
         """Return whether two nodes read different elements of a tuple and of its counterpart."""

@@ -9,6 +9,8 @@ from xlareport.analysis.matching.search.nodes import (
     is_free,
     node_after,
     origin,
+    paired_users,
+    read_at,
     same_count,
     same_type,
     target_of,
@@ -254,3 +256,12 @@ def are_placed(
         for (operand, path), (other, there) in zip(read, reversed(now), strict=False)
     )
     return not turned and _opcode(node) not in _COMMUTATIVE
+
+
+def is_read_as_another(search: Search, node: Node, other: Node) -> bool:
+    """Return whether the paired users of a new move read another unpaired move before."""
+    if other.instruction.opcode not in REARRANGEMENTS:
+        return False
+    reads = [read_at(search.before, reader, place) for _, reader, place in paired_users(other)]
+    moves = [read for read in reads if read and read.instruction.opcode in REARRANGEMENTS]
+    return node not in reads and any(map(is_free, moves))
