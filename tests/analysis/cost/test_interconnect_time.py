@@ -66,11 +66,12 @@ def test_devices_are_numbered_along_x_first() -> None:
     device = replace(V5E, slice_shape=(2, 4, 1))
     block = model_time(traffic("all-gather", 3 / 4, 4), device)
     assert block.seconds == pytest.approx(MEBIBYTE * 0.75 / (2 * 50e9))
-    assert block.reason == "50 GB/s of one link, a block of 2x2 chips"
+    in_order = ", if devices are in the order of their ids"
+    assert block.reason == f"50 GB/s of one link, a block of 2x2 chips{in_order}"
     columns = replace(traffic("all-gather", 3 / 4, 4), groups=[(0, 2, 4, 6), (1, 3, 5, 7)])
     line = model_time(columns, device)
     assert line.seconds == pytest.approx(MEBIBYTE * 0.75 / 50e9)
-    assert line.reason == "50 GB/s of one link, a line of 4 chips"
+    assert line.reason == f"50 GB/s of one link, a line of 4 chips{in_order}"
 
 
 def test_a_dump_says_which_devices_run_the_program() -> None:

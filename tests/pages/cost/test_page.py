@@ -10,6 +10,7 @@ from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.analysis.cost_report.work_report import LoopRow, Uncounted
+from xlareport.analysis.findings.finding import Finding
 from xlareport.knowledge.devices import devices
 from xlareport.pages.cost.basis import cycles_words, on_chip_words
 from xlareport.pages.cost.page import (
@@ -45,6 +46,10 @@ def test_figures_of_one_device_stand_beside_the_whole_and_are_never_a_saving(
     flops = page.counts[0]
     assert int(flops.together.replace(",", "")) == 2 * int(flops.counted.replace(",", ""))
     assert per_device(1) == ""
+    assert "Several devices" not in page.per_device
+    repeated = replace(cost, findings=(Finding("replicated-work", "", (), "", "", "matched", 0.0),))
+    page = cost_page(view, analysis_of(view, repeated), repeated)
+    assert page.per_device.endswith("Several devices do the same here: see the findings.")
 
 
 def test_bytes_of_the_tpu_compilers_own_analysis_are_said_to_differ(unpacked: Unpack) -> None:

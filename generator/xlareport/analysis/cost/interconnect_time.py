@@ -104,7 +104,8 @@ def _in_torus(traffic: CollectiveTraffic, links: Interconnect, device: Device) -
     }
     slowest = max(times, key=lambda form: times[form])
     where = _form_words(slowest, links, device.slice_shape, traffic.devices)
-    basis = "" if forms else ", if it lies along one dimension"
+    in_order = "" if chips.assignment else ", if devices are in the order of their ids"
+    basis = in_order if forms else ", if it lies along one dimension"
     return ModeledTime(times[slowest] + latency, f"{_link_words(links)}, {where}{basis}")
 
 

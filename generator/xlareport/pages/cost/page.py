@@ -98,7 +98,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         device=_device(cost),
         device_source=cost.device.source,
         figures=tuple(_figures(cost)),
-        per_device=_of_work(cost.totals.devices),
+        per_device=_of_work(cost),
         devices=cost.totals.devices,
         counts=tuple(_count_rows(cost.totals)),
         count_rules=_TPU_RULES if record.backend == "tpu" else "",
@@ -158,9 +158,11 @@ def per_device(devices: int) -> str:
     return f"Per-device figures ({devices:,} partitions)."
 
 
-def _of_work(devices: int) -> str:
-    whose = per_device(devices)
+def _of_work(cost: CostReport) -> str:
+    whose = per_device(cost.totals.devices)
     beside = "Per-device FLOPs drop after SPMD partitioning; total work does not."
+    if any(finding.rule == "replicated-work" for finding in cost.findings):
+        beside += " Several devices do the same here: see the findings."
     return f"{whose} {beside}" if whose else ""
 
 
