@@ -24,7 +24,7 @@ ENTRY e {{
   ROOT e = f32[1024,1024] dot(f, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, {OP}
 }}
 """
-PRODUCT = ReplicatedProduct("jit(f)/dot", ("d",), 4.0, 0.75, 1e9, "")
+PRODUCT = ReplicatedProduct("jit(f)/dot", ("d",), "dot", 4.0, 0.75, 1e9, "")
 
 
 def test_the_needless_part_of_the_time_is_the_saving(case_of: MakeCase) -> None:
@@ -50,3 +50,21 @@ def test_little_time_and_other_ops_are_no_finding(case_of: MakeCase) -> None:
     assert not list(replicated_work(case))
     for product in (replace(PRODUCT, op_name="jit(f)/neg"), replace(PRODUCT, needless=0.01)):
         assert not list(replicated_work(replace(case, replicated=(product,))))
+
+
+SPECTRAL = """HloModule m, is_scheduled=true, num_partitions=4
+
+ENTRY e {
+  a = f32[8,64,64] parameter(0)
+  ROOT t = c64[8,64,33] fft(a), fft_type=RFFT, fft_length={64,64}, metadata={op_name="jit(f)/fft"}
+}
+"""
+
+
+def test_an_fft_is_to_be_divided_in_shard_map(case_of: MakeCase) -> None:
+    transform = ReplicatedProduct("jit(f)/fft", ("t",), "fft", 4.0, 0.75, 1e6, "")
+    case = replace(case_of(SPECTRAL), replicated=(transform,))
+    (finding,) = replicated_work(case)
+    assert finding.places == (("e", "t"),)
+    assert finding.seconds == pytest.approx(0.75 * case.seconds)
+    assert finding.suggestion.startswith("The SPMD partitioner did not divide the fft. In jax.sha")

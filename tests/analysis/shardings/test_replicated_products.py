@@ -72,3 +72,26 @@ def test_a_reshape_that_keeps_the_sharding_is_not_named() -> None:
     (product,) = products(kept, PART)
     assert product.reshape == ""
     assert replace(product, reshape="r") == products(WHOLE, PART)[0]
+
+
+WHOLE_FFT = """HloModule m, num_partitions=4
+
+ENTRY e {
+  a = f32[8,64] parameter(0), sharding={devices=[4,1]<=[4]}
+  ROOT t = c64[8,33] fft(a), fft_type=RFFT, fft_length={64}, sharding={devices=[4,1]<=[4]}, \
+metadata={op_name="jit(f)/fft"}
+}
+"""
+PART_FFT = """HloModule m, num_partitions=4
+
+ENTRY e_spmd {
+  a = f32[2,64] parameter(0)
+  g = f32[8,64] all-gather(a), dimensions={0}
+  ROOT t = c64[8,33] fft(g), fft_type=RFFT, fft_length={64}, metadata={op_name="jit(f)/fft"}
+}
+"""
+
+
+def test_a_gathered_fft_is_computed_by_each_device() -> None:
+    (transform,) = products(WHOLE_FFT, PART_FFT)
+    assert (transform.opcode, transform.products, transform.times) == ("fft", ("t",), 4)

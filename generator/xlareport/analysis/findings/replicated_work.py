@@ -1,18 +1,19 @@
 """Work replicated over devices.
 
-Several devices compute the same dots or convolutions: all devices together do at least 1.5 times
-the FLOPs of the program for them. FLOPs before and after the SPMD partitioner are compared by
-op_name and source line, which needs the dump of the passes (`--xla_dump_hlo_pass_re=.*`). The
-finding appears if the needless part takes 3% or more of the module's time; that is the upper bound
-of the saving, without the collectives that a division may need. The bodies of `shard_map` do not
-count. A reshape is named if its operand is cut into more parts than its result.
+Several devices compute the same dots, convolutions, FFTs, Cholesky decompositions or triangular
+solves: all devices together do at least 1.5 times the FLOPs of the program for them. FLOPs before
+and after the SPMD partitioner are compared by op_name and source line, which needs the dump of the
+passes (`--xla_dump_hlo_pass_re=.*`). The finding appears if the needless part takes 3% or more of
+the module's time; that is the upper bound of the saving, without the collectives that a division
+may need. The bodies of `shard_map` do not count. A reshape is named if its operand is cut into more
+parts than its result.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.analysis.shardings.replicated_products import ReplicatedProduct
+from xlareport.analysis.shardings.replicated_products import UNDIVIDED, ReplicatedProduct
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 
@@ -60,7 +61,6 @@ def _finding(
         else ""
     )
     return Finding(
-        rule="replicated-work",
         title="Work replicated over devices",
         places=tuple(places),
         evidence=(
@@ -68,13 +68,23 @@ def _finding(
             f"same, which takes at most {case.time_words(saved)}. All {devices:,} devices together "
             f"do {times} times the FLOPs of the program for `{first.op_name}`.{lost}"
         ),
-        suggestion=_RESHAPED if reshape else _DIVIDE,
+        suggestion=_remedy(first, reshape),
         grade="matched",
         weight=saved,
         seconds=saved,
     )
 
 
+def _remedy(product: ReplicatedProduct, reshape: str) -> str:
+    if product.opcode in UNDIVIDED:
+        return _UNDIVIDED.format(opcode=product.opcode)
+    return _RESHAPED if reshape else _DIVIDE
+
+
+_UNDIVIDED = (
+    "The SPMD partitioner did not divide the {opcode}. In jax.shard_map over the sharded batch "
+    "dimensions each device computes its own batch entries, and the operand is not gathered."
+)
 _RESHAPED = (
     "A reshape keeps a sharding only of the first of the dimensions that it merges: from [T, B] to "
     "[T*B], one of B is lost. Put the sharded dimension first, leave the dimensions apart "
@@ -94,18 +104,19 @@ def _time_products(case: Case, op_names: set[str]) -> dict[str, dict[Instruction
     """
     seconds: defaultdict[str, dict[InstructionKey, float]] = defaultdict(dict)
     for computation, instruction, cost in case.cost.placed(case.module) if op_names else ():
-        if instruction.opcode == "fusion" or not cost.matrix_flops:
-            continue
         op_name = op_name_of(instruction, case.module)
+        is_alone = instruction.opcode in UNDIVIDED
+        is_product = bool(cost.matrix_flops) and instruction.opcode != "fusion"
+        if op_name not in op_names or not (is_alone or is_product):
+            continue
         place, holder = _holder(case, computation, instruction)
         whole = case.cost.instructions.get((place.name, holder.name))
-        if op_name not in op_names or whole is None or not whole.matrix_flops:
+        if whole is None:
             continue
         own, all_of_it = (sum(flops for _, flops in item.matrix_flops) for item in (cost, whole))
-        if all_of_it:
-            key = place.name, holder.name
-            part = case.least(whole) * min(1.0, own / all_of_it)
-            seconds[op_name][key] = seconds[op_name].get(key, 0.0) + part
+        share = 1.0 if is_alone else min(1.0, own / all_of_it) if all_of_it else 0.0
+        key = place.name, holder.name
+        seconds[op_name][key] = seconds[op_name].get(key, 0.0) + case.least(whole) * share
     return dict(seconds)
 
 

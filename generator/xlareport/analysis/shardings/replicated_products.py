@@ -1,4 +1,4 @@
-"""Dots and convolutions of which several devices compute the same, by the partitioner's step.
+"""Dots, convolutions and FFTs that several devices compute alike, by the partitioner's step.
 
 A device computes its part of a product if the partitioner could divide it by the shardings of
 operands and result. Else each device, or each of a group, computes more of it, or all. FLOPs are
@@ -23,7 +23,9 @@ from xlareport.runtime.graphs import nearest_first
 
 LEAST_TIMES = 1.5
 """Devices that compute the same, on average: uneven parts and halos are less."""
-_PRODUCTS = frozenset({"dot", "convolution"})
+UNDIVIDED = frozenset({"cholesky", "fft", "triangular-solve"})
+"""Opcodes of which the partitioner divides few forms: it gathers the operands of the others."""
+_PRODUCTS = frozenset({"dot", "convolution"}) | UNDIVIDED
 _MOST_SEEN = 100
 """Instructions before a product that are looked at for a reshape."""
 _Place = tuple[Computation, Instruction]
@@ -36,6 +38,8 @@ class ReplicatedProduct(Struct, frozen=True):
     op_name: str
     products: tuple[str, ...]
     """In the snapshot before the partitioner."""
+    opcode: str
+    """That of the first of them."""
     times: float
     """How often all devices together compute them."""
     needless: float
@@ -101,6 +105,7 @@ def _value(op_name: str, compared: list[_Compared]) -> ReplicatedProduct | None:
     return ReplicatedProduct(
         op_name=op_name,
         products=tuple(instruction.name for _, instruction in places),
+        opcode=places[0][1].opcode,
         times=on_device / at_best,
         needless=(on_device - at_best) / sum(item.part.flops for item in compared),
         needless_flops=on_device - at_best,
