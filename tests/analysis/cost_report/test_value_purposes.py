@@ -6,12 +6,14 @@ from tests.modules import parse_module
 from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.value_purposes import (
+    CopiedArgument,
     JoinedOperand,
     ValuePurposes,
     find_copied_arguments,
     find_drawn_shares,
     find_joined_operands,
     find_partial_sums,
+    find_repeated_values,
 )
 
 MODULE = """HloModule m, is_scheduled=true
@@ -143,4 +145,34 @@ ENTRY e {
 
 
 def test_a_copied_argument_is_named_where_its_layout_changes() -> None:
-    assert find_copied_arguments(parse_module(COPIED)) == {"turned": "p['tables']"}
+    copied = find_copied_arguments(parse_module(COPIED))
+    assert copied == {"turned": CopiedArgument("p['tables']", 4 * 8 * 4)}
+
+
+REPEATED = """HloModule m, is_scheduled=true
+
+repeat {
+  p = bf16[2,8] parameter(0)
+  wide = bf16[2,4,8] broadcast(p), dimensions={0,2}
+  ROOT flat = bf16[8,8] bitcast(wide)
+}
+
+grow {
+  p = bf16[2,8] parameter(0)
+  wide = bf16[2,4,8] broadcast(p), dimensions={0,2}
+  ROOT more = bf16[2,4,8] add(wide, wide)
+}
+
+ENTRY e {
+  a = bf16[2,8] parameter(0)
+  zero = bf16[] constant(0)
+  zeros = bf16[8,8] broadcast(zero), dimensions={}
+  whole = bf16[8,8] fusion(a), kind=kLoop, calls=repeat
+  other = bf16[2,4,8] fusion(a), kind=kLoop, calls=grow
+  ROOT out = (bf16[8,8], bf16[8,8], bf16[2,4,8]) tuple(whole, zeros, other)
+}"""
+
+
+def test_an_array_that_is_repeated_along_a_new_dimension_is_named() -> None:
+    repeated = find_repeated_values(parse_module(REPEATED))
+    assert repeated == {"wide": "p", "whole": "a"}

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.analysis.cost_report.value_purposes import ValuePurposes
+from xlareport.analysis.cost_report.value_purposes import CopiedArgument, ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.memory_actions.treatments import TREATMENTS, name_rows, treatment_of
 
@@ -39,9 +39,23 @@ def test_each_remedy_says_how() -> None:
         assert ": " in TREATMENTS[treatment](EMPTY, [ROW])
 
 
-def test_a_copied_argument_is_to_be_passed_in_the_layout_that_is_read() -> None:
-    memory = replace(EMPTY, purposes=ValuePurposes(copied_arguments={"v": "p['tables']"}))
+@pytest.mark.parametrize(
+    ("data_bytes", "remedy"),
+    [
+        (1 << 20, ": pass the array with its dimensions in the order of this layout, or"),
+        (1 << 19, ", which pads 512 KiB to 1.0 MiB: make its most minor dimension a multiple of"),
+        (None, ": pass the array with its dimensions in the order of this layout, or"),
+    ],
+)
+def test_a_copied_argument_is_to_be_read_as_it_is(data_bytes: int | None, remedy: str) -> None:
+    copied = {"v": CopiedArgument("p['tables']", data_bytes)}
+    memory = replace(EMPTY, purposes=ValuePurposes(copied_arguments=copied))
     words = TREATMENTS[treatment_of(ROW, memory)](memory, [ROW])
-    assert words.startswith(
-        "`%v` is a copy of the argument `p['tables']` in another layout, `f32[8]{0}`: pass "
-    )
+    what = "`%v` is a copy of the argument `p['tables']` in another layout, `f32[8]{0}`"
+    assert words.startswith(f"{what}{remedy}")
+
+
+def test_what_reads_a_repeated_array_is_to_use_the_smaller_one() -> None:
+    memory = replace(EMPTY, purposes=ValuePurposes(repeated_values={"v": "small"}))
+    words = TREATMENTS[treatment_of(ROW, memory)](memory, [ROW])
+    assert words.startswith("`%v` repeats `%small` along a new dimension: let what reads it use ")

@@ -47,7 +47,9 @@ def test_figures_of_one_device_stand_beside_the_whole_and_are_never_a_saving(
     assert int(flops.together.replace(",", "")) == 2 * int(flops.counted.replace(",", ""))
     assert per_device(1) == ""
     assert "Several devices" not in page.per_device
-    repeated = replace(cost, findings=(Finding("", (), "", "", "matched", 0.0, rule="replicated-work"),))
+    repeated = replace(
+        cost, findings=(Finding("", (), "", "", "matched", 0.0, rule="replicated-work"),)
+    )
     page = cost_page(view, analysis_of(view, repeated), repeated)
     assert page.per_device.endswith("Several devices do the same here: see the findings.")
 

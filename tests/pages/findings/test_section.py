@@ -12,7 +12,7 @@ import pytest
 from tests.parts import part
 
 from xlareport.analysis.findings.finding import Finding
-from xlareport.pages.findings.section import _gain
+from xlareport.pages.findings.section import _gain, _order
 from xlareport.records.cost import LoopRecord
 from xlareport.report import BuildOptions, build
 from xlareport.storage.payloads import read_stored_value
@@ -167,3 +167,11 @@ def test_latency_in_a_loop_of_unknown_trip_count_is_that_of_one_iteration(
     loop = LoopRecord("e", "loop", None, "guessed", "", at_most=most, seconds=1e-3)
     record: Any = SimpleNamespace(whole_seconds=2e-3, device_grade="exact", loops=(loop,))
     assert _gain(finding, record) == f"100 µs of latency (a guess), not in roofline time, {gain}"
+
+
+def test_the_order_says_which_time_does_not_count() -> None:
+    beside = Finding("Title", (), "", "", "matched", 0.0, beside_loops=("loop",))
+    assert _order([]) == "Ranked by the estimated upper bound of what each can save."
+    assert _order([beside, beside]).endswith(
+        " Time outside of %loop does not count: the trip count is unknown."
+    )

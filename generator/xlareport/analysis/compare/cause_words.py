@@ -189,8 +189,8 @@ _WORDS = {
     ChangeKind.OPERATIONS: "The program has other operations",
     ChangeKind.HEADER: "The program has the same instructions and another header",
     ChangeKind.OTHER: (
-        "The program has the same operations, in other places, such as a loop or a call, or with "
-        "other constants or attributes"
+        "The program has the same operations, with other shapes, constants or attributes, or in "
+        "other places, such as a loop or a call"
     ),
 }
 

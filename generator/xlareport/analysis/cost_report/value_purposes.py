@@ -9,7 +9,7 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.result_gradients import ResultGradient, find_result_gradients
 from xlareport.analysis.findings.split_products import count_parts
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
+from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES, REARRANGEMENTS
 from xlareport.hlo.shape import without_layout
 
 _DRAWING = "rng-bit-generator"
@@ -51,19 +51,58 @@ def _concatenates(module: HloModule, computation: Computation, instruction: Inst
     return opcodes == ["concatenate"] and len(instruction.operands) > 1
 
 
-def find_copied_arguments(module: HloModule) -> Mapping[str, str]:
+class CopiedArgument(Struct, frozen=True):
+    """An argument that a copy writes again in another layout."""
+
+    name: str
+    """`p['w']`, else `%parameter`."""
+    data_bytes: int | None
+    """Of its elements, without padding; None where a size is not known."""
+
+
+def find_copied_arguments(module: HloModule) -> Mapping[str, CopiedArgument]:
     """Return the arguments that copies write again in another layout, by copy."""
     entry = module.entry
     copies = [] if entry is None else [line for line in entry.instructions if line.opcode == "copy"]
     sources = [(copy, entry.operand(copy)) for copy in copies if entry is not None]
     return {
-        copy.name: source.metadata.op_name or f"%{source.name}"
+        copy.name: CopiedArgument(
+            source.metadata.op_name or f"%{source.name}", copy.shape.byte_size
+        )
         for copy, source in sources
         if source is not None
         and source.opcode == "parameter"
         and source.shape != copy.shape
         and source.shape.type_and_sizes == copy.shape.type_and_sizes
     }
+
+
+def find_repeated_values(module: HloModule) -> Mapping[str, str]:
+    """Return the arrays that are repeated along a new dimension, by what repeats them.
+
+    That is a broadcast, or a fusion that passes the data of a broadcast on.
+    """
+    repeated: dict[str, str] = {}
+    for computation, instruction in module.placed:
+        if instruction.opcode == "broadcast":
+            source = computation.operand(instruction)
+        else:
+            source = _broadcast_in(module, computation, instruction)
+        if source is not None and (source.shape.element_count or 1) > 1:
+            repeated[instruction.name] = source.name
+    return repeated
+
+
+def _broadcast_in(
+    module: HloModule, computation: Computation, instruction: Instruction
+) -> Instruction | None:
+    """Return what a fusion broadcasts and moves, if it does nothing else."""
+    body = module.callee(instruction)
+    if instruction.opcode != "fusion" or body is None or len(instruction.operands) != 1:
+        return None
+    opcodes = {line.opcode for line in body.instructions}
+    only_moves = opcodes <= {"parameter", "broadcast", *REARRANGEMENTS}
+    return computation.operand(instruction) if only_moves and "broadcast" in opcodes else None
 
 
 class ValuePurposes(Struct, frozen=True):
@@ -77,8 +116,10 @@ class ValuePurposes(Struct, frozen=True):
     """Operands of collectives that are several arrays in a row."""
     result_gradients: Mapping[str, ResultGradient] = field(default_factory=dict)
     """What the gradients of results of matmuls belong to."""
-    copied_arguments: Mapping[str, str] = field(default_factory=dict)
+    copied_arguments: Mapping[str, CopiedArgument] = field(default_factory=dict)
     """The argument that a copy writes again in another layout."""
+    repeated_values: Mapping[str, str] = field(default_factory=dict)
+    """The array that is repeated along a new dimension."""
 
     def without_partial_sums(self, activations: Iterable[Activation]) -> tuple[Activation, ...]:
         """Return the activations that are no partial sums: without the split these are smaller."""
@@ -93,6 +134,7 @@ def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> 
         joined_operands=find_joined_operands(module),
         result_gradients=find_result_gradients(module, names),
         copied_arguments=find_copied_arguments(module),
+        repeated_values=find_repeated_values(module),
     )
 
 

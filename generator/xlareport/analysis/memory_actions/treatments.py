@@ -13,6 +13,8 @@ from xlareport.runtime.english import first_few
 
 _Words: TypeAlias = Callable[[MemoryReport, Sequence[ValueRow]], str]
 _NAMED = 2
+_PADDED = 1.25
+"""Times the bytes of the data, from which a layout pads an array much."""
 COMBINERS: Mapping[str, str] = {
     kind: f" (on GPUs `--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes`)"
     for kind in ("all-gather", "all-reduce", "reduce-scatter")
@@ -30,6 +32,7 @@ def treatment_of(row: ValueRow, memory: MemoryReport) -> str:
         ("joined", memory.purposes.joined_operands),
         ("result", memory.purposes.result_gradients),
         ("copied", memory.purposes.copied_arguments),
+        ("repeated", memory.purposes.repeated_values),
     ):
         if row.instruction in treated:
             return treatment
@@ -95,11 +98,28 @@ def _result(memory: MemoryReport, row: ValueRow) -> str:
 
 def _copied(memory: MemoryReport, row: ValueRow) -> str:
     argument = memory.purposes.copied_arguments[row.instruction]
-    name = f"`{argument}`" if argument.isprintable() and "`" not in argument else "an argument"
+    is_shown = argument.name.isprintable() and "`" not in argument.name
+    name = f"`{argument.name}`" if is_shown else "an argument"
+    data = argument.data_bytes
+    what = f"`%{row.instruction}` is a copy of the argument {name} in another layout, `{row.shape}`"
+    if data is not None and row.size >= _PADDED * data:
+        return (
+            f"{what}{_when(row)}, which pads {units.byte_size(data)} to "
+            f"{units.byte_size(row.size)}: make its most minor dimension a multiple of the tile, "
+            "or read the array in the order that it has. An argument in this layout is padded too"
+        )
     return (
-        f"`%{row.instruction}` is a copy of the argument {name} in another layout, "
-        f"`{row.shape}`{_when(row)}: pass the array with its dimensions in the order of this "
-        "layout, or read it in the order that it has, and nothing is copied"
+        f"{what}{_when(row)}: pass the array with its dimensions in the order of this layout, or "
+        "read it in the order that it has, and nothing is copied"
+    )
+
+
+def _repeated(memory: MemoryReport, row: ValueRow) -> str:
+    source = memory.purposes.repeated_values[row.instruction]
+    return (
+        f"`%{row.instruction}` repeats `%{source}` along a new dimension{_when(row)}: let what "
+        "reads it use the smaller array, such as an einsum or attention over groups in place of "
+        "jnp.repeat"
     )
 
 
@@ -128,6 +148,7 @@ TREATMENTS: Mapping[str, _Words] = {
     "joined": _each(_combined_words),
     "result": _each(_result),
     "copied": _each(_copied),
+    "repeated": _each(_repeated),
     PeakRole.ACTIVATION: lambda _, rows: (
         f"recompute {name_rows(rows)} with jax.checkpoint (activations)"
     ),

@@ -1,6 +1,6 @@
 """Findings as pages show them: each finding with links to its places and to its rule."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isclose
 
 from msgspec import Struct
@@ -59,6 +59,8 @@ class FindingsView(Struct, frozen=True):
     more: int
     """Findings beyond those; the page of costs has them."""
     all_address: str
+    order: str = ""
+    """By what they are ranked."""
     note: str = ""
     """Why there are none; empty if there are some."""
     candidates: tuple[FindingView, ...] = ()
@@ -77,12 +79,23 @@ def module_findings(
         shown=tuple(_view(finding, module, record, page) for finding in findings[:most]),
         more=max(0, len(findings) - most),
         all_address=f"{address}#findings",
+        order=_order(findings),
         note="" if findings else _why_none(record.cost),
         candidates=tuple(
             _view(finding, module, record, page) for finding in record.candidates[:_CANDIDATES]
         ),
         traces=_traces(record, page),
     )
+
+
+def _order(findings: Sequence[Finding]) -> str:
+    """Return by what findings are ranked, in sentences."""
+    order = "Ranked by the estimated upper bound of what each can save."
+    loops = list(dict.fromkeys(loop for finding in findings for loop in finding.beside_loops))
+    if not loops:
+        return order
+    named = first_few([f"%{loop}" for loop in loops], _MOST_LOOPS, len(loops))
+    return f"{order} Time outside of {named} does not count: the trip count is unknown."
 
 
 def _traces(record: ModuleRecord, page: str) -> str:
