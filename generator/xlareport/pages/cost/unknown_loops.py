@@ -32,14 +32,27 @@ def _sentences(cost: CostReport) -> Iterator[str]:
     whole = cost.whole_seconds or 0.0
     for loop in loops_counted_once(cost)[:_MOST_NAMED]:
         share = units.share(min(1.0, loop.seconds / whole))
-        once = f"counted once, {share} of the time"
+        once = (
+            f"an iteration takes {units.seconds(loop.seconds)}, counted once, {share} of the time"
+        )
         if loop.most is None:
-            yield f"`%{loop.name}`: unknown trip count, {once}."
+            yield f"`%{loop.name}`: unknown trip count; {once}.{_longer(loop, whole)}"
             continue
         most = time_at_most(loop.seconds, loop.seconds, whole, [loop])
         bound = units.plural(loop.most, "iteration")
         at_most = f"; at {loop.most:,} it is {units.share(most.share)}" * (loop.most > 1)
-        yield f"`%{loop.name}`: at most {bound}, {once}{at_most}."
+        yield f"`%{loop.name}`: at most {bound}; {once}{at_most}."
+
+
+def _longer(loop: CountedOnce, whole: float) -> str:
+    """Return from how many iterations on a loop takes longer than all else together."""
+    others = max(0.0, whole - loop.seconds)
+    count = int(others / loop.seconds) + 1
+    if count == 1:
+        return ""
+    return (
+        f" From {count:,} iterations on, it takes longer than all else ({units.seconds(others)})."
+    )
 
 
 def with_one_iteration(cost: CostReport) -> str:
