@@ -9,7 +9,9 @@ from xlareport.analysis.compare.loop_changes import (
     compared_loops,
     find_time_in_trips,
     find_trip_changes,
+    time_iteration,
 )
+from xlareport.analysis.compare.operations import key_of
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
@@ -94,3 +96,15 @@ def test_another_loop_is_not_compared(other: str) -> None:
 def test_loops_of_one_name_in_another_number_are_not_compared() -> None:
     loop = loops(STEP)[0]
     assert find_trip_changes((loop,), (loops(LONGER)[0], loop)) == ()
+
+
+def test_an_iteration_is_that_of_the_outermost_loops_of_unknown_trip_count() -> None:
+    key = key_of("step", "")
+    loops = (
+        ComparedLoop("tokens", key, None, seconds=3.0),
+        ComparedLoop("layers", key, 6, outer=("tokens",), seconds=2.0),
+        ComparedLoop("search", key, None, outer=("layers", "tokens"), seconds=1.0),
+        ComparedLoop("encoder", key, 6, seconds=8.0),
+        ComparedLoop("inner", key, None, outer=("encoder",), seconds=0.5),
+    )
+    assert time_iteration(loops) == 3.5

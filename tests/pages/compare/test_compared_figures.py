@@ -7,12 +7,13 @@ import pytest
 
 from xlareport.analysis.compare.comparison import Quantity, compare_figure
 from xlareport.analysis.compare.memory_spaces import SpaceChange
-from xlareport.analysis.compare.module_facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE, ITERATION
 from xlareport.pages.compare.compared_figures import (
     FigureRow,
     figure_name,
     figure_rows,
     figures_differ,
+    iteration_sentence,
     written,
 )
 
@@ -95,3 +96,21 @@ def test_units_follow_the_name_of_a_figure() -> None:
 def test_only_figures_of_both_sides_can_differ() -> None:
     assert not figures_differ([compare_figure("a", None, 3), compare_figure("b", 2, 2)])
     assert figures_differ([compare_figure("b", 2, 2), compare_figure("c", 2, 3)])
+
+
+_ONCE = "The estimate counts loops of unknown trip count once: an iteration takes "
+
+
+@pytest.mark.parametrize(
+    ("head", "sentence"),
+    [
+        (75_000, f"{_ONCE}75 \N{MICRO SIGN}s instead of 150 \N{MICRO SIGN}s (50.0% less)."),
+        (150_001, ""),
+        (None, ""),
+    ],
+)
+def test_the_change_of_an_iteration_that_the_estimate_counts_once(
+    head: int | None, sentence: str
+) -> None:
+    compared: Any = SimpleNamespace(figures=(compare_figure(ITERATION, 150_000, head),))
+    assert iteration_sentence(compared) == sentence

@@ -28,8 +28,8 @@ def test_a_loop_with_a_bound_has_its_share_at_the_bound() -> None:
 def test_a_loop_without_a_bound_has_the_share_of_one_iteration() -> None:
     unbounded = cost(("while.1", 2.0, None, None), ("small", 0.01, None, None))
     assert iterations_words(unbounded) == (
-        "`%while.1`: unknown trip count; an iteration takes 2 s, counted once, 20% of the time. From "
-        "5 iterations on, it takes longer than all else (8 s)."
+        "`%while.1`: unknown trip count; an iteration takes 2 s, counted once, 20% of the time. "
+        "From 5 iterations on, it takes longer than all else (8 s)."
     )
 
 

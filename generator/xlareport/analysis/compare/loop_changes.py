@@ -73,6 +73,14 @@ def compared_loops(
     return tuple(loops)
 
 
+def time_iteration(loops: Sequence[ComparedLoop]) -> float:
+    """Return the seconds of an iteration of each outermost loop of unknown trip count, summed."""
+    unknown = {loop.name for loop in loops if loop.trip_count is None}
+    return sum(
+        loop.seconds for loop in loops if loop.name in unknown and unknown.isdisjoint(loop.outer)
+    )
+
+
 def _spent_by_computation(
     module: HloModule, cost: ModuleCost | None, seconds: Mapping[InstructionKey, float]
 ) -> dict[str, tuple[float, int]]:

@@ -1,7 +1,7 @@
 """Facts of a module for comparisons, in addition to its summary: program, ops, estimate."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,7 +10,11 @@ from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.converted_products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.given_program import NO_PROGRAM, Program, read_program
-from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops
+from xlareport.analysis.compare.loop_changes import (
+    ComparedLoop,
+    compared_loops,
+    time_iteration,
+)
 from xlareport.analysis.compare.memory_spaces import ComparedSpace, list_spaces
 from xlareport.analysis.compare.operations import (
     Operation,
@@ -41,6 +45,8 @@ from xlareport.program import ParsedModule
 _NANOSECONDS = 1e9
 ESTIMATE = "least_nanoseconds"
 """The roofline time of a run by estimate; the name of the figure."""
+ITERATION = "iteration_nanoseconds"
+"""The roofline time of one iteration of the loops of unknown trip count, which count once."""
 COMPILE_TIME = "compile_microseconds"
 WRAPPED = "fusions_of_one_instruction"
 """Fusions that a compiler wrapped around one instruction, so that nothing is fused."""
@@ -100,6 +106,7 @@ def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
     costed = _comparable(costed)
     hlo, cost, device, shares = costed.hlo, costed.cost, costed.device, costed.divided
     listed = list_operations(hlo, cost, shares)
+    loops = compared_loops(hlo, cost, shares.seconds)
     files = read_tpu_programs(costed)
     tpu = files.module.programs if files.module else ()
     return Facts(
@@ -108,18 +115,24 @@ def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
         operations_left_out=listed.left_out,
         unnamed=listed.unnamed,
         precisions=sum_by_precision(list_products(hlo, cost, device)),
-        figures=(*_further_figures(costed).items(), *tpu_figures(tpu)),
+        figures=(*_further_figures(costed).items(), *_of_iteration(loops), *tpu_figures(tpu)),
         tpu=tpu,
         opcode_work=tuple(_opcode_work(hlo, cost, shares.whole)),
         device=device.name,
         device_grade=costed.device_grade,
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
-        loops=compared_loops(hlo, cost, shares.seconds),
+        loops=loops,
         collective_types=count_collective_types(hlo),
         typed_products=list_typed_products(hlo),
         spaces=tuple(list_spaces(module, costed.backend)),
         collectives=list_collectives(hlo, cost, shares.seconds),
     )
+
+
+def _of_iteration(loops: Sequence[ComparedLoop]) -> Iterator[tuple[str, int]]:
+    nanoseconds = round(time_iteration(loops) * 1e9)
+    if nanoseconds:
+        yield ITERATION, nanoseconds
 
 
 def _comparable(costed: CostedModule) -> CostedModule:

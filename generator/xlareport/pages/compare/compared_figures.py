@@ -6,16 +6,24 @@ from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Quantity, compare_figure
 from xlareport.analysis.compare.memory_spaces import SpaceChange
-from xlareport.analysis.compare.module_facts import COMPILE_TIME, ESTIMATE, WRAPPED
+from xlareport.analysis.compare.module_facts import (
+    COMPILE_TIME,
+    ESTIMATE,
+    ITERATION,
+    WRAPPED,
+)
 from xlareport.analysis.tpu.compared_programs import CYCLES, SPILLS, STATIC_CYCLES
 from xlareport.records.compare import RUN, ComparedRecord
 from xlareport.runtime import units
 
+_LEAST_OF_ITERATION = 0.01
+"""Share; the estimate resolves no smaller change."""
 _WORTH_A_LOOK = 0.0005
 """Share; smaller changes are written as <0.1%."""
 _NAMES = {
     RUN: "Measured time per run",
     ESTIMATE: "Estimated time per run (roofline)",
+    ITERATION: "Of it one iteration of loops of unknown trip count",
     "flops": "FLOPs",
     "bytes_accessed": "Bytes accessed",
     "allocated_bytes": "Memory allocated",
@@ -124,6 +132,19 @@ def _precision(precision: tuple[str, int, int]) -> FigureRow:
 def _plain_row(quantity: Quantity, label: str) -> FigureRow:
     base, head = _both(quantity)
     return FigureRow(label, base, head, _change(quantity, looks_same=base == head), "")
+
+
+def iteration_sentence(compared: ComparedRecord) -> str:
+    """Return how much longer or shorter an iteration is that the estimate counts once, or ""."""
+    quantity = next((figure for figure in compared.figures if figure.name == ITERATION), None)
+    if quantity is None or quantity.change is None or abs(quantity.change) < _LEAST_OF_ITERATION:
+        return ""
+    base, head = _both(quantity)
+    less = "more" if quantity.change > 0 else "less"
+    return (
+        "The estimate counts loops of unknown trip count once: an iteration takes "
+        f"{head} instead of {base} ({abs(quantity.change):.1%} {less})."
+    )
 
 
 def figure_name(name: str) -> str:

@@ -12,6 +12,7 @@ from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
 from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.compare.program_changes import ChangeKind
+from xlareport.analysis.compare.verdict import Basis
 from xlareport.pages import words
 from xlareport.pages.compare.addresses import page_of
 from xlareport.pages.compare.compared_figures import (
@@ -19,6 +20,7 @@ from xlareport.pages.compare.compared_figures import (
     figure_name,
     figure_rows,
     figures_differ,
+    iteration_sentence,
 )
 from xlareport.pages.compare.verdict import (
     JudgementRow,
@@ -184,7 +186,7 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         lead=lead(view),
         time=time_row(view.verdict.time, view.verdict.work) if judged else None,
         memory=_memory_row(view, main) if judged and main else None,
-        regression=regression_sentence(view.verdict, _changed(view)) if judged else "",
+        regression=_regression(view, main) if judged and main else "",
         changed=changed_words(view.causes, instructions=not _has_same_instructions(main)),
         base=view.base.path,
         head=view.head.path,
@@ -202,6 +204,13 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         problems=tuple(_problems(view)),
         remarks=tuple(remarks),
     )
+
+
+def _regression(view: ComparisonRecord, main: ComparedRecord) -> str:
+    """Return whether it is one, with the change of an iteration that the estimate counts once."""
+    sentence = regression_sentence(view.verdict, _changed(view))
+    is_estimated = view.verdict.time.basis is Basis.ROOFLINE
+    return f"{sentence} {iteration_sentence(main)}".rstrip() if is_estimated else sentence
 
 
 def _memory_row(view: ComparisonRecord, main: ComparedRecord) -> JudgementRow:
