@@ -117,3 +117,16 @@ def test_a_renamed_product_says_so_too(read: Read) -> None:
     shots = SnapshotSequence([read(_WIDE), read(_NARROW.replace("dot.1", "dot.7"))])
     (event,) = [event for event in history(shots, 0, _DOT) if event.targets]
     assert event.reason.endswith(_TYPES)
+
+
+def test_a_history_tells_that_a_product_sums_over_fewer_elements(read: Read) -> None:
+    """The result of a device is a partial sum then, also where its shape is another."""
+    divided = _WIDE.replace("%b = f32[8,8]", "%b = f32[4,4]").replace("b: f32[8,8]", "b: f32[4,4]")
+    for name in ("a", "x"):
+        divided = divided.replace(f"%{name} = f32[8,8]", f"%{name} = f32[8,4]")
+    divided = divided.replace("a: f32[8,8]", "a: f32[8,4]")
+    divided = divided.replace("%dot.1 = f32[8,8]", "%dot.1 = f32[8,4]")
+    divided = divided.replace("%out = f32[8,8]", "%out = f32[8,4]")
+    events = history(SnapshotSequence((read(_WIDE), read(divided))), 0, _DOT)
+    change = "f32[8,8]{1,0} → f32[8,4]{1,0}; sums over 8 → 4 elements"
+    assert change in [entry.why for entry in events]

@@ -45,3 +45,14 @@ def test_a_new_computation_that_a_call_runs_is_told_by_its_instructions(read: Re
     )
     change = step(read(_BEFORE), read(_SUM + called))
     assert not any(row.kind is Kind.DEFINED for row in change.changes)
+
+
+def test_a_new_reducer_that_only_dead_instructions_apply_has_no_live_callers(read: Read) -> None:
+    after = _SUM + _BEFORE.replace(
+        "ROOT %out",
+        "%unread = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum\n  ROOT %out",
+    )
+    change = step(read(_BEFORE), read(after))
+    words = " ".join((change.headline, *change.account))
+    assert "dded 3 instructions to a computation without live callers" in words
+    assert "applied by" not in words

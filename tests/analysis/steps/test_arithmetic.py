@@ -74,7 +74,7 @@ def test_other_arithmetic_is_named_where_it_may_round_otherwise(
 
 def test_a_convert_that_keeps_every_digit_is_not_named() -> None:
     def call(operand: str) -> str:
-        return f'custom-call({operand}), custom_call_target="f"'
+        return f'custom-call({operand}), custom_call_target="f", custom_call_has_side_effect=true'
 
     plain, wide, narrow = modules(
         "  ROOT %r = f32[8]{0} negate(%x)",

@@ -40,7 +40,8 @@ def test_the_clone_of_what_lost_its_users_is_that_moved(read: Read) -> None:
 
 
 def test_the_clone_of_what_is_still_read_is_a_clone(read: Read) -> None:
-    keep = '%kept = f32[8,4]{1,0} custom-call(%neg.0), custom_call_target="f"\n  ROOT %out'
+    acting = 'custom_call_target="f", custom_call_has_side_effect=true'
+    keep = f"%kept = f32[8,4]{{1,0}} custom-call(%neg.0), {acting}\n  ROOT %out"
     before, after = (text.replace("ROOT %out", keep) for text in (_BEFORE, _AFTER))
     change = step(read(before), read(after))
     assert "cloned 1 negate" in change.headline

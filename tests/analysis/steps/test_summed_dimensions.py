@@ -44,3 +44,69 @@ def test_a_partial_sum_is_a_change_though_its_result_has_the_same_shape() -> Non
     sentence = "changed the number of summands of 1 dot and 1 reduce"
     assert sentence in change.headline
     assert "the dot `%d` in `e` sums over `32` → `16` elements" in change.headline
+
+
+DIVIDED = """HloModule m
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+ENTRY e {
+  a = f32[32,64] parameter(0)
+  b = f32[32,1024] parameter(1)
+  c = f32[4,8,8,16] parameter(2)
+  k = f32[3,3,16,8] parameter(3)
+  zero = f32[] constant(0)
+  d = f32[64,1024] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  r = f32[64] reduce(a, zero), dimensions={0}, to_apply=add
+  v = f32[4,8,8,8] convolution(c, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  ROOT t = (f32[64,1024], f32[64], f32[4,8,8,8]) tuple(d, r, v)
+}"""
+
+
+def test_a_partial_sum_of_another_shape_is_both() -> None:
+    """The SPMD partitioner divides the summed dimension over one axis and another over a second."""
+    divided = DIVIDED
+    for whole, part in (
+        ("[32,", "[16,"),
+        ("64]", "32]"),
+        ("[64,", "[32,"),
+        ("16]", "8]"),
+        ("16,8]", "8,8]"),
+        ("[4,8,8,8]", "[2,8,8,8]"),
+        ("[4,8,8,16]", "[2,8,8,8]"),
+    ):
+        divided = divided.replace(whole, part)
+    change = step(parse_module(DIVIDED), parse_module(divided))
+    rows = {row.before.instruction: row for row in change.changes if row.before}
+    for name, sums in (("d", "32 → 16"), ("r", "32 → 16"), ("v", "144 → 72")):
+        assert rows[name].kinds[:2] == (Kind.SHAPE, Kind.SUMMED)
+        assert str(rows[name].details[1]) == f"sums over {sums} elements"
+    sentence = "changed the number of summands of 1 convolution, 1 dot and 1 reduce"
+    assert sentence in " ".join((change.headline, *change.account)).lower()
+
+
+@pytest.mark.parametrize(
+    ("window", "size"),
+    [
+        ("size=8 pad=7_7 rhs_reversal=1", 16),
+        ("size=3 pad=1_1", 16),
+        ("size=8 stride=7 lhs_dilate=8", None),
+    ],
+)
+def test_a_window_wider_than_its_input_meets_no_more_than_that(
+    window: str, size: int | None
+) -> None:
+    """So are dimensions of a matrix product written that are not summed over."""
+    module = parse_module(f"""HloModule m
+
+ENTRY e {{
+  a = f32[4,1,16] parameter(0)
+  b = f32[3,16,8] parameter(1)
+  ROOT v = f32[4,10,8] convolution(a, b), window={{{window}}}, dim_labels=b0f_0io->b0f
+}}""")
+    line = module.by_name["e"].by_name["v"]
+    assert measure_sum(module, Place("e", "v"), line) == size

@@ -19,7 +19,7 @@ HloModule m
 ENTRY %main (a: f32[8]) -> f32[8] {
   %a = f32[8]{0} parameter(0)
   %copy.1 = f32[8]{0} copy(%a)
-  %send = f32[8]{0} custom-call(%copy.1), custom_call_target="f"
+  %send = f32[8]{0} custom-call(%copy.1), custom_call_target="f", custom_call_has_side_effect=true
   %idle = f32[8]{0} sine(%a)
   ROOT %out = f32[8]{0} negate(%copy.1)
 }

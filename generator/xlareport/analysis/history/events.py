@@ -20,6 +20,7 @@ from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.summed_dimensions import compare_sums
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
@@ -243,6 +244,7 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     if old is None or new is None:
         return None
     diff = compare(old, new, matching.computations)
+    diff |= compare_sums(matching, (before, old), (after, new))
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
     differences = _together(*map(str, diff.values()))
     if matching.computations.get(before.computation, before.computation) != after.computation:

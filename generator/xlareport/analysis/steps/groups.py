@@ -180,6 +180,8 @@ def _group_key(change: Change) -> _Key:
     further: tuple[str, ...] = (change.target,)
     if change.kind is Kind.MOVED:
         further = (str(is_taken_in(change)),)
+    elif change.kind is Kind.INLINED:
+        further = (str(bool(change.members)),)
     elif change.kind is Kind.LAYOUT:
         further = (str(_is_tiling(change)),)
     elif isinstance(detail := _detail(change), AttributesChange | ConfigChange):

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from xlareport.analysis.matching.account.empty_calls import RETURNS_ARGUMENT
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration
 from xlareport.analysis.steps import wording
@@ -123,11 +124,17 @@ def _inlined(groups: Sequence[ChangeGroup]) -> str:
     return english.listing(
         [
             f"{verb} {wording.counted(_counts(part, _BEFORE))}"
-            f"{_into(part) if all(group.members for group in part) else ''}"
+            f"{_into(part) if all(map(_are_lines_known, part)) else ''}"
             for verb, part in (("unrolled", loops), ("inlined", calls))
             if part
         ]
     )
+
+
+def _are_lines_known(group: ChangeGroup) -> bool:
+    """Return whether it is known what calls were inlined into, which may be nothing."""
+    known = (change.members or change.reason == RETURNS_ARGUMENT for change in group.changes)
+    return group.members > 0 or all(known)
 
 
 def _into(groups: Sequence[ChangeGroup]) -> str:

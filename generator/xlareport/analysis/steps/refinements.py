@@ -269,7 +269,7 @@ def with_leftovers(matching: Matching, changes: Iterable[Change]) -> list[Change
     if len(live) == len(matching.after.computations):
         return result
     return [
-        _of_clone(matching, change) or _leftover(change) if _is_leftover(change, live) else change
+        _of_clone(matching, change) or as_leftover(change) if _is_leftover(change, live) else change
         for change in _with_stayed(matching, result, live)
     ]
 
@@ -346,7 +346,8 @@ def _is_leftover(change: Change, live: Collection[str]) -> bool:
     return change.balance > 0 and change.after is not None and change.after.computation not in live
 
 
-def _leftover(change: Change) -> Change:
+def as_leftover(change: Change) -> Change:
+    """Return an addition as one to a computation that no live instruction calls."""
     return replace(
         change,
         kind=Kind.LEFTOVER,

@@ -1,9 +1,10 @@
-"""Dimensions that a matrix product or a reduction sums over."""
+"""Dimensions that a matrix product, a convolution or a reduction sums over."""
 
 from math import prod
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.windows import parse_window
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.details import Difference, ShapeChange
@@ -17,6 +18,8 @@ SUMMED_OPERANDS = {
 }
 """By opcode, the attributes that list the dimensions which are summed, with their operand."""
 
+_FACTORS = 2
+
 
 class SummedDimensions(Struct, frozen=True):
     """The dimensions that a sum runs over, those of size 1 left out."""
@@ -27,10 +30,38 @@ class SummedDimensions(Struct, frozen=True):
 
 
 def measure_sum(module: HloModule, place: Place, line: Instruction) -> int | None:
-    """Return over how many elements a dot or reduction sums; None where that is not known."""
+    """Return over how many elements a product or reduction sums; None where that is not known."""
+    if line.opcode == "convolution":
+        return _measure_window(module, place, line)
     attributes = SUMMED_OPERANDS.get(line.opcode, ())
     summed = read_summed(module, place, line, *attributes[0]) if attributes else None
     return prod(summed.sizes) if summed else None
+
+
+def _measure_window(module: HloModule, place: Place, line: Instruction) -> int | None:
+    """Return how many products a convolution adds up where its window is whole, at most.
+
+    None where the window or the input is dilated: then it may never meet as many elements.
+    """
+    operands = [module.find(place.computation, name) for name in line.operand_names[:_FACTORS]]
+    window = parse_window(line.attributes.get("window", ""))
+    labels = line.attributes.get("dim_labels", "").partition("->")[0].split("_")
+    if any(part.lhs_dilate != 1 or part.rhs_dilate != 1 for part in window):
+        return None
+    sizes = [
+        dict(zip(names, operand.shape.dimensions, strict=False)) if operand else {}
+        for names, operand in zip(labels, operands, strict=False)
+    ]
+    if len(sizes) < _FACTORS:
+        return None
+    met = [_smaller(sizes[0].get(str(n)), part.size) for n, part in enumerate(window)]
+    counts = [sizes[1].get("i"), *met]
+    known = [count for count in counts if count is not None]
+    return prod(known) if len(known) == len(counts) else None
+
+
+def _smaller(size: int | None, other: int) -> int | None:
+    return None if size is None else min(size, other)
 
 
 def compare_sums(

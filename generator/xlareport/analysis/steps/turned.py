@@ -25,8 +25,6 @@ from xlareport.runtime import english
 
 _MOST = 24
 """Pairs behind a pair that are looked at."""
-_OTHER_RESULTS = frozenset({Kind.SHAPE, Kind.TYPE})
-"""Kinds of another result: then it is no news that the operands have another shape."""
 _Pair = tuple[Place, Place]
 _Lines = tuple[Instruction, Instruction]
 _Order = tuple[int, ...]
@@ -46,8 +44,6 @@ def compare_turned(
     if change is not None:
         del result[Kind.LAYOUT]
         result[Kind.SHAPE] = change
-    if result.keys() & _OTHER_RESULTS:
-        return result
     return result | compare_sums(matching, before, after)
 
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
-from xlareport.analysis.matching.sides.leftovers import left_over, unread_heavy
+from xlareport.analysis.matching.sides.leftovers import dead_names, left_over, unread_heavy
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -37,8 +37,19 @@ def test_what_nothing_read_before_is_not_left_over_now(read: Read) -> None:
     assert not left_over(before.computations[0], after.computations[0])
 
 
-def test_a_library_call_that_nothing_reads_may_act(read: Read) -> None:
-    assert not unread_heavy(read(module("dot.1", DOT, CALL)).computations[0])
+def test_a_library_call_that_nothing_reads_acts_where_it_says_so(read: Read) -> None:
+    acting = f"{CALL}, custom_call_has_side_effect=true"
+    assert not unread_heavy(read(module("dot.1", DOT, acting)).computations[0])
+    (unread,) = unread_heavy(read(module("dot.1", DOT, CALL)).computations[0])
+    assert unread.opcode == "custom-call"
+
+
+def test_what_only_an_unread_library_call_reads_is_dead_too(read: Read) -> None:
+    """As the checked indices of a gather that another gather replaced."""
+    checked = "%copied = f32[32,64]{1,0} copy(%x)\n  " + CALL.replace("%x", "%copied")
+    sliced = "%s = f32[16,16]{1,0} slice(%gemm.1), slice={[0:16], [0:16]}"
+    computation = read(module("dot.1", DOT, checked, sliced)).computations[0]
+    assert dead_names(computation) == {"copied", "gemm.1", "s"}
 
 
 def test_the_work_of_a_dot_that_is_left_over_goes_on_in_the_new_one(read: Read) -> None:

@@ -6,6 +6,7 @@ from typing import TypeGuard
 from xlareport.analysis.matching.account.additions import Additions
 from xlareport.analysis.matching.account.changed_copies import changed_copies
 from xlareport.analysis.matching.account.copies import copies_merged, list_copies
+from xlareport.analysis.matching.account.empty_calls import why_empty
 from xlareport.analysis.matching.account.expanded import with_expansions
 from xlareport.analysis.matching.account.fused import FusionSources
 from xlareport.analysis.matching.account.holders import Holders
@@ -14,12 +15,12 @@ from xlareport.analysis.matching.account.removals import Removals
 from xlareport.analysis.matching.account.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.account.untraced import mark_untraced
 from xlareport.analysis.matching.rules.loops.bodies import moved_out
-from xlareport.analysis.matching.search.nodes import is_root, place_of
+from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import BothBranches, Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import facts_of, live_computations
-from xlareport.analysis.matching.sides.graph import Frame, Node, most_nodes, opened_root
+from xlareport.analysis.matching.sides.graph import Frame, Node, most_nodes
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.paired_lines import pair_lines
 from xlareport.hlo.model import Instruction
@@ -226,30 +227,15 @@ class _Account:
             reason = f"into {units.plural(len(contents.outside), 'instruction')}"
             grade, outside = contents.grade, contents.outside
             pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
-        elif is_call and self._is_inlined(holder):
-            reason = "nothing calls its computation now; where it was inlined is not known"
-            pairing = Pairing((place,), (), Grade.MATCHED, reason, Relation.INLINED)
+        elif is_call and self._removals.cause(holder) is None:
+            why = why_empty(self._search, holder)
+            if why is None:
+                return
+            pairing = Pairing((place,), (), Grade.MATCHED, why, Relation.INLINED)
         else:
             return
         self._accounted.add(place)
         self._pairings.append(pairing)
-
-    def _is_inlined(self, call: Node) -> bool:
-        """Return whether a call was removed together with the computation that it called."""
-        after = self._search.after.graph.module.by_name
-        pairs = self._search.computations.pairs
-        called = (pairs.get(name, name) in after for _, name in call.instruction.called)
-        given = is_root(call) or self._is_used(opened_root(call) or call)
-        return given and not any(called) and self._removals.cause(call) is None
-
-    def _is_used(self, result: Node) -> bool:
-        """Return whether a result is an operand of anything but calls that do not use it."""
-        for user, position in self._search.before.users.get(result, ()):
-            opened = user.frame.callees.get(user.instruction.name)
-            given = opened.computation.parameters[position : position + 1] if opened else ()
-            if opened is None or any(line.name in opened.computation.users for line in given):
-                return True
-        return False
 
     def _account_for_inlined(self, holder: Node) -> None:
         """Record the instructions that do the work of a removed loop or conditional once."""

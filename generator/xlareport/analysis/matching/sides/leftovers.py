@@ -64,7 +64,12 @@ def dead_names(computation: Computation) -> frozenset[str]:
 
 def _can_be_dead(line: Instruction, computation: Computation) -> bool:
     acts = line.opcode in ACTING or line.opcode == "parameter"
+    if line.opcode == "custom-call":  # XLA writes which ones act
+        acts = line.attributes.get(_ACTS) == "true"
     return not acts and line is not computation.root
+
+
+_ACTS = "custom_call_has_side_effect"
 
 
 @remembered
