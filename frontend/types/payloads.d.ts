@@ -543,6 +543,8 @@ export interface SearchKind {
   spans: number[];
   /** Into `codes`. */
   codes?: number[];
+  /** Of functions: how many lines of the page on the source are in it or called from it. */
+  lines?: number[];
 }
 export interface ModuleSearch {
   /** Key, label, number and pipeline, whether the page of texts shows it. */

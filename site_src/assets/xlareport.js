@@ -961,6 +961,9 @@ var xlareport = (() => {
   function listedInstructions(slug, query) {
     return modulePage(slug, "", `t=m/${slug}/instructions&${placeOf({ q: query })}`);
   }
+  function listedLines(slug, query) {
+    return modulePage(slug, "source", `t=m/${slug}/lines&${placeOf({ q: query })}`);
+  }
 
   // src/names/words.js
   var LONGEST2 = 4096;
@@ -5940,6 +5943,9 @@ var xlareport = (() => {
     }
   }
 
+  // src/search/functions.js
+  var shortFunction = (name) => name.split("<locals>.").at(-1) ?? name;
+
   // src/search/index.js
   var RANKS = 4;
   var LIKE = 2;
@@ -5950,6 +5956,7 @@ var xlareport = (() => {
     dot: ["dot_general"]
   };
   var NAMED2 = /* @__PURE__ */ new Set(["instruction", "computation"]);
+  var PASSING2 = /* @__PURE__ */ new Set([...NAMED2, "function"]);
   function rank(value, query) {
     let at = value.indexOf(query);
     if (at < 0) return -1;
@@ -6021,10 +6028,12 @@ var xlareport = (() => {
       const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place2] ?? -1]}, ` : "";
       const phase = kind === "op_name" ? phaseOf(text) : "";
       const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
+      const lines3 = this.value.kinds[kind].lines?.[place2] ?? 0;
+      const counted = lines3 ? `${format.plural(lines3, "source line")}, ` : "";
       return {
         text: NAMED2.has(kind) ? `%${text}` : text,
-        note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
-        href: this.address(kind, text, first, last)
+        note: `${opcode}${phase && `${phase}, `}${forms.join("")}${counted}${this.lifetime(first, last)}${this.where}`,
+        href: lines3 ? listedLines(this.module.slug, shortFunction(text)) : this.address(kind, text, first, last)
       };
     }
     /** @param {string} operation @returns {string[]} the opcodes of other names that are forms of it */
@@ -6071,10 +6080,10 @@ var xlareport = (() => {
     *find(kind, ranked) {
       const lower = this.kinds.get(kind)?.lower ?? [];
       for (let place2 = 0; place2 < lower.length; place2 += 1) {
-        const plain = ranked(lower[place2]);
+        const plain = ranked(kind === "function" ? shortFunction(lower[place2]) : lower[place2]);
         const score = plain < 0 ? this.rankOther(kind, place2, ranked) : plain;
         const merged = kind === "op_name" && score > 0 && isMerged(lower[place2]);
-        const gone = merged || NAMED2.has(kind) && this.span(kind, place2)?.[1] !== this.last;
+        const gone = merged || PASSING2.has(kind) && this.span(kind, place2)?.[1] !== this.last;
         const size = lower[place2].length;
         const whose = kind === "op_name" && { models: isModels(lower[place2]), optimizers: isOptimizers(lower[place2]) };
         const parts = kind === "op_name" ? partsBelow(lower[place2]) : [];
@@ -6099,6 +6108,7 @@ var xlareport = (() => {
      */
     rankOther(kind, place2, ranked) {
       if (kind === "op_name") return this.rankPlain(place2, ranked);
+      if (kind === "function") return ranked(this.kinds.get(kind)?.lower[place2] ?? "");
       const opcode = kind === "opcode" ? this.kinds.get(kind)?.lower[place2] ?? "" : "";
       if (!opcode) return -1;
       const primitives = Object.hasOwn(PRIMITIVES, opcode) ? PRIMITIVES[opcode] : [];
@@ -7210,6 +7220,7 @@ var xlareport = (() => {
       ["stages", "Passes, pipelines and steps"],
       ["op_name", "op_names"],
       ["scope", "Scopes"],
+      ["function", "Functions"],
       ["source", "Source lines"],
       ["shape", "Shapes"],
       ["finding", "Findings"],
@@ -7218,7 +7229,7 @@ var xlareport = (() => {
       ["page", "Pages and guide"]
     ]
   );
-  var OWN = /* @__PURE__ */ new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
+  var OWN = /* @__PURE__ */ new Set(["instruction", "computation", "opcode", "op_name", "scope", "function"]);
   var EXACT = /* @__PURE__ */ new Set(["module", "instruction", "opcode", "op_name"]);
   var GONE = 2.5;
   var IN_SCOPE = 0.5;
@@ -7228,7 +7239,8 @@ var xlareport = (() => {
   var hasName = ({ kind, matches: matches2 }, query) => OWN.has(kind) && matches2.slice(0, LOOKED_AT).some((match) => {
     const name = match.hit().text.toLowerCase().replace(/^%/, "");
     if (kind === "op_name") return name.split(/[/();:]/).includes(query);
-    return !match.gone && name.replace(/\.\d+$/, "") === query;
+    const own2 = kind === "function" ? shortFunction(name) : name.replace(/\.\d+$/, "");
+    return !match.gone && own2 === query;
   });
   var namesIt = ({ kind, matches: matches2 }) => (kind === "module" || kind === "instruction") && matches2.some(({ rank: rank2, gone }) => rank2 === 0 && !gone);
   var isSame = ({ kind, matches: matches2 }) => (EXACT.has(kind) || kind === "topic") && matches2.some(({ rank: rank2, gone, part: part2 }) => rank2 === 0 && !gone && !part2);

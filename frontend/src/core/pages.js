@@ -72,3 +72,12 @@ export function listedScopes(slug, query) {
 export function listedInstructions(slug, query) {
   return modulePage(slug, "", `t=m/${slug}/instructions&${placeOf({ q: query })}`);
 }
+
+/**
+ * @param {string} slug
+ * @param {string} query
+ * @returns {string} the address of the source lines of a module that answer a query
+ */
+export function listedLines(slug, query) {
+  return modulePage(slug, "source", `t=m/${slug}/lines&${placeOf({ q: query })}`);
+}

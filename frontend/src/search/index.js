@@ -4,9 +4,10 @@
  */
 
 import { format } from "../core/format.js";
-import { listedInstructions, listedScopes, modulePage, placeOf } from "../core/pages.js";
+import { listedInstructions, listedLines, listedScopes, modulePage, placeOf } from "../core/pages.js";
 import { load } from "../core/payloads.js";
 import { isModels, isOptimizers, partsBelow, rootOf } from "./few.js";
+import { shortFunction } from "./functions.js";
 import { isMerged, outerLevels, phaseOf, plainPaths } from "../names/op_names.js";
 
 /** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
@@ -21,6 +22,8 @@ const PRIMITIVES = {
   dot: ["dot_general"],
 };
 const NAMED = new Set(["instruction", "computation"]);
+/** Kinds of which earlier snapshots alone may have a name. */
+const PASSING = new Set([...NAMED, "function"]);
 
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
@@ -113,10 +116,12 @@ export class ModuleIndex {
       kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
     const phase = kind === "op_name" ? phaseOf(text) : "";
     const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
+    const lines = this.value.kinds[kind].lines?.[place] ?? 0;
+    const counted = lines ? `${format.plural(lines, "source line")}, ` : "";
     return {
       text: NAMED.has(kind) ? `%${text}` : text,
-      note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
-      href: this.address(kind, text, first, last),
+      note: `${opcode}${phase && `${phase}, `}${forms.join("")}${counted}${this.lifetime(first, last)}${this.where}`,
+      href: lines ? listedLines(this.module.slug, shortFunction(text)) : this.address(kind, text, first, last),
     };
   }
 
@@ -169,10 +174,10 @@ export class ModuleIndex {
   *find(kind, ranked) {
     const lower = this.kinds.get(kind)?.lower ?? [];
     for (let place = 0; place < lower.length; place += 1) {
-      const plain = ranked(lower[place]);
+      const plain = ranked(kind === "function" ? shortFunction(lower[place]) : lower[place]);
       const score = plain < 0 ? this.rankOther(kind, place, ranked) : plain;
       const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
-      const gone = merged || (NAMED.has(kind) && this.span(kind, place)?.[1] !== this.last);
+      const gone = merged || (PASSING.has(kind) && this.span(kind, place)?.[1] !== this.last);
       const size = lower[place].length;
       const whose = kind === "op_name" && { models: isModels(lower[place]), optimizers: isOptimizers(lower[place]) };
       const parts = kind === "op_name" ? partsBelow(lower[place]) : [];
@@ -200,6 +205,7 @@ export class ModuleIndex {
    */
   rankOther(kind, place, ranked) {
     if (kind === "op_name") return this.rankPlain(place, ranked);
+    if (kind === "function") return ranked(this.kinds.get(kind)?.lower[place] ?? "");
     const opcode = kind === "opcode" ? (this.kinds.get(kind)?.lower[place] ?? "") : "";
     if (!opcode) return -1;
     const primitives = Object.hasOwn(PRIMITIVES, opcode) ? PRIMITIVES[opcode] : [];

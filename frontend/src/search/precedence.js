@@ -1,5 +1,7 @@
 /** Which groups of results come first where several have what was typed. */
 
+import { shortFunction } from "./functions.js";
+
 /** @typedef {import("./index.js").Found} Found */
 /** @typedef {{kind: string, title: string, matches: Found[], count: number, best: number}} Group `best` is the rank of the first result, or less */
 
@@ -14,6 +16,7 @@ export const GROUPS = /** @type {[string, string][]} */ ([
   ["stages", "Passes, pipelines and steps"],
   ["op_name", "op_names"],
   ["scope", "Scopes"],
+  ["function", "Functions"],
   ["source", "Source lines"],
   ["shape", "Shapes"],
   ["finding", "Findings"],
@@ -23,7 +26,7 @@ export const GROUPS = /** @type {[string, string][]} */ ([
 ]);
 
 /** Kinds of names in the last snapshot, and of their op_names. */
-const OWN = new Set(["instruction", "computation", "opcode", "op_name", "scope"]);
+const OWN = new Set(["instruction", "computation", "opcode", "op_name", "scope", "function"]);
 const EXACT = new Set(["module", "instruction", "opcode", "op_name"]);
 /** After what an op_name has as a word, before what has the query inside of one. */
 const GONE = 2.5;
@@ -46,7 +49,8 @@ const hasName = ({ kind, matches }, query) =>
   matches.slice(0, LOOKED_AT).some((match) => {
     const name = match.hit().text.toLowerCase().replace(/^%/, "");
     if (kind === "op_name") return name.split(/[/();:]/).includes(query);
-    return !match.gone && name.replace(/\.\d+$/, "") === query;
+    const own = kind === "function" ? shortFunction(name) : name.replace(/\.\d+$/, "");
+    return !match.gone && own === query;
   });
 
 /** @param {Group} group @returns {boolean} whether a module or an instruction of the last snapshot is what was typed */

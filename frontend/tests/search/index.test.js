@@ -182,3 +182,26 @@ test("an argument whose last part was typed is the same, with another part it be
     ],
   );
 });
+
+test("a function leads to its source lines, else to the text of the last snapshot that has it", () => {
+  const values = ["f.<locals>.loss", "loss_of_old", "rms"];
+  const kinds = { function: { values, spans: [0, 1, 0], lines: [3, 0, 0] } };
+  const some = new ModuleIndex(MODULE, { ...VALUE, kinds }, false);
+  const found = [...some.find("function", ranker("loss"))];
+  assert.deepEqual(
+    found.map(({ rank, gone, hit }) => [rank, gone, hit().text, hit().note, hit().href]),
+    [
+      [
+        0,
+        false,
+        "f.<locals>.loss",
+        "3 source lines, from the first snapshot to the last",
+        "m/x.html?source#t=m/x/lines&q=loss",
+      ],
+      [1, true, "loss_of_old", "only in fusion", "m/x.html?texts#text=0001&find=loss_of_old"],
+    ],
+  );
+  assert.equal([...some.find("function", ranker("f.<locals>"))].length, 1);
+  const [unlisted] = [...some.find("function", ranker("rms"))];
+  assert.deepEqual([unlisted.gone, unlisted.hit().href], [false, "m/x.html?steps#step=last"]);
+});

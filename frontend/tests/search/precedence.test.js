@@ -20,6 +20,8 @@ for (const [what, name, query, best] of [
   ["op_name", "jit(f)/jit(cholesky)/add", "cholesky", 1],
   ["op_name", "jit(f)/my_cholesky/add", "cholesky", 0],
   ["file", "cholesky", "cholesky", 0],
+  ["function", "f.<locals>.cholesky", "cholesky", 1],
+  ["function", "f.<locals>.cholesky_of", "cholesky", 0],
 ]) {
   test(`the ${what} ${name} and the entry ${query}: rank ${best}`, () => {
     assert.equal(ranks(query, group(what, 1, name), group("word", 0, query))[1], best);

@@ -19,11 +19,24 @@ def findings_of(case_of: MakeCase, text: str, before: str = BEFORE) -> dict[str,
 def test_an_argument_has_its_name_and_both_shapes(case_of: MakeCase) -> None:
     finding = findings_of(case_of, HAVING)["resharded-state"]
     assert finding.evidence.startswith(
-        "1 donated input (2.0 KiB) whose result is sharded in another way: `p['pos']`. "
+        "1 donated input (2.0 KiB) whose result (1.0 KiB) is sharded in another way: `p['pos']`. "
         "`p['pos']` is `f32[512]` on each device, the result in its place `f32[256]`."
     )
     assert "out_shardings of jax.jit" in finding.suggestion
     assert finding.severity == "medium"
+
+
+def test_whole_results_count_with_all_their_memory(case_of: MakeCase) -> None:
+    """A result in the sharding of its input would be aliased: its own memory is the saving."""
+    whole = HAVING.replace("f32[256] slice(a), slice={[0:256]}", "f32[512,4096] broadcast(a)")
+    whole = whole.replace("broadcast(a)", "broadcast(a), dimensions={0}")
+    whole = whole.replace("(f32[256], f32[])", "(f32[512,4096], f32[])")
+    before = BEFORE.replace("[512]", "[512,4096]")
+    finding = findings_of(case_of, whole.replace("a = f32[512]", "a = f32[512,1024]"), before)
+    evidence = finding["resharded-state"].evidence
+    assert evidence.startswith("1 donated input (2.0 MiB) whose result (8.0 MiB) is sharded")
+    assert "these 8.0 MiB are extra." in evidence
+    assert finding["resharded-state"].bytes == 8 << 20
 
 
 def test_a_large_one_is_no_other_finding(case_of: MakeCase) -> None:

@@ -91,6 +91,52 @@ def test_op_names_are_in_the_order_of_the_module_in_every_build(tmp_path: Path) 
     assert list(search_index([module.snapshots[0].hlo]).op_names) == names
 
 
+STACKS = """HloModule m
+
+FileNames
+1 "/home/me/train.py"
+2 "/usr/lib/python3/site-packages/jax/numpy.py"
+
+FunctionNames
+1 "main"
+2 "train.<locals>.loss"
+3 "rms"
+4 "_mean"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=30 end_line=30 column=0 end_column=9}
+2 {file_name_id=1 function_name_id=2 line=20 end_line=20 column=0 end_column=9}
+3 {file_name_id=1 function_name_id=3 line=10 end_line=10 column=0 end_column=9}
+4 {file_name_id=2 function_name_id=4 line=99 end_line=99 column=0 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+3 {file_location_id=3 parent_frame_id=3}
+4 {file_location_id=4 parent_frame_id=4}
+
+ENTRY main {
+  x = f32[8]{0} parameter(0)
+  a = f32[8]{0} add(x, x), metadata={op_name="jit(f)/add" stack_frame_id=4}
+  ROOT n = f32[8]{0} negate(a), metadata={op_name="jit(f)/neg" stack_frame_id=2}
+}
+"""
+
+
+def test_functions_of_the_program_have_the_lines_in_them_and_called_from_them(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "module_0000.m.after_optimizations.txt").write_text(STACKS)
+    module = read_one_module(tmp_path, "module_0000.m", BuildOptions())
+    result = process_module(ModuleTask(module.files, AnalysisOptions()), "none").output
+    values = dict(read_payload(script) for _, script in result.payloads)
+    index = values[f"m/{module.files.slug}/search"]
+
+    functions = index["kinds"]["function"]
+    assert functions["values"] == ["main", "rms", "train.<locals>.loss"]
+    assert functions["lines"] == [2, 1, 2]
+
+
 def test_what_is_too_long_is_left_out(tmp_path: Path) -> None:
     text = FIRST.replace("jit(f)", "x" * 2_000)
     (tmp_path / "module_0000.m.after_optimizations.txt").write_text(text)

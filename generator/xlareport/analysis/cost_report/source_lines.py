@@ -1,7 +1,7 @@
 """The instructions that each line of the user's program became, and their cost."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct, field
@@ -10,7 +10,12 @@ from xlareport.analysis.cost.breakdown import CostPart, divide
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.source.locations import SourcePlace, find_user_frame, places_of
+from xlareport.analysis.source.locations import (
+    SourcePlace,
+    find_user_frame,
+    places_of,
+    user_functions,
+)
 from xlareport.analysis.source.member_places import LineShares, MemberPlaces
 from xlareport.analysis.source.served_ops import OpShares
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
@@ -49,6 +54,9 @@ class SourceLine(Struct, frozen=True):
     became: tuple[LineInstruction, ...]
     """In the final module, the first few."""
     became_count: int
+    callers: tuple[str, ...] = ()
+    """The other functions of the user's program in the stacks of its instructions in the final
+    module, the innermost first."""
     excerpt: tuple[tuple[int, str], ...] = ()
     """The line with those around it; empty where sources are not read."""
 
@@ -89,6 +97,7 @@ def report_source_lines(
     before = _instructions(evidence.first) if evidence.first else {}
     became = _became(final, cost, shares)
     living = {share.name: share.size for share in peak} if peak is not None else None
+    callers = _callers(final)
     named = [name for name in part_of if name in places]
     lines = tuple(
         SourceLine(
@@ -101,6 +110,7 @@ def report_source_lines(
             before_count=len(before.get(name, ())),
             became=tuple(became.get(name, ())[:_MOST_OF_EACH]),
             became_count=len(became.get(name, ())),
+            callers=tuple(caller for caller in callers[name] if caller != places[name].function),
             excerpt=_excerpt(places[name], read) if read else (),
         )
         for name in named[:MOST_LINES]
@@ -125,6 +135,17 @@ def _source_places(module: HloModule) -> Mapping[str, SourcePlace]:
     place = places_of(module)
     every = (place(instruction) for instruction in module.instructions)
     return {source_place.text: source_place for source_place in every if source_place is not None}
+
+
+def _callers(module: HloModule) -> Mapping[str, Iterable[str]]:
+    """Return the functions in the stacks of each line's instructions."""
+    place = places_of(module)
+    callers: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for instruction in module.instructions:
+        where = place(instruction)
+        if where is not None:
+            callers[where.text] |= dict.fromkeys(user_functions(instruction, module))
+    return callers
 
 
 def _given(operations: Sequence[StablehloOperation]) -> Mapping[str, list[str]]:

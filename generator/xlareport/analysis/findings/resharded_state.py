@@ -1,9 +1,10 @@
 """State returned in another sharding.
 
 A donated input has no aliased output, and the result in its place, the one with its number, has its
-type and its whole shape, but another shape on each device: another sharding. The memory of the
-input is then not reused, and the next call gets the state in the new sharding. The snapshot before
-optimization has the whole shapes. The size does not count: a recompilation is expensive for any.
+type and its whole shape, but another shape on each device: another sharding. The result then
+has memory of its own, which may be many times that of the input, and the next call gets the state
+in the new sharding. The snapshot before optimization has the whole shapes. The size does not count:
+a recompilation is expensive for any.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,8 @@ def resharded_state(case: Case) -> Iterator[Finding]:
     if entry is None or not resharded:
         return
     size = sum(allocated_size(donated.shape) or 0 for donated, _ in resharded)
+    taken = sum(allocated_size(result) or 0 for _, result in resharded)
+    results, verb = ("result", "is") if len(resharded) == 1 else ("results", "are")
     labels = name_arguments(case.module)
     names = [labels.get(donated.name, donated.name) for donated, _ in resharded]
     donated, result = resharded[0]
@@ -31,19 +34,21 @@ def resharded_state(case: Case) -> Iterator[Finding]:
         title="State returned in another sharding",
         places=tuple((entry.name, donated.name) for donated, _ in resharded),
         evidence=(
-            f"{units.plural(len(names), 'donated input')} ({units.byte_size(size)}) whose result "
-            f"is sharded in another way: {join_names(names)}. `{names[0]}` is `{given}` on each "
-            f"device, the result in its place `{returned}`. The memory of the input is not reused. "
-            "If the next call gets the result, jax.jit compiles the function again, and a compiled "
-            "one does not accept it."
+            f"{units.plural(len(names), 'donated input')} ({units.byte_size(size)}) whose "
+            f"{results} ({units.byte_size(taken)}) {verb} sharded in another way: "
+            f"{join_names(names)}. `{names[0]}` is `{given}` on each device, the result in its "
+            f"place `{returned}`. A result in the sharding of its input is in the memory of the "
+            f"input; these {units.byte_size(taken)} are extra. If the next call gets a result of "
+            "another sharding, jax.jit compiles the function again, and a compiled one does not "
+            "accept it."
         ),
         suggestion=(
             "Give each such result the sharding of its argument: out_shardings of jax.jit, or "
             "with_sharding_constraint on the new value."
         ),
         grade="exact",
-        weight=case.time_of_bytes(size),
-        bytes=size or None,
+        weight=case.time_of_bytes(taken),
+        bytes=taken or None,
         severity="medium",
     )
 

@@ -130,6 +130,18 @@ def walk_stack(frame_id: int | None, module: HloModule) -> Iterator[SourcePlace]
         frame_id = frame.parent
 
 
+def user_functions(instruction: Instruction, module: HloModule) -> tuple[str, ...]:
+    """Return the functions of the user's program in a stack, each once, the innermost first."""
+    stack = walk_stack(instruction.metadata.stack_frame_id, module)
+    named = (frame.function for frame in stack if not is_framework(frame.file))
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def short_function(name: str) -> str:
+    """Return a function's qualified name without the functions around it."""
+    return name.rpartition("<locals>.")[2]
+
+
 SourceOf = Callable[[Instruction], SourcePlace | None]
 
 

@@ -274,7 +274,9 @@ class ModulePages:
             for snapshot in snapshots
         ]
         steps = [(number, page.touched) for number, page in self.steps.items()]
-        return searched(self.slug, [snapshot.hlo for snapshot in snapshots], stages, steps)
+        cost = self.analyzed.analysis.cost
+        lines = cost.source.lines if cost else ()
+        return searched(self.slug, [snapshot.hlo for snapshot in snapshots], stages, steps, lines)
 
     def _of_snapshots(self, faults: Faults) -> Iterator[Payload]:
         """Yield the payloads of single snapshots that are shown on demand."""

@@ -1,7 +1,6 @@
 """The search index for the page script: a small one of everything, and one for each module.
 
-Names are stored as stems with their numbers, because `fusion` has thousands; the snapshots of a
-value are a number into `spans`, pairs of the first and the last snapshot.
+The snapshots of a value are a number into `spans`, pairs of the first and the last snapshot.
 """
 
 from array import array
@@ -11,16 +10,24 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
+from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operation_families import forms_in
 from xlareport.analysis.source.inlined_op_names import whole_op_names_in
-from xlareport.analysis.source.locations import place_of
+from xlareport.analysis.source.locations import place_of, user_functions
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
 from xlareport.pages.long_tables import PAGE
 from xlareport.pages.pictures.snapshot_graph import Interned
+from xlareport.pages.search.packed_names import (
+    SnapshotSpan,
+    pack_functions,
+    pack_names,
+    pack_values,
+    sorted_names,
+)
 from xlareport.pages.search.topics import search_topics
 from xlareport.records.report import ReportRecord
 from xlareport.storage.payloads import make_payload_file
@@ -31,8 +38,6 @@ _SCOPES = 40
 _SCOPE_DEPTH = 2
 
 H = TypeVar("H", bound=Hashable)
-SnapshotSpan = tuple[int, int]
-"""Numbers of the first and the last snapshot."""
 
 
 class StepSearchData(Struct, frozen=True):
@@ -60,6 +65,8 @@ class SearchIndex(Struct):
     op_names: dict[str, SnapshotSpan] = field(default_factory=dict)
     shapes: dict[str, SnapshotSpan] = field(default_factory=dict)
     sources: dict[str, SnapshotSpan] = field(default_factory=dict)
+    functions: dict[str, SnapshotSpan] = field(default_factory=dict)
+    """Functions of the user's program in the stacks of instructions."""
 
     def scopes(self) -> tuple[str, ...]:
         """Return the outermost scopes of the framework's ops, those of most ops first."""
@@ -167,10 +174,12 @@ def _add_op_names(
 def _add_source(
     index: SearchIndex, instruction: Instruction, span: SnapshotSpan, module: HloModule
 ) -> None:
-    """Add the line of source, from the stack frames of the module."""
+    """Add the line of source and the functions, from the stack frames of the module."""
     place = place_of(instruction, module)
     if place is not None:
         _widen(index.sources, place.text, span)
+    for name in user_functions(instruction, module):
+        _widen(index.functions, name, span)
 
 
 def _join_spans(value: SnapshotSpan, other: SnapshotSpan) -> SnapshotSpan:
@@ -184,11 +193,6 @@ def _widen(spans: dict[str, SnapshotSpan], value: str, span: SnapshotSpan) -> No
     if value and len(value) <= LONGEST:
         former = spans.get(value)
         spans[value] = _join_spans(former, span) if former else span
-
-
-_MOST_VALUES = 400_000
-"""Limit on values of one kind in one module; the rest is left out, as the search says."""
-_DIGITS = 9
 
 
 class SearchedSnapshot(Struct, frozen=True):
@@ -214,13 +218,17 @@ def searched(
     modules: Sequence[HloModule],
     stages: Sequence[SearchedSnapshot],
     steps: Iterable[tuple[int, StepSearchData]],
+    lines: Sequence[SourceLine] = (),
 ) -> ModuleSearchData:
-    """Return the index of a module; `steps` are those with changes, by their snapshot."""
+    """Return the index of a module; `steps` are those with changes, by their snapshot.
+
+    `lines` are those of the page on the source.
+    """
     if not modules:
         return ModuleSearchData()
     index = search_index(modules)
     key = navigation.module_key(slug, "search")
-    payload = make_payload_file(key, _module(index, stages, steps))
+    payload = make_payload_file(key, _module(index, stages, steps, lines))
     return ModuleSearchData((payload,), index.scopes())
 
 
@@ -228,9 +236,10 @@ def _module(
     index: SearchIndex,
     stages: Sequence[SearchedSnapshot],
     steps: Iterable[tuple[int, StepSearchData]],
+    lines: Sequence[SourceLine],
 ) -> dict[str, Any]:
     spans, codes = Interned(), Interned()
-    names = _first_names(sorted(index.instructions, key=_parted))
+    names = sorted_names(index.instructions)
     places = {name: place for place, name in enumerate(names)}
     plain = (
         ("opcode", index.opcodes),
@@ -239,12 +248,11 @@ def _module(
         ("source", index.sources),
     )
     kinds = {
-        "instruction": _pack_names(names, index.instructions, spans)
+        "instruction": pack_names(names, index.instructions, spans)
         | {"codes": [codes.number(index.codes.get(name, "")) for name in names]},
-        "computation": _pack_names(
-            _first_names(sorted(index.computations, key=_parted)), index.computations, spans
-        ),
-        **{kind: _pack_values(item, spans) for kind, item in plain},
+        "computation": pack_names(sorted_names(index.computations), index.computations, spans),
+        **{kind: pack_values(item, spans) for kind, item in plain},
+        "function": pack_functions(index.functions, lines, spans),
     }
     rows = [[place, touched.opcodes, *_changed(touched, places)] for place, touched in steps]
     return {
@@ -259,46 +267,6 @@ def _module(
         "steps": rows,
         "complete": len(names) == len(index.instructions),
     }
-
-
-def _first_names(names: Sequence[str]) -> Sequence[str]:
-    return names[:_MOST_VALUES]
-
-
-def _parted(name: str) -> tuple[str, int]:
-    """Return a name without its number, and the number: -1 where it has none that reads back."""
-    stem, dot, number = name.rpartition(".")
-    plain = number.isascii() and number.isdigit() and len(number) <= _DIGITS
-    if dot and plain and (number == "0" or not number.startswith("0")):
-        return stem, int(number)
-    return name, -1
-
-
-def _pack_names(
-    names: Sequence[str], value: Mapping[str, SnapshotSpan], spans: Interned
-) -> dict[str, Any]:
-    """Write names as stems, how many names each has, and distances between their numbers."""
-    stems: dict[str, int] = {}
-    numbers: list[int] = []
-    last = -1
-    for name in names:
-        stem, number = _parted(name)
-        if stem not in stems:
-            stems[stem], last = 0, -2
-        stems[stem] += 1
-        numbers.append(number - last)
-        last = number
-    return {
-        "stems": list(stems),
-        "counts": list(stems.values()),
-        "numbers": numbers,
-        "spans": [spans.number(value[name]) for name in names],
-    }
-
-
-def _pack_values(places: Mapping[str, SnapshotSpan], spans: Interned) -> dict[str, Any]:
-    values = _first_names(sorted(places))
-    return {"values": values, "spans": [spans.number(places[value]) for value in values]}
 
 
 def _changed(touched: StepSearchData, places: Mapping[str, int]) -> Iterator[list[int]]:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.time_basis import ROOFLINE
 from xlareport.analysis.cost_report.source_lines import LineInstruction, SourceLine, SourceReport
+from xlareport.analysis.source.locations import short_function
 from xlareport.pages.cost.page import cost_parts
 from xlareport.pages.cost.tables import time_title
 from xlareport.pages.tables import Column, PartPage, Table, tabulate
@@ -154,6 +155,10 @@ def _table(source: SourceReport, seconds: float | None, time_name: str) -> Table
         {
             Column("Line"): lambda row: row.place.short,
             Column("Function"): lambda row: row.place.function,
+            Column(
+                "Called from",
+                help="other functions in the stacks of its instructions, the innermost first",
+            ): lambda row: ", ".join(map(short_function, row.callers)),
             Column(
                 "Final instructions",
                 "text",
