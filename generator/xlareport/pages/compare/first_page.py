@@ -11,7 +11,6 @@ from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
 from xlareport.analysis.compare.module_facts import ESTIMATE
-from xlareport.analysis.compare.program_changes import ChangeKind
 from xlareport.analysis.compare.verdict import Basis
 from xlareport.pages import words
 from xlareport.pages.compare.addresses import page_of
@@ -21,6 +20,12 @@ from xlareport.pages.compare.compared_figures import (
     figure_rows,
     figures_differ,
     iteration_sentence,
+)
+from xlareport.pages.compare.source_changes import (
+    OF_COMPILATION,
+    OUTSIDE,
+    changed_words,
+    program_words,
 )
 from xlareport.pages.compare.verdict import (
     JudgementRow,
@@ -33,7 +38,7 @@ from xlareport.pages.compare.verdict import (
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.records.compare import RUN, ComparedRecord, ComparisonRecord
-from xlareport.runtime import english, units
+from xlareport.runtime import units
 from xlareport.runtime.english import plain
 
 TABLE = "compared"
@@ -227,58 +232,14 @@ def _has_same_instructions(main: ComparedRecord | None) -> bool:
 
 def _changed(view: ComparisonRecord) -> str:
     """Return that the program does other work; empty if its header differs alone."""
-    kinds = {cause.kind for cause in view.causes} - _OUTSIDE.keys() - _OF_COMPILATION
+    kinds = {cause.kind for cause in view.causes} - OUTSIDE.keys() - OF_COMPILATION
     if _has_same_instructions(view.main) and kinds <= _SAME_WORK:
         return ""
     return program_words(view.causes)
 
 
-def changed_words(causes: Sequence[Cause], *, instructions: bool = True) -> str:
-    """Return a sentence on what changed between the dumps, by the kinds of causes; may be empty.
-
-    `instructions` says whether a changed program has other instructions, not its header alone.
-    """
-    kinds = {cause.kind for cause in causes}
-    outside = [words for kind, words in _OUTSIDE.items() if kind in kinds]
-    if changes_program(causes):
-        program = "the program (its input HLO)"
-        if not instructions:
-            what = "the donation of arguments" if "donation" in kinds else "the program's header"
-            program = f"{what} (the instructions of the program are the same)"
-        if not outside:
-            return (
-                f"{english.capitalize(program)}; no change of options, device or compiler was "
-                "found."
-            )
-        outside.insert(0, program)
-    if outside:
-        return f"{english.capitalize(', '.join(outside))}."
-    return "The same program, compiled differently." if causes else ""
-
-
-def changes_program(causes: Sequence[Cause]) -> bool:
-    """Return whether a cause is that the program itself, its input HLO, differs."""
-    return any(cause.kind not in _OUTSIDE.keys() | _OF_COMPILATION for cause in causes)
-
-
-def program_words(causes: Sequence[Cause]) -> str:
-    """Return that the program differs, with its layers or sizes; empty if it does not."""
-    if not changes_program(causes):
-        return ""
-    kinds = (ChangeKind.LAYERS, ChangeKind.SIZE)
-    clauses = (cause.clause for kind in kinds for cause in causes if cause.kind == kind)
-    return next(clauses, "the program was changed")
-
-
 _SAME_INSTRUCTIONS = ("header", "pass", "nowhere")
 _SAME_WORK = frozenset({"donation", "header"})
-_OF_COMPILATION = frozenset({"modules", "pass", "autotuning"})
-_OUTSIDE = {
-    "device": "the device",
-    "compiler": "the compiler",
-    "disabled pass": "disabled passes",
-    "option": "options",
-}
 
 
 def _figures(view: ComparisonRecord, main: ComparedRecord) -> tuple[FigureRow, ...]:
