@@ -278,8 +278,8 @@ class Additions:
         if users:
             user = users[0][0]
             link = "an operand of" if is_written_operand(user, node) else "its value is used by"
-            name = f"the new %{user.instruction.name}"
-            yield Grade.MATCHED, f"{link} {name}{self._led_to(user)}"
+            new = "" if user in self._search.copies else "the new "  # copies have an original
+            yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{self._led_to(user)}"
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
