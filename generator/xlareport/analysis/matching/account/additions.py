@@ -203,11 +203,11 @@ class Additions:
         return links
 
     def _copied_by_name(self, node: Node) -> Node | None:
-        """Return the original of a node in a computation without callers, by name."""
+        """Return the original of a node in a fused computation or one without callers, by name."""
         name = node.frame.computation.name
         if node.instruction.opcode == "parameter" or self._is_in_entry(node):
             return None
-        if self._search.after.graph.callers(name):
+        if self._search.after.graph.callers(name) and not is_fused(node):
             return None
         if self._by_name is None:
             self._by_name = self._names()
