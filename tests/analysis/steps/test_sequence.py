@@ -95,3 +95,29 @@ ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
 LINES  ROOT %t = (f32[8]{0}, f32[8]{0}) tuple(%n, %COPY)
 }
 """
+
+
+_BROADCASTS_FIRST = """HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %c = f32[] constant(1)
+  %wide.1 = f32[8]{0} broadcast(%c), dimensions={}
+  %wide.2 = f32[8]{0} broadcast(%c), dimensions={}
+  %copy = f32[8]{0} copy(%a)
+  %add = f32[8]{0} add(%copy, %wide.1)
+  ROOT %out = f32[8]{0} multiply(%add, %wide.2)
+}
+"""
+
+
+def test_broadcasts_of_constants_are_deferred_as_constants_are() -> None:
+    lines = _BROADCASTS_FIRST.splitlines(keepends=True)
+    lines[5:8] = [lines[7], *lines[5:7]]
+    before, after = (
+        TextReader().read(text.encode(), "m.txt") for text in (_BROADCASTS_FIRST, "".join(lines))
+    )
+    assert before is not None
+    assert after is not None
+    rows = [row for row in step(before, after).changes if row.kind is Kind.REORDERED]
+    assert [row.before for row in rows] == [Place("main", "wide.1"), Place("main", "wide.2")]

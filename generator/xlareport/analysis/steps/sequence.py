@@ -13,7 +13,10 @@ from xlareport.hlo.model import Computation, Instruction
 _WORK, _MADE_ANEW = 8, 7
 """Weights of lines that stay in order; one with another name was made anew, and placed so."""
 _FREE = {"parameter": 2, "constant": 1}
-"""Weights of opcodes that cost no time wherever they stand, and so say little of the order."""
+"""Weights of opcodes that cost no time wherever they stand, and so say little of the order.
+
+A broadcast of a constant weighs as much: passes defer both to what reads them.
+"""
 
 
 class Alignment(Struct, frozen=True):
@@ -57,7 +60,8 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
             partners[partner] = number
     pairs = sorted((number, positions[partner]) for partner, number in partners.items())
     weights = [
-        _weight(before.instructions[number], after.instructions[place]) for number, place in pairs
+        _weight(before, before.instructions[number], after.instructions[place])
+        for number, place in pairs
     ]
     steady = steady_order([place for _, place in pairs], weights)
     return Alignment(
@@ -68,9 +72,13 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
     )
 
 
-def _weight(line: Instruction, now: Instruction) -> int:
-    """Return how much speaks against saying that a line moved."""
-    return _FREE.get(line.opcode, _WORK if line.name == now.name else _MADE_ANEW)
+def _weight(home: Computation, line: Instruction, now: Instruction) -> int:
+    """Return how much speaks against saying that a line of a computation moved."""
+    opcode = line.opcode
+    if opcode == "broadcast":
+        read = home.by_name.get(next(iter(line.operand_names), ""))
+        opcode = read.opcode if read is not None and read.opcode == "constant" else opcode
+    return _FREE.get(opcode, _WORK if line.name == now.name else _MADE_ANEW)
 
 
 def _name_after(

@@ -508,3 +508,43 @@ ENTRY"""
     pairing = match(read(before), read(after)).pairing_after(Place("held", "first.1"))
     assert pairing is not None
     assert at("first.0") in pairing.before
+
+
+_UNFUSED = """
+ENTRY %main (p: (f32[4,8], f32[4,8])) -> (f32[8,4], f32[4,8]) {
+  %p = (f32[4,8]{0,1}, f32[4,8]{1,0}) parameter(0)
+  %a = f32[4,8]{0,1} get-tuple-element(%p), index=0
+  %b = f32[4,8]{1,0} get-tuple-element(%p), index=1
+  %bitcast.1.0 = f32[8,4]{1,0} bitcast(%a)
+  %sine.1.0 = f32[8,4]{1,0} sine(%bitcast.1.0)
+  %transpose.1.0 = f32[4,8]{1,0} transpose(%bitcast.1.0), dimensions={1,0}
+  %add.1.0 = f32[4,8]{1,0} add(%transpose.1.0, %b)
+  ROOT %out = (f32[8,4]{1,0}, f32[4,8]{1,0}) tuple(%sine.1.0, %add.1.0)
+}
+"""
+_FUSED_TOO = """
+%fused_computation (param_0: f32[4,8], param_1: f32[4,8]) -> f32[4,8] {
+  %param_0 = f32[4,8]{0,1} parameter(0)
+  %bitcast.1.7 = f32[8,4]{1,0} bitcast(%param_0)
+  %transpose.1.7 = f32[4,8]{1,0} transpose(%bitcast.1.7), dimensions={1,0}
+  %param_1 = f32[4,8]{1,0} parameter(1)
+  ROOT %add.1.1 = f32[4,8]{1,0} add(%transpose.1.7, %param_1)
+}
+
+ENTRY %main (p: (f32[4,8], f32[4,8])) -> (f32[8,4], f32[4,8]) {
+  %p = (f32[4,8]{0,1}, f32[4,8]{1,0}) parameter(0)
+  %a = f32[4,8]{0,1} get-tuple-element(%p), index=0
+  %b = f32[4,8]{1,0} get-tuple-element(%p), index=1
+  %bitcast.1.0 = f32[8,4]{1,0} bitcast(%a)
+  %sine.1.0 = f32[8,4]{1,0} sine(%bitcast.1.0)
+  %fusion = f32[4,8]{1,0} fusion(%a, %b), kind=kLoop, calls=%fused_computation
+  ROOT %out = (f32[8,4]{1,0}, f32[4,8]{1,0}) tuple(%sine.1.0, %fusion)
+}
+"""
+
+
+def test_a_fused_copy_of_a_move_that_stays_is_a_copy(read: Read) -> None:
+    matching = match(read(_UNFUSED), read(_FUSED_TOO))
+    pairing = matching.pairing_after(Place("fused_computation", "bitcast.1.7"))
+    assert pairing is not None
+    assert pairing.before == (Place("main", "bitcast.1.0"),)

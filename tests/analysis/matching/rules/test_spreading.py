@@ -723,3 +723,31 @@ def test_a_new_transpose_is_what_its_user_read_not_the_former_transpose(read: Re
         (Place("main", "turned.1"),),
         (Place("main", "kept"),),
     ]
+
+
+def test_of_equal_literals_the_clone_of_the_old_name_continues_it(read: Read) -> None:
+    """The SPMD partitioner clones constants, and makes zeros for what it slices."""
+    before = """HloModule step
+
+ENTRY %main (a: f32[4,8], i: s32[]) -> f32[1,8] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %zero = s32[] constant(0)
+  %part = f32[1,8]{1,0} dynamic-slice(%a, %i, %zero), dynamic_slice_sizes={1,8}
+  ROOT %out = f32[1,8]{1,0} negate(%part)
+}
+"""
+    after = """HloModule step
+
+ENTRY %main_spmd (a: f32[4,8], i: s32[]) -> f32[1,8] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %zero.clone = s32[] constant(0), sharding={replicated}
+  %other = s32[] constant(0), metadata={op_name="slice"}
+  %part.1 = f32[1,8]{1,0} dynamic-slice(%a, %i, %other), dynamic_slice_sizes={1,8}
+  ROOT %out.1 = f32[1,8]{1,0} negate(%part.1)
+}
+"""
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "zero")) == Place("main_spmd", "zero.clone")
+    assert matching.partner_after(Place("main", "part")) == Place("main_spmd", "part.1")

@@ -116,8 +116,12 @@ def test_calls_that_only_state_devices_are_known_by_their_target(search: Search)
 
 def test_a_use_is_an_operand_or_a_value_behind_a_call(search: Search) -> None:
     sum_, copy, inner = (node(search.before, name) for name in ("sum", "copy.1", "inner"))
-    assert nodes.name_use(copy, sum_) == "operand 0 of %copy.1"
-    assert nodes.name_use(inner, copy) == "its value is used by %inner"
+    known = "operand 0 of %copy.1, whose counterpart is known"
+    assert nodes.reason_of_use(copy, sum_, is_clone=False) == known
+    cloned = nodes.reason_of_use(copy, sum_, is_clone=True)
+    assert cloned == f"its clone by name, of the value that was {known}"
+    behind = nodes.reason_of_use(inner, copy, is_clone=False)
+    assert behind == "its value is used by %inner, whose counterpart is known"
     assert nodes.name_new_use(copy, sum_) == "%copy.1 reads it"
     assert nodes.name_new_use(inner, copy) == "%inner uses its value"
     assert nodes.name_read(sum_, copy, 0) == "%sum"

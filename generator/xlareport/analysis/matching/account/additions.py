@@ -203,11 +203,11 @@ class Additions:
         return links
 
     def _copied_by_name(self, node: Node) -> Node | None:
-        """Return the original of a node in a computation without callers, by name."""
+        """Return the original of a node in a fused computation or one without callers, by name."""
         name = node.frame.computation.name
         if node.instruction.opcode == "parameter" or self._is_in_entry(node):
             return None
-        if self._search.after.graph.callers(name):
+        if self._search.after.graph.callers(name) and not is_fused(node):
             return None
         if self._by_name is None:
             self._by_name = self._names()
@@ -278,8 +278,8 @@ class Additions:
         if users:
             user = users[0][0]
             link = "an operand of" if is_written_operand(user, node) else "its value is used by"
-            name = f"the new %{user.instruction.name}"
-            yield Grade.MATCHED, f"{link} {name}{self._led_to(user)}"
+            new = "" if user in self._search.copies else "the new "  # copies have an original
+            yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{self._led_to(user)}"
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"

@@ -51,10 +51,10 @@ from xlareport.analysis.matching.search.nodes import (
     is_read_by_free,
     name_new_use,
     name_read,
-    name_use,
     origin,
     read_at,
     reads_free,
+    reason_of_use,
     same_arity,
     same_count,
     same_form,
@@ -179,8 +179,9 @@ class _Spread:
                 continue
             starts = start_loops(before, (node, other))
             if starts or self._could_be(node, other):
-                now = start_now(node, other) if starts else other
-                self._link(node, now, f"{name_use(before, node)}, whose counterpart is known")
+                now = start_now(node, other) if starts else self._names[1].clone(node, other)
+                is_clone = now is not other and not starts
+                self._link(node, now, reason_of_use(before, node, is_clone=is_clone))
 
     def _operands(
         self, before: Node, after: Node

@@ -145,6 +145,18 @@ class Names:
         users = _users(node) & _users(other)
         return line.shape == known.shape and origin(node) == origin(other) and bool(users)
 
+    def clone(self, node: Node, other: Node) -> Node:
+        """Return the clone of a literal, by name, beside its equal; that where there is none.
+
+        A pass clones the old literal and makes equal ones; the name says which is the clone.
+        """
+        name = f"{node.instruction.name}.clone"
+        known = self._by_name.get((other.frame.program, other.frame.number, name))
+        literal = known is not None and not known.instruction.operands
+        if known is None or not literal or node.token != other.token or not is_free(known):
+            return other
+        return known if known.token == other.token else other
+
 
 def _holds_fusion(node: Node) -> bool:
     """Return whether the opened computation of a node has a fusion."""
@@ -235,7 +247,13 @@ def is_written_operand(reader: Node, node: Node) -> bool:
     return reader.frame is node.frame and node.instruction.name in reader.instruction.operand_names
 
 
-def name_use(user: Node, node: Node) -> str:
+def reason_of_use(user: Node, node: Node, *, is_clone: bool) -> str:
+    """Return why a node continues as what the counterpart of a user reads, or as its own clone."""
+    use = f"{_name_use(user, node)}, whose counterpart is known"
+    return f"its clone by name, of the value that was {use}" if is_clone else use
+
+
+def _name_use(user: Node, node: Node) -> str:
     """Return how a node is used: `operand 1 of %add`, or its value, behind a call or a tuple."""
     names = [*user.instruction.operand_names]
     if is_written_operand(user, node):

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.steps.kinds import Kind
@@ -541,3 +543,35 @@ def test_of_two_like_copies_both_are_copies(read: Read) -> None:
     made = step(read(_FILLED), read(after), "`algsimp`")
     copies = [row.after for row in made.added if row.kind is Kind.CLONED]
     assert copies == [_at("b.1"), _at("b.2")]
+
+
+_FLAT = """
+ENTRY %main (a: f32[4,8]) -> (f32[32], f32[32]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %r = f32[32]{0} reshape(%a)
+  %w = f32[32]{0} negate(%r)
+  %s = f32[32]{0} sine(%w)
+  ROOT %out = (f32[32]{0}, f32[32]{0}) tuple(%s, %r)
+}
+"""
+_TURNED_BACK = """
+ENTRY %main (a: f32[4,8]) -> (f32[32], f32[32]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %r = f32[32]{0} reshape(%a)
+  %w = f32[4,8]{1,0} negate(%a)
+  %back = f32[SHAPE] reshape(%w)
+  %s = f32[SHAPE] sine(%back)
+  %flat = f32[32]{0} reshape(%s)
+  ROOT %out = (f32[32]{0}, f32[32]{0}) tuple(%flat, %r)
+}
+"""
+
+
+@pytest.mark.parametrize(("shape", "is_copy"), [("32]{0", True), ("8,4]{1,0", False)])
+def test_a_move_of_a_result_is_a_copy_only_where_it_gives_the_old_result(
+    read: Read, shape: str, *, is_copy: bool
+) -> None:
+    after = _TURNED_BACK.replace("SHAPE] ", f"{shape}}} ")
+    pairing = match(read(_FLAT), read(after)).pairing_after(Place("main", "back"))
+    assert pairing is not None
+    assert (pairing.before == (Place("main", "r"),)) is is_copy

@@ -70,3 +70,9 @@ def test_work_beside_others_that_were_paired_before_has_a_copy_too(read: Read) -
     pairing = matching.pairing_after(Place("main", "n.2"))
     assert pairing is not None
     assert pairing.before == (Place("main", "far"),)
+
+
+def test_what_such_a_copy_reads_is_no_operand_of_anything_new(read: Read) -> None:
+    pairing = match(read(_BEFORE), read(_LEFT)).pairing_after(Place("main", "flat.two"))
+    assert pairing is not None
+    assert pairing.reason == "an operand of %n.2, which leads to %out"

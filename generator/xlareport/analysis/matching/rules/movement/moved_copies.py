@@ -65,8 +65,16 @@ def _note_lowered(search: Search, before: Node, after: Node) -> None:
             continue
         for user, _ in search.after.users.get(after, ()):
             alike = user.instruction.opcode == read.instruction.opcode
-            if alike and is_free(user) and user not in search.copies:
+            if not alike or not _gives_result(user, before):
+                continue  # it is of another value, such as the move of a further operand
+            if is_free(user) and user not in search.copies:
                 search.copies[user] = read, Past(after.instruction.name, of_copy=True)
+
+
+def _gives_result(move: Node, before: Node) -> bool:
+    """Return whether a move of a new result may give the old one: it has these dimensions."""
+    shapes = move.instruction.shape, before.instruction.shape
+    return any(shape.elements for shape in shapes) or shapes[0].dimensions == shapes[1].dimensions
 
 
 def repeated(search: Search) -> None:
