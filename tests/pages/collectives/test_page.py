@@ -135,11 +135,20 @@ def test_a_sharding_is_not_said_to_be_unknown_of_what_the_program_has(
         assert table.rows[0][titles.index("Sharding before")] == before
 
 
-def test_figures_of_one_iteration_say_so() -> None:
-    loops = (LoopCountedOnce("while.1", 24, 3), LoopCountedOnce("while.2", None, 1))
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [
+        (
+            (24, None),
+            "run in %w0 (at most 24), %w1 (no known bound), whose trip counts are unknown",
+        ),
+        ((None, None), "run in %w0, %w1, whose trip counts are unknown and have no known bound"),
+        ((None,), "runs in %w0, whose trip count is unknown and has no known bound"),
+        ((24,), "runs in %w0 (at most 24), whose trip count is unknown"),
+    ],
+)
+def test_figures_of_one_iteration_say_so(most: tuple[int | None, ...], words: str) -> None:
+    loops = tuple(LoopCountedOnce(f"w{number}", bound, 1) for number, bound in enumerate(most))
     report: Any = SimpleNamespace(counted_once=loops)
-    assert _once(report) == (
-        " 4 of them run in %while.1 (at most 24), %while.2 (no bound known), whose trip count is "
-        "not known: all figures count one iteration."
-    )
+    assert _once(report) == f" {len(loops)} of them {words}; figures count one iteration."
     assert not _once(SimpleNamespace(counted_once=()))  # type: ignore[arg-type]
