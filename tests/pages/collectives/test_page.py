@@ -136,6 +136,25 @@ def test_a_sharding_is_not_said_to_be_unknown_of_what_the_program_has(
 
 
 @pytest.mark.parametrize(
+    ("executions", "per_iteration", "cell"),
+    [(12, None, 12), (None, 6, "6 per iteration"), (None, None, None)],
+)
+def test_executions_of_a_loop_of_unknown_trip_count_are_per_iteration(
+    unpacked: Callable[[str], Path],
+    executions: int | None,
+    per_iteration: int | None,
+    cell: int | str | None,
+) -> None:
+    report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
+    row = report.rows[0]
+    figures = replace(row.figures, executions=executions, per_iteration=per_iteration)
+    shown = replace(report, rows=(replace(row, figures=figures),))
+    table = collectives_page(module("main"), shown).tables["collectives"]
+    titles = [column.title for column in table.columns]
+    assert table.rows[0][titles.index("Executions")] == cell
+
+
+@pytest.mark.parametrize(
     ("most", "words"),
     [
         (
