@@ -4442,7 +4442,8 @@ var xlareport = (() => {
   }
   function sortedRows(rows2, shown, column, direction2) {
     const sign = direction2 === "asc" ? 1 : -1;
-    const keys = rows2.map((row4) => sortKey(row4[column]));
+    const cells = rows2.map((row4) => row4[column]);
+    const keys = cells.map(cells.some((cell) => typeof cell === "number") ? numberKey : sortKey);
     return [...shown].sort((first, second) => {
       const [left, right] = [keys[first], keys[second]];
       if (left === right) return first - second;
@@ -4451,6 +4452,11 @@ var xlareport = (() => {
     });
   }
   var sortKey = (cell) => typeof cell === "number" || cell === null ? cell : natural(cellText(cell));
+  function numberKey(cell) {
+    if (typeof cell === "number" || cell === null) return cell;
+    const value = Number.parseFloat(cellText(cell).replaceAll(",", ""));
+    return Number.isNaN(value) ? null : value;
+  }
   var hasSentences = ({ columns: columns2 }) => columns2.some((column) => column.kind === "sentence");
   var mostDrawn = (data) => hasSentences(data) ? WINDOWED_SENTENCES : WINDOWED;
 

@@ -74,7 +74,8 @@ export function matchingRows(texts, filter) {
  */
 export function sortedRows(rows, shown, column, direction) {
   const sign = direction === "asc" ? 1 : -1;
-  const keys = rows.map((row) => sortKey(row[column]));
+  const cells = rows.map((row) => row[column]);
+  const keys = cells.map(cells.some((cell) => typeof cell === "number") ? numberKey : sortKey);
   return [...shown].sort((first, second) => {
     const [left, right] = [keys[first], keys[second]];
     if (left === right) return first - second;
@@ -85,6 +86,16 @@ export function sortedRows(rows, shown, column, direction) {
 
 /** @param {Cell} cell */
 const sortKey = (cell) => (typeof cell === "number" || cell === null ? cell : natural(cellText(cell)));
+
+/**
+ * Returns the key of a cell among numbers: of a text such as `6 per iteration` its first number.
+ * @param {Cell} cell
+ */
+function numberKey(cell) {
+  if (typeof cell === "number" || cell === null) return cell;
+  const value = Number.parseFloat(cellText(cell).replaceAll(",", ""));
+  return Number.isNaN(value) ? null : value;
+}
 
 /** @param {TableData} data */
 export const hasSentences = ({ columns }) => columns.some((column) => column.kind === "sentence");

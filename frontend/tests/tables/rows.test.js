@@ -19,6 +19,13 @@ for (const direction of ["asc", "desc"]) {
   test(`what is not known comes last, ${direction}`, () => assert.equal(sortedRows(ROWS, all, 1, direction).at(-1), 1));
 }
 
+test("a text among numbers sorts by its number, and one without a number comes last", () => {
+  const mixed = [["not counted"], [7], ["1,000 per iteration"], [null], ["6 per iteration"]];
+  const rows = [...mixed.keys()];
+  assert.deepEqual(sortedRows(mixed, rows, 0, "asc"), [4, 1, 2, 0, 3]);
+  assert.deepEqual(sortedRows(mixed, rows, 0, "desc"), [2, 1, 4, 0, 3]);
+});
+
 test("only the rows that are shown are sorted, and the list that is given stays", () => {
   const shown = [3, 0];
   assert.deepEqual(sortedRows(ROWS, shown, 1, "asc"), [0, 3]);

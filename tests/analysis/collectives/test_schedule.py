@@ -304,7 +304,7 @@ def test_what_hides_a_part_is_told_where_nothing_more_is_there(rows_of: Rows) ->
     assert overlap.between == ("convolution_tanh_fusion",)
     assert 0 < overlap.work_seconds < (row.figures.time.seconds or 0)
     assert overlap.reason is WaitReason.NO_WORK
-    assert overlap.reason_detail.startswith("What is independent of it runs meanwhile")
+    assert overlap.reason_detail.startswith("Independent work already runs meanwhile")
 
 
 @pytest.mark.parametrize(

@@ -1529,19 +1529,25 @@ def test_an_array_that_jax_moved_out_of_a_loop_can_be_kept_in_it(case_of: MakeCa
 
 
 @pytest.mark.parametrize(
-    ("name", "title", "words"),
+    ("name", "title", "evidence", "words"),
     [
-        ("by_hand", "Large replicated parameters", "(FSDP, ZeRO)"),
-        ("one_axis", "Large partly replicated parameters", "along the other axes of the mesh"),
+        ("by_hand", "Large replicated parameters", "1 parameter with `shard", "(FSDP, ZeRO)"),
+        (
+            "one_axis",
+            "Large partly replicated parameters",
+            "4 devices; it is donated and split into only 2 parts. The largest: `a`",
+            "along the other axes of the mesh",
+        ),
     ],
 )
 def test_replicated_parameters_are_a_part_of_the_memory_that_is_worth_it(
-    case_of: MakeCase, name: str, title: str, words: str
+    case_of: MakeCase, name: str, title: str, evidence: str, words: str
 ) -> None:
     texts = read_texts(FINDINGS / "replicated-parameters" / f"{name}.txt")
     case = case_of(texts["having"], texts["having before"])
     (finding,) = replicated_parameters(case)
     assert finding.title == title
+    assert evidence in finding.evidence
     assert words in finding.suggestion
     assert finding.bytes
     for held, count in ((99 * finding.bytes, 1), (101 * finding.bytes, 0)):

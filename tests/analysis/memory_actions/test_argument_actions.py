@@ -28,8 +28,9 @@ def test_state_that_devices_hold_alike_is_to_be_sharded_over_their_axis() -> Non
         saved=6 << 20,
     )
     group = replace(state, kind="parameters", names=("p",))
-    (size, words), (_, others) = replication_actions(
-        replace(EMPTY, replicated_arguments=(state, group))
+    weights = replace(state, kind="weights")
+    (size, words), (_, others), (_, last) = replication_actions(
+        replace(EMPTY, replicated_arguments=(state, group, weights))
     )
     assert size == 6 << 20
     assert words.startswith(
@@ -38,6 +39,10 @@ def test_state_that_devices_hold_alike_is_to_be_sharded_over_their_axis() -> Non
     )
     assert "Matched: names" in words
     assert "shard the parameters as well over mesh axis `data`" in others
+    assert last.endswith(
+        "An op that reads a whole array then needs an all-gather. (Matched: no gradients; these "
+        "arrays are neither donated nor split along this axis, though others are.)"
+    )
     both = replace(state, axes=("data", "expert"), devices=8)
     ((_, words),) = replication_actions(replace(EMPTY, replicated_arguments=(both,)))
     assert "over mesh axes `data` and `expert`, along at least one of which devices hold" in words

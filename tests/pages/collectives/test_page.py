@@ -135,11 +135,39 @@ def test_a_sharding_is_not_said_to_be_unknown_of_what_the_program_has(
         assert table.rows[0][titles.index("Sharding before")] == before
 
 
-def test_figures_of_one_iteration_say_so() -> None:
-    loops = (LoopCountedOnce("while.1", 24, 3), LoopCountedOnce("while.2", None, 1))
+@pytest.mark.parametrize(
+    ("executions", "per_iteration", "cell"),
+    [(12, None, 12), (None, 6, "6 per iteration"), (None, None, None)],
+)
+def test_executions_of_a_loop_of_unknown_trip_count_are_per_iteration(
+    unpacked: Callable[[str], Path],
+    executions: int | None,
+    per_iteration: int | None,
+    cell: int | str | None,
+) -> None:
+    report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
+    row = report.rows[0]
+    figures = replace(row.figures, executions=executions, per_iteration=per_iteration)
+    shown = replace(report, rows=(replace(row, figures=figures),))
+    table = collectives_page(module("main"), shown).tables["collectives"]
+    titles = [column.title for column in table.columns]
+    assert table.rows[0][titles.index("Executions")] == cell
+
+
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [
+        (
+            (24, None),
+            "run in %w0 (at most 24), %w1 (no known bound), whose trip counts are unknown",
+        ),
+        ((None, None), "run in %w0, %w1, whose trip counts are unknown and have no known bound"),
+        ((None,), "runs in %w0, whose trip count is unknown and has no known bound"),
+        ((24,), "runs in %w0 (at most 24), whose trip count is unknown"),
+    ],
+)
+def test_figures_of_one_iteration_say_so(most: tuple[int | None, ...], words: str) -> None:
+    loops = tuple(LoopCountedOnce(f"w{number}", bound, 1) for number, bound in enumerate(most))
     report: Any = SimpleNamespace(counted_once=loops)
-    assert _once(report) == (
-        " 4 of them run in %while.1 (at most 24), %while.2 (no bound known), whose trip count is "
-        "not known: all figures count one iteration."
-    )
+    assert _once(report) == f" {len(loops)} of them {words}; figures count one iteration."
     assert not _once(SimpleNamespace(counted_once=()))  # type: ignore[arg-type]

@@ -64,7 +64,7 @@ def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
     said = regression_sentence(Verdict(GUESSED, LESS_MEMORY), "the program was changed")
     assert said == (
         "Not shown: 3.4% slower by an estimate for a guessed device, too little to be significant; "
-        "10.0% less memory; the program was changed, so both need not do the same work."
+        "10.0% less memory; the program was changed, so the two may not do the same work."
     )
     assert time_row(GUESSED).look == ""
     assert time_row(replace(GUESSED, grade=Grade.MATCHED)).look == "xr-worse"

@@ -126,6 +126,9 @@ def test_loops_say_of_the_totals_what_the_rest_of_the_page_says() -> None:
     least: Any = SimpleNamespace(bound="at least")
     assert "Totals are neither lower nor upper bounds." in _loops_words([loop], about)
     assert "Totals are lower bounds." in _loops_words([loop], least)
+    assert _loops_words([loop], least).endswith(
+        "They are assumed to run more often only when choosing the main program."
+    )
 
 
 def test_heavy_instructions_have_the_bytes_that_they_access(unpacked: Unpack) -> None:

@@ -6,6 +6,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
+from xlareport.analysis.collectives.counted_once import count_per_iteration
 from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.collectives.joint_overlap import Waiting, most_hidden_later
 from xlareport.analysis.collectives.schedule import Overlap, Schedule, names_after, names_before
@@ -55,6 +56,9 @@ class CollectiveFigures(Struct, frozen=True):
     """None if group or data size is unknown."""
     is_left_out: bool = False
     """Whether the totals count none of its executions: a costlier branch counts in its place."""
+    per_iteration: int | None = None
+    """Executions per iteration of the innermost loop around it of unknown trip count; None outside
+    of such loops, and where it is not known."""
 
     @property
     def sent_bytes(self) -> int:
@@ -220,6 +224,9 @@ def _figures(
         overlap=schedule.overlap(collective, time.seconds, every),
         traffic=traffic,
         is_left_out=cost is not None and cost.executions is None and not cost.counted,
+        per_iteration=count_per_iteration(
+            module, schedule.cost.trip_counts, collective.computation
+        ),
     )
 
 

@@ -263,7 +263,7 @@ class Schedule(Struct, frozen=True, dict=True):
         apart = work.apart_seconds
         already = ""
         if work.hidden:
-            already = "What is independent of it runs meanwhile, and is shorter. "
+            already = "Independent work already runs meanwhile, but is too short. "
             already = already if not apart else "What runs meanwhile is shorter. "
         if sum(times.values()) < ENOUGH * seconds:
             total = sum(times.values()) + apart

@@ -61,20 +61,26 @@ def _finding(
         title="Donated inputs still copied",
         places=tuple((entry.name, name) for _, name, _ in copies),
         evidence=(
-            f"{len(copies):,} copies write {units.byte_size(size)} in memory of donated inputs or "
-            f"from it, {updated:,} of them of the new value: "
-            f"{case.time_words(seconds)} "
+            f"{len(copies):,} copies read or overwrite the memory of donated inputs, "
+            f"{units.byte_size(size)}{_of_new(updated)}: {case.time_words(seconds)} "
             f"({join_names(name for _, name, _ in copies)})."
         ),
         suggestion=(
-            "See what writes the new values: an update that is computed in the layout and order "
-            "of the argument, and that nothing else reads the old value after, is written in "
-            "place. A fusion of several updates of other layouts is not."
+            "See what writes the new values: XLA updates in place if the update has the "
+            "argument's layout and nothing reads the old value afterwards, but not if one fusion "
+            "writes several updates in other layouts."
         ),
         grade="matched",
         weight=seconds,
         seconds=seconds,
     )
+
+
+def _of_new(updated: int) -> str:
+    """Return how many of the copies write the new value of an argument; empty for none."""
+    if not updated:
+        return ""
+    return f"; {updated:,} of them {'writes' if updated == 1 else 'write'} the new value"
 
 
 def _size(copy: Instruction) -> int:

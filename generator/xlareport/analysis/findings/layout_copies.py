@@ -68,9 +68,9 @@ def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) 
             f"`{small[0][2][1]}`, {case.time_or_share(small[0][0])}."
         ),
         suggestion=(
-            "Use one dimension order in producers and consumers: where a sharded dimension is "
-            "gathered, the all-gather wants it major, and the matmul that reads it may want it "
-            "minor, so that sharding another dimension saves both copies."
+            "Use one dimension order in producers and consumers. An all-gather needs the gathered "
+            "dimension major. If its reader needs it minor, XLA copies on both sides; shard "
+            "another dimension to avoid that."
             if 2 * gathered >= seconds
             else "Use one dimension order in producers and consumers, as for single copies."
         ),

@@ -16,7 +16,7 @@ from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_na
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shardings.sharding import ShardingKind
 from xlareport.hlo.shardings.written import parse_sharding
-from xlareport.runtime import english, units
+from xlareport.runtime import units
 
 LEAST_BYTES = 16 * MEBIBYTE
 """All of them together."""
@@ -82,11 +82,13 @@ def _words(case: Case, held: Sequence[_Held]) -> str:
             f"{count} with `sharding={{replicated}}`, {size} on each of {devices} devices: {names}."
         )
     cuts = " or ".join(str(cuts) for cuts in sorted({row.cuts for row in parts}))
-    kinds = [f"{len(whole)} with `sharding={{replicated}}`"] if whole else []
-    kinds.append(f"{len(parts)} donated and split into only {cuts} parts")
+    split = f"donated and split into only {cuts} parts"
+    kinds = f": {len(whole)} with `sharding={{replicated}}` and {len(parts)} {split}"
+    if not whole:
+        kinds = f"; {'it is' if len(parts) == 1 else 'all are'} {split}"
     return (
-        f"{units.plural(len(held), 'parameter')}, {size} on each of {devices} devices: "
-        f"{english.listing(kinds)}. The largest: {names}."
+        f"{units.plural(len(held), 'parameter')}, {size} on each of {devices} devices{kinds}. "
+        f"The largest: {names}."
     )
 
 

@@ -72,7 +72,7 @@ _PRICES = {
     ),
     "parameters": "Forward and backward pass then gather them before use.",
     "weights": (
-        "What uses a whole array then needs an all-gather. Matched: the program has no gradients, "
-        "and neither donates nor splits these along the axis, along which it splits other ones."
+        "An op that reads a whole array then needs an all-gather. (Matched: no gradients; these "
+        "arrays are neither donated nor split along this axis, though others are.)"
     ),
 }

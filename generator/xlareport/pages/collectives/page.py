@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from xlareport.analysis.collectives.counted_once import LoopCountedOnce
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.sent import SentBytes
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
@@ -69,13 +70,21 @@ def _once(report: CollectivesReport) -> str:
         return ""
     number = sum(loop.collectives for loop in loops)
     run = "runs" if number == 1 else "run"
-    bounds = [f"at most {loop.most:,}" if loop.most else "no bound known" for loop in loops]
-    pairs = zip(loops, bounds, strict=True)
-    names = first_few([f"%{loop.name} ({bound})" for loop, bound in pairs], _MOST_LOOPS)
+    is_single = len(loops) == 1
+    is_bounded = any(loop.most is not None for loop in loops)
+    names = [f"%{loop.name}{_most(loop) if is_bounded else ''}" for loop in loops]
+    counts = "trip count is unknown" if is_single else "trip counts are unknown"
+    if not is_bounded:
+        counts += f" and {'has' if is_single else 'have'} no known bound"
     return (
-        f" {number:,} of them {run} in {names}, whose trip count is not known: all figures count "
-        "one iteration."
+        f" {number:,} of them {run} in {first_few(names, _MOST_LOOPS)}, whose {counts}; figures "
+        "count one iteration."
     )
+
+
+def _most(loop: LoopCountedOnce) -> str:
+    """Return the bound of the trip count of a loop, beside loops that have one."""
+    return " (no known bound)" if loop.most is None else f" (at most {loop.most:,})"
 
 
 def _by_device(report: CollectivesReport, sent: SentBytes) -> str:

@@ -53,8 +53,10 @@ def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
             Column("Cause"): lambda row: row.origin.cause_name,
             Column("Groups", "text", "drawn below"): lambda row: labels[row.collective.key],
             Column(
-                "Executions", "int", "per module execution; empty where it is not known"
-            ): lambda row: row.figures.executions,
+                "Executions",
+                "int",
+                "per module execution, else per iteration of the innermost loop of unknown count",
+            ): _executions,
             Column("Kind", "code", of="opcode"): lambda row: row.collective.kind,
             Column(
                 "Bytes", "bytes", "the full logical array: the larger of operands and result"
@@ -77,6 +79,14 @@ def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
             Column("Source"): lambda row: row.source,
         },
     )
+
+
+def _executions(row: CollectiveRow) -> Cell:
+    """Return how often a collective runs per module execution, else per iteration of a loop."""
+    figures = row.figures
+    if figures.executions is not None or figures.per_iteration is None:
+        return figures.executions
+    return f"{figures.per_iteration:,} per iteration"
 
 
 _CHEAPER = "not counted: cheaper branch"

@@ -67,7 +67,7 @@ def regression_sentence(verdict: Verdict, changed: str) -> str:
         per_flop = f"per FLOP it is {_per_flop(work, 'slower', 'faster')}"
         clauses.append(f"{changed}, with {_flops(work)}, {per_flop}")
     elif changed:
-        clauses.append(f"{changed}, so both need not do the same work")
+        clauses.append(f"{changed}, so the two may not do the same work")
     return f"{answer}: {'; '.join(clauses)}."
 
 

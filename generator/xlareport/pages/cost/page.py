@@ -295,7 +295,7 @@ def _loops_words(loops: Sequence[LoopRow], totals: Totals) -> str:
         )
     return (
         f"{have}, {unknown:,} with unknown trip count: these are counted once.{_bounds(totals)} "
-        "Only for finding the main program are they assumed to run more often."
+        "They are assumed to run more often only when choosing the main program."
     )
 
 

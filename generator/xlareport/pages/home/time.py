@@ -145,10 +145,10 @@ _UNMARKED = (
 _PHASES = (
     " Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
     "are backward. Forward work in a kernel that computes gradients is recomputed and counts as "
-    "backward; the scopes count it as forward. Other instructions that use gradients are the "
-    "optimizer, and what only these read outside of a named scope or a loop of its own; but no "
-    "collectives, nor scopes that repeat those of the forward pass or have a ppermute. An "
-    "instruction without op_name counts for the op whose value it passes on, or else for the op "
-    "that reads it, also in a loop; a combined collective counts for the ops of its members, by "
-    "bytes."
+    "backward; the scopes count it as forward. Anything else that uses gradients counts as "
+    "optimizer, as does what feeds only that, unless it is in a named scope or its own loop. "
+    "Collectives, scopes that recur from the forward pass, and scopes with a ppermute do not "
+    "count. An instruction without op_name counts for the op whose value it passes on, or else for "
+    "the op that reads it, also in a loop; a combined collective counts for the ops of its "
+    "members, by bytes."
 )
