@@ -38,6 +38,10 @@ def test_state_that_devices_hold_alike_is_to_be_sharded_over_their_axis() -> Non
     )
     assert "Matched: names" in words
     assert "shard the parameters as well over mesh axis `data`" in others
+    cut = replace(group, kind="weights", cut=("p['a']", "p['b']"), saved_of_cut=3 << 20)
+    ((_, words),) = replication_actions(replace(EMPTY, replicated_arguments=(cut,)))
+    assert "No all-gather is needed for `p['a']`, `p['b']`: each use takes the same part" in words
+    assert "they save 3.0 MiB of this" in words
     both = replace(state, axes=("data", "expert"), devices=8)
     ((_, words),) = replication_actions(replace(EMPTY, replicated_arguments=(both,)))
     assert "over mesh axes `data` and `expert`, along at least one of which devices hold" in words
