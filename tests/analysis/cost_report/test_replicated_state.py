@@ -1,6 +1,7 @@
 """Optimizer state and parameters that several devices hold alike."""
 
 import pytest
+from msgspec.structs import replace
 from tests.modules import parse_module
 
 from xlareport.analysis.cost_report.replicated_state import find_replicated_arguments
@@ -110,3 +111,14 @@ def test_weights_are_split_along_an_axis_of_other_arguments() -> None:
     alike = WEIGHTS.replace("devices=[4,1,2]<=[8]", "devices=[2,1,4]<=[4,2]T(1,0)")
     assert groups_of(alike) == []
     assert groups_of(WEIGHTS.replace("jit(f)/add", "jit(f)/jvp()/add")) == []
+
+
+def test_weights_of_which_each_use_takes_a_part_need_no_gather() -> None:
+    module = parse_module(WEIGHTS)
+    shardings = report_shardings([module])
+    assert shardings is not None
+    (group,) = find_replicated_arguments(module, module, shardings)
+    assert (group.cut, group.saved_of_cut) == ((), 0)
+    cut = replace(shardings, cut_parameters=((0, 4),))
+    (group,) = find_replicated_arguments(module, module, cut)
+    assert (group.cut, group.saved_of_cut) == (("p['w']",), 512 * 3 // 4)

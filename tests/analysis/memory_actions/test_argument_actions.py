@@ -43,6 +43,10 @@ def test_state_that_devices_hold_alike_is_to_be_sharded_over_their_axis() -> Non
         "An op that reads a whole array then needs an all-gather. (Matched: no gradients; these "
         "arrays are neither donated nor split along this axis, though others are.)"
     )
+    cut = replace(group, kind="weights", cut=("p['a']", "p['b']"), saved_of_cut=3 << 20)
+    ((_, words),) = replication_actions(replace(EMPTY, replicated_arguments=(cut,)))
+    assert "No all-gather is needed for `p['a']`, `p['b']`: each use takes the same part" in words
+    assert "they save 3.0 MiB of this" in words
     both = replace(state, axes=("data", "expert"), devices=8)
     ((_, words),) = replication_actions(replace(EMPTY, replicated_arguments=(both,)))
     assert "over mesh axes `data` and `expert`, along at least one of which devices hold" in words

@@ -48,6 +48,10 @@ class ReplicatedArguments(Struct, frozen=True):
     """How many hold the same: the product of the sizes of the axes."""
     saved: int
     """Bytes on each device that sharding along all axes saves."""
+    cut: tuple[str, ...] = ()
+    """Weights of which each use takes the same part alone, the most bytes first."""
+    saved_of_cut: int = 0
+    """Bytes on each device that sharding these like their uses saves."""
 
 
 class _Leaf(Struct, frozen=True):
@@ -64,6 +68,8 @@ class _Leaf(Struct, frozen=True):
     is_read: bool
     """Whether the forward or the backward pass reads it."""
     is_donated: bool
+    cuts: int
+    """Into how many parts all its uses cut it; 1 where they do not."""
 
 
 def find_replicated_arguments(
@@ -146,7 +152,13 @@ def _split_weights(leaves: Sequence[_Leaf], mesh: Mesh) -> ReplicatedArguments |
     used = frozenset[str]().union(*(leaf.axes for leaf in leaves))
     working = replace(mesh, axes=tuple(axis for axis in mesh.axes if axis[0] in used))
     kept = [leaf for leaf in leaves if not leaf.is_donated and len(leaf.name) > 1]
-    return _split([(leaf, leaf.name[0]) for leaf in kept], working, "weights")
+    group = _split([(leaf, leaf.name[0]) for leaf in kept], working, "weights")
+    cut = [leaf for leaf in kept if leaf.cuts > 1]
+    return group and replace(
+        group,
+        cut=tuple(_by_size((leaf, "".join(leaf.name)) for leaf in cut)),
+        saved_of_cut=sum(leaf.size - leaf.size // leaf.cuts for leaf in cut),
+    )
 
 
 def _saved_along(named: Iterable[tuple[_Leaf, str]], axes: Mapping[str, int]) -> int:
@@ -184,6 +196,7 @@ def _leaves(
     if before.entry is None or not len(whole) == len(part) == len(shardings.parameters):
         return
     donated = {alias.parameter for alias in find_donations(module).aliases}
+    cuts = dict(shardings.cut_parameters)
     for number, (old, new) in enumerate(zip(whole, part, strict=True)):
         value = shardings.parameters[number]
         sharding = parse_sharding(value.sharding) if value.sharding else None
@@ -196,6 +209,7 @@ def _leaves(
                 axes=axes,
                 is_donated=number in donated,
                 is_read=_is_read_by_passes(before, before.entry, old),
+                cuts=cuts.get(number, 1),
             )
 
 

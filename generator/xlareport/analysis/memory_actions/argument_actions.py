@@ -45,9 +45,21 @@ def replication_actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
             (
                 f"{units.byte_size(group.saved)} at most: shard {_KINDS[group.kind]} over "
                 f"{_over(group)} of {names} ({units.plural(group.count, 'array')}). "
-                f"{_PRICES[group.kind]}"
+                f"{_PRICES[group.kind]}{_free(group)}"
             ),
         )
+
+
+def _free(group: ReplicatedArguments) -> str:
+    """Return a sentence on the arrays of which no use needs a gather; empty if there are none."""
+    if not group.cut:
+        return ""
+    names = first_few([f"`{name}`" for name in group.cut], _NAMED)
+    return (
+        f" No all-gather is needed for {names}: each use takes the same part alone. In the "
+        f"sharding of that part they save {units.byte_size(group.saved_of_cut)} of this without "
+        "communication."
+    )
 
 
 def _over(group: ReplicatedArguments) -> str:

@@ -7,6 +7,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from xlareport.analysis.shardings.cut_parameters import find_cut_parameters
 from xlareport.analysis.shardings.meshes import ModuleMesh, find_mesh
 from xlareport.analysis.shardings.partitioning import Partitioning, find_partitioning, is_sharded
 from xlareport.analysis.shardings.rematerializations import (
@@ -75,6 +76,8 @@ class ShardingReport(Struct, frozen=True):
     """Products of which several devices compute the same; empty if that is not known."""
     split_stores: tuple[SplitStore, ...] = ()
     """What loops store, with the axes that could split it; empty if instructions have none."""
+    cut_parameters: tuple[tuple[int, int], ...] = ()
+    """Whole parameters of which each use takes a part alone, with how many parts there are."""
 
 
 def report_shardings(
@@ -92,6 +95,7 @@ def report_shardings(
     axes = mesh.mesh if mesh is not None else None
     parameters = tuple(_parameters(whole, part, last, axes))
     propagated = partitioning is not None and partitioning.is_propagated
+    changes = _sharding_changes(partitioning, partitions, axes)
     return ShardingReport(
         partitions=partitions,
         mesh=mesh,
@@ -99,12 +103,13 @@ def report_shardings(
         parameters=parameters,
         results=tuple(_results(whole, part, last, axes)),
         uses=_uses(whole) if propagated else _count(parameters),
-        changes=_sharding_changes(partitioning, partitions, axes),
+        changes=changes,
         rematerializations=_rematerializations(partitioning, axes),
         shardy=list_shardy_steps(texts),
         is_read_fresh=partitioning is not None and partitioning.is_fresh,
         replicated_products=find_replicated_products(partitioning, partitions),
         split_stores=list_split_stores(whole, axes) if propagated else (),
+        cut_parameters=tuple(find_cut_parameters(whole, changes or ())),
     )
 
 
