@@ -112,6 +112,19 @@ def test_a_line_that_moved_and_a_scope_that_was_renamed_are_the_same_work() -> N
     assert renamed.seconds == 0.0
 
 
+def test_of_lines_that_one_side_has_more_of_those_with_the_same_opcodes_are_the_same() -> None:
+    gone = replace(operation("gather", "a.py:53"), opcodes=(("all-gather", 1),))
+    base = [gone, replace(operation("gather", "a.py:54"), opcodes=(("gather", 2),))]
+    head = [replace(operation("gather", "b.py:54"), opcodes=(("gather", 2),))]
+    for ours, theirs in ((base, head), (head, base)):
+        pairs = {
+            (change.base and change.base.key.line, change.head and change.head.key.line)
+            for change in align_operations(ours, theirs)
+        }
+        kept = ("a.py:54", "b.py:54") if ours is base else ("b.py:54", "a.py:54")
+        assert pairs == {kept, ("a.py:53", None) if ours is base else (None, "a.py:53")}
+
+
 def test_what_only_one_side_has() -> None:
     changes = align_operations([operation("tanh")], [operation("relu", seconds=5.0)])
     assert [(change.key.op, change.in_both, change.seconds) for change in changes] == [

@@ -3,7 +3,7 @@
 import pytest
 from tests.modules import parse_module
 
-from xlareport.analysis.cost.cycles import add_cycles
+from xlareport.analysis.cost.cycles import add_cycles, list_without_cycles
 from xlareport.analysis.cost.work import count_cost
 
 CYCLES = ', backend_config={"estimated_cycles":"900"}'
@@ -61,3 +61,52 @@ def test_a_custom_call_that_cannot_be_counted_leaves_the_module_uncovered() -> N
     cost = add_cycles(count_cost(final), final, parse_module(LAST.replace("copy(n)", call)))
     assert cost.instructions["e", "d"].cycles == 900
     assert not cost.has_all_cycles
+
+
+SCATTERED = f"""HloModule m, is_scheduled=true, num_partitions=2
+
+less {{
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT l = pred[] compare(x, y), direction=LT
+}}
+
+inner {{
+  p = f32[128] parameter(0)
+  ROOT s = f32[128] sort(p), dimensions={{0}}, to_apply=less
+}}
+
+outer {{
+  p = f32[128] parameter(0)
+  ROOT f = f32[128] fusion(p), kind=kCustom, calls=inner
+}}
+
+squares {{
+  p = f32[128] parameter(0)
+  ROOT m = f32[128] multiply(p, p)
+}}
+
+begin {{
+  p = f32[128] parameter(0)
+  ROOT c = f32[128] custom-call(p), custom_call_target="AsyncCollectiveStart"
+}}
+
+ENTRY e {{
+  p = f32[128] parameter(0)
+  a = f32[128] sort(p), dimensions={{0}}, to_apply=less
+  b = f32[128] fusion(a), kind=kCustom, calls=outer
+  c = f32[128] fusion(b), kind=kCustom, calls=squares
+  d = f32[128] fusion(c), kind=kLoop, calls=squares
+  g = f32[128] fusion(d), kind=kCustom, calls=begin
+  h = f32[128] sort(g), dimensions={{0}}, to_apply=less{CYCLES}
+  m = f32[128,128] broadcast(h), dimensions={{0}}
+  ROOT n = f32[128,128] dot(m, m), {DOT}{CYCLES}
+}}
+"""
+
+
+def test_sorts_and_custom_fusions_without_cycles_are_counted() -> None:
+    module = parse_module(SCATTERED)
+    cost = add_cycles(count_cost(module), module, module)
+    assert list_without_cycles(module, cost) == (("sort", 2), ("custom fusion", 1))
+    assert not list_without_cycles(module, count_cost(module))

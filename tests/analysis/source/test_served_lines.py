@@ -86,3 +86,29 @@ ENTRY %main (x: f32[4]) -> (f32[4], f32[4]) {{
         home, home.by_name["both"], "jit(f)/dot_general", (("jit(f)/dot_general", 1.0),)
     )
     assert line == "m.py:40"
+
+
+MERGED = """HloModule m, is_scheduled=true, num_partitions=2
+
+ENTRY %main (x: f32[8], y: f32[4]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[4]{0} parameter(1)
+  %s = ((f32[8]{0}, f32[4]{0}), (f32[16]{0}, f32[8]{0})) all-gather-start(%x, %y), channel_id=1, \
+replica_groups={{0,1}}, dimensions={0}, metadata={op_name="jit(f)/(top_k:gather)" \
+source_file="/a/m.py" source_line=50}
+  %d = (f32[16]{0}, f32[8]{0}) all-gather-done(%s), metadata={op_name="jit(f)/(top_k:gather)" \
+source_file="/a/m.py" source_line=50}
+  %g = f32[8]{0} get-tuple-element(%d), index=1
+  ROOT %n = f32[8]{0} negate(%g), metadata={op_name="jit(f)/gather" source_file="/a/m.py" \
+source_line=53}
+}
+"""
+
+
+def test_the_line_of_several_ops_is_not_that_of_each() -> None:
+    """The end of a combined collective has the op_names of all members, and the line of one."""
+    module = parse_module(MERGED)
+    home = module.by_name["main"]
+    ops = (("jit(f)/top_k", 0.5), ("jit(f)/gather", 0.5))
+    lines = ServedLines(module)
+    assert lines.of(home, home.by_name["s"], "jit(f)/gather", ops) == "m.py:53"

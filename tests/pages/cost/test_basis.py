@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.pages.cost.basis import time_by_cycles_words
+from xlareport.pages.cost.basis import cycles_words, time_by_cycles_words
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,21 @@ def test_cycles_that_cover_a_part_are_stated_if_they_take_longer(cycles: int, wo
     part = SimpleNamespace(cycles=cycles, instructions=12, clock=1.5e9, seconds=None)
     cost: Any = SimpleNamespace(cycles=part, seconds=1e-4)
     assert time_by_cycles_words(cost) == words
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        ((), ""),
+        ((("sort", 1),), " 1 sort has no estimated cycles: its time is not known."),
+        (
+            (("scatter", 2), ("custom fusion", 2)),
+            " 2 scatters and 2 custom fusions have no estimated cycles: their time is not known.",
+        ),
+    ],
+)
+def test_what_has_no_cycles_is_named(kinds: tuple[tuple[str, int], ...], words: str) -> None:
+    whole = SimpleNamespace(cycles=3_000_000, instructions=12, clock=1.5e9, seconds=2e-3)
+    cost: Any = SimpleNamespace(cycles=whole, without_cycles=kinds, asynchronous_seconds=None)
+    assert time_by_cycles_words(cost) == f" By the compiler's estimated cycles: 2 ms.{words}"
+    assert f" Shares are of this time.{words} The cycles are in" in cycles_words(cost)

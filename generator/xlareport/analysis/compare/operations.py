@@ -5,8 +5,8 @@ same; an instruction without op_name is counted with its operand. Where that has
 XLA's passes insert is counted by kind.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import isclose
 
@@ -29,6 +29,7 @@ from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import DENSE_PRODUCTS, NO_CODE
 from xlareport.hlo.shape import without_layout
+from xlareport.runtime.grouping import group_by_key
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 COPY_OF = "copy of "
@@ -350,20 +351,32 @@ def _without_scope(key: OperationKey) -> tuple[str, ...]:
 
 
 def _pair_rest(
-    ours: Iterable[OperationKey],
-    theirs: Iterable[OperationKey],
+    ours: Mapping[OperationKey, Operation],
+    theirs: Mapping[OperationKey, Operation],
     pairs: dict[OperationKey, OperationKey],
     mark: Callable[[OperationKey], tuple[str, ...]],
 ) -> None:
-    """Pair the remaining operations with the same mark, in the order of their lines."""
+    """Pair the remaining operations with the same mark, in the order of their lines.
+
+    If one side has more of them, those with the same opcodes come first.
+    """
     taken = set(pairs.values())
-    waiting: dict[tuple[str, ...], list[OperationKey]] = defaultdict(list)
-    for key in sorted(theirs, key=_in_file):
-        if key not in taken:
-            waiting[mark(key)].append(key)
-    for key in sorted(ours, key=_in_file):
-        if key not in pairs and waiting[mark(key)]:
-            pairs[key] = waiting[mark(key)].pop(0)
+    waiting = group_by_key(
+        (mark(key), key) for key in sorted(theirs, key=_in_file) if key not in taken
+    )
+    asking = group_by_key(
+        (mark(key), key) for key in sorted(ours, key=_in_file) if key not in pairs
+    )
+    for name, olds in asking.items():
+        news = waiting.get(name, [])
+        for old in list(olds) if len(olds) != len(news) else ():
+            alike = (new for new in news if theirs[new].opcodes == ours[old].opcodes)
+            new = next(alike, None)
+            if new is not None:
+                pairs[old] = new
+                olds.remove(old)
+                news.remove(new)
+        pairs.update(zip(olds, news, strict=False))
 
 
 def _in_file(key: OperationKey) -> tuple[str, int]:

@@ -5,12 +5,16 @@ include accesses to on-chip memory, the padding of tiles and latencies, but noth
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import NO_CODE, REARRANGEMENTS
 
 _CYCLES = re.compile(r'"estimated_cycles":"(\d{1,15})"', re.ASCII)
 _COVERING = 0.9
@@ -71,3 +75,39 @@ def _cover(final: HloModule, instructions: Mapping[InstructionKey, InstructionCo
         whole += work
         covered += work if cost.cycles is not None else 0
     return covered >= _COVERING * whole > 0
+
+
+_SCATTERED = ("scatter", "sort", "gather")
+"""Opcodes whose accesses the roofline does not know: it counts bytes, not where they are."""
+_CUSTOM = "custom fusion"
+_MOVING = NO_CODE | REARRANGEMENTS | {"slice", "dynamic-slice", "dynamic-update-slice"}
+_OPAQUE = frozenset({"custom-call", "fusion"})
+
+
+def list_without_cycles(module: HloModule, cost: ModuleCost) -> tuple[tuple[str, int], ...]:
+    """Return scatters, sorts, gathers and custom fusions without cycles, with how many there are.
+
+    A fusion is what it contains. Those that send data or only copy do not count. Nothing is listed
+    where the times are not by cycles.
+    """
+    if not cost.has_all_cycles:
+        return ()
+    kinds = Counter(
+        _kind(module, module.by_name[home].by_name[name])
+        for (home, name), own in cost.instructions.items()
+        if own.cycles is None and own.counted and not own.fused and not own.traffic
+    )
+    return tuple((kind, kinds[kind]) for kind in (*_SCATTERED, _CUSTOM) if kinds[kind])
+
+
+def _kind(module: HloModule, instruction: Instruction) -> str:
+    """Return the kind of an instruction whose roofline time says little; empty of others."""
+    opcodes = {instruction.opcode}
+    if instruction.opcode == "fusion":
+        inside = called_computations(module, [instruction])
+        opcodes = {line.opcode for name in inside for line in module.by_name[name].instructions}
+    scattered = next((kind for kind in _SCATTERED if kind in opcodes), "")
+    if any(opcode.removesuffix("-start") in KINDS for opcode in opcodes):
+        return ""
+    is_custom = instruction.attributes.get("kind") == "kCustom" and opcodes - _MOVING - _OPAQUE
+    return scattered or (_CUSTOM if is_custom else "")

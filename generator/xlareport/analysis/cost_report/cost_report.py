@@ -16,6 +16,7 @@ from xlareport.analysis.cost.breakdown import (
     key_by_scope,
 )
 from xlareport.analysis.cost.costed import CostedModule
+from xlareport.analysis.cost.cycles import list_without_cycles
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.heavy import HeavyInstruction, list_heavy
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
@@ -101,6 +102,8 @@ class CostReport(Struct, frozen=True):
     """The FLOPs of one run that are recomputed to save memory, by names and scopes."""
     memory: MemoryReport
     source: SourceReport
+    without_cycles: tuple[tuple[str, int], ...] = ()
+    """Scatters, sorts, gathers and custom fusions without estimated cycles, and how many."""
     restored_op_names: int = 0
     """Instructions without op_name in the final snapshot that have their history's."""
 
@@ -164,6 +167,7 @@ def report_cost(
         totals=sum_totals(cost),
         seconds=costed.roofline_seconds,
         cycles=sum_cycles(cost, device),
+        without_cycles=list_without_cycles(hlo, cost),
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
         asynchronous_seconds=estimate_asynchronous_time(hlo, cost, device),
         heaviest=tuple(list_heavy(hlo, cost, device, _ROWS, served)),

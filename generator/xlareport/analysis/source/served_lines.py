@@ -65,11 +65,13 @@ class ServedLines:
     def _line_of_op(self, place: _Placed, op_name: str) -> str | None:
         """Return the line of an instruction that has the op_name; None of other ops.
 
-        Empty where the way goes on behind it: it has no line, or no op_name at all.
+        Empty where the way goes on behind it: it has no line, or no op_name at all, or several,
+        of which the line may be that of another.
         """
         name, source = op_name_of(place[1], self._module), self._place(place[1])
-        has_op = op_name in split_merged(name)
-        if not name or (has_op and source is None):
+        names = {*split_merged(name)}
+        has_op = op_name in names
+        if not name or (has_op and (source is None or len(names) > 1)):
             return ""
         return source.short if has_op and source is not None else None
 

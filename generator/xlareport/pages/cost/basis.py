@@ -1,7 +1,7 @@
 """Sentences on what times are estimated by, and on what the roofline leaves out."""
 
 from xlareport.analysis.cost_report.cost_report import CostReport
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 
 _LEAST_ON_CHIP = 0.1
 """Share of the bytes accessed from which the first page says that the roofline leaves them out."""
@@ -46,7 +46,7 @@ def cycles_words(cost: CostReport) -> str:
     return (
         f"{units.seconds(cycles.seconds)} by the compiler's estimated cycles: {count} at "
         f"{cycles.clock / 1e9:.4g} GHz, and the roofline time of all others. Shares are of this "
-        f"time.{_SOURCE}"
+        f"time.{_without_cycles(cost)}{_SOURCE}"
     )
 
 
@@ -74,7 +74,7 @@ def time_by_cycles_words(cost: CostReport) -> str:
     words = f" By the compiler's estimated cycles: {units.seconds(cycles.seconds)}"
     rest = cycles.seconds - counted
     if rest < _LEAST_REST * cycles.seconds:
-        return f"{words}."
+        return f"{words}.{_without_cycles(cost)}"
     overlaps = (
         f", {units.seconds(cost.asynchronous_seconds)} of it asynchronous"
         if cost.asynchronous_seconds
@@ -82,8 +82,19 @@ def time_by_cycles_words(cost: CostReport) -> str:
     )
     return (
         f"{words}, of which {units.seconds(rest)} is the roofline time of collectives, copies and "
-        f"other instructions without cycles{overlaps}."
+        f"other instructions without cycles{overlaps}.{_without_cycles(cost)}"
     )
+
+
+def _without_cycles(cost: CostReport) -> str:
+    """Return a sentence on what takes longer than its roofline time; empty without any."""
+    kinds = cost.without_cycles
+    if not kinds:
+        return ""
+    named = english.listing([units.plural(number, kind) for kind, number in kinds])
+    is_single = sum(number for _, number in kinds) == 1
+    have, their = ("has", "its") if is_single else ("have", "their")
+    return f" {named} {have} no estimated cycles: {their} time is not known."
 
 
 _LEAST_REST = 0.02
