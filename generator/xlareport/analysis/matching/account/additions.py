@@ -211,9 +211,8 @@ class Additions:
         if self._by_name is None:
             self._by_name = self._names()
         nodes = self._by_name.get(self._name(node, _head(node.instruction.name)), [])
-        if len(nodes) != 1 or (is_called and not nodes[0].kept):
-            return None
-        return nodes[0] if self._reads_alike(nodes[0], node) else None
+        known = nodes[0] if len(nodes) == 1 and (nodes[0].kept or not is_called) else None
+        return known if known is not None and self._reads_alike(known, node) else None
 
     def _reads_alike(self, original: Node, node: Node) -> bool:
         """Return whether two nodes have operands with the same opcodes, as far as known.
