@@ -204,15 +204,15 @@ class Additions:
 
     def _copied_by_name(self, node: Node) -> Node | None:
         """Return the original of a node in a fused computation or one without callers, by name."""
-        name = node.frame.computation.name
-        if node.instruction.opcode == "parameter" or self._is_in_entry(node):
-            return None
-        if self._search.after.graph.callers(name) and not is_fused(node):
+        is_called = bool(self._search.after.graph.callers(node.frame.computation.name))
+        is_outside = self._is_in_entry(node) or (is_called and not is_fused(node))
+        if node.instruction.opcode == "parameter" or is_outside:
             return None
         if self._by_name is None:
             self._by_name = self._names()
         nodes = self._by_name.get(self._name(node, _head(node.instruction.name)), [])
-        return nodes[0] if len(nodes) == 1 and self._reads_alike(nodes[0], node) else None
+        known = nodes[0] if len(nodes) == 1 and (nodes[0].kept or not is_called) else None
+        return known if known is not None and self._reads_alike(known, node) else None
 
     def _reads_alike(self, original: Node, node: Node) -> bool:
         """Return whether two nodes have operands with the same opcodes, as far as known.
