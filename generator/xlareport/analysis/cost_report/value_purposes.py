@@ -8,6 +8,7 @@ from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.result_gradients import ResultGradient, find_result_gradients
 from xlareport.analysis.findings.split_products import count_parts
+from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES, REARRANGEMENTS
 from xlareport.hlo.shape import without_layout
@@ -62,13 +63,11 @@ class CopiedArgument(Struct, frozen=True):
 
 def find_copied_arguments(module: HloModule) -> Mapping[str, CopiedArgument]:
     """Return the arguments that copies write again in another layout, by copy."""
-    entry = module.entry
+    entry, names = module.entry, name_arguments(module)
     copies = [] if entry is None else [line for line in entry.instructions if line.opcode == "copy"]
     sources = [(copy, entry.operand(copy)) for copy in copies if entry is not None]
     return {
-        copy.name: CopiedArgument(
-            source.metadata.op_name or f"%{source.name}", copy.shape.byte_size
-        )
+        copy.name: CopiedArgument(names.get(source.name, f"%{source.name}"), copy.shape.byte_size)
         for copy, source in sources
         if source is not None
         and source.opcode == "parameter"
