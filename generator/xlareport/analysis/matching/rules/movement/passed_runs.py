@@ -106,7 +106,10 @@ def converts_between_moves(search: Search) -> None:
         if not (_is_convert(node) and is_free(node)):
             continue
         for _, reader, place in paired_users(node):
-            other = _behind_rearrangements(search.after, search.after.graph.operands(reader)[place])
+            operands = search.after.graph.operands(reader)
+            if place >= len(operands):
+                continue
+            other = _behind_rearrangements(search.after, operands[place])
             converts = _is_convert(other) and is_free(other) and same_type(node, other)
             if converts and same_count(node, other) and _read_one_value(search, node, other):
                 reason = f"the convert whose result %{reader.instruction.name} reads"
@@ -116,9 +119,11 @@ def converts_between_moves(search: Search) -> None:
 
 def _read_one_value(search: Search, node: Node, other: Node) -> bool:
     """Return whether the operands of two nodes are, behind moves, counterparts."""
-    source = _behind_rearrangements(search.before, search.before.graph.operands(node)[0])
-    known = _behind_rearrangements(search.after, search.after.graph.operands(other)[0])
-    return node_after(search, source) is known
+    read, now = search.before.graph.operands(node), search.after.graph.operands(other)
+    if not read or not now:
+        return False
+    source = _behind_rearrangements(search.before, read[0])
+    return node_after(search, source) is _behind_rearrangements(search.after, now[0])
 
 
 def _behind_rearrangements(side: Side, value: NodeElement) -> Node:
