@@ -63,4 +63,4 @@ def are_across(gathered: DeviceGroups | None, moved: DeviceGroups | None) -> boo
     if gathered is None or moved is None or not gathered.groups or not moved.groups:
         return False
     pairs = product(map(frozenset, gathered.groups), map(frozenset, moved.groups))
-    return all(len(one & other) <= 1 for one, other in pairs)
+    return all(len(group & others) <= 1 for group, others in pairs)
