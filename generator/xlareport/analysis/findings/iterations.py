@@ -25,11 +25,11 @@ def describe_iterations(case: Case, counts: Mapping[str, int], latency: float) -
         return ""
     trips = case.cost.trip_counts.get((entry.name, name))
     times = trips.count if trips and trips.count else 1
-    each = sums[name] // times
-    if not each:
+    number = sums[name] // times
+    if not number:
         return ""
     which = f"Each of the {times:,} iterations" if times > 1 else "An iteration"
-    return f" {which} of `{name}` has {each:,} of them: {units.seconds(each * latency)}."
+    return f" {which} of `{name}` has {number:,} of them: {units.seconds(number * latency)}."
 
 
 def _count_inside(case: Case, loop: Instruction, counts: Mapping[str, int]) -> int:
