@@ -5805,6 +5805,10 @@ var xlareport = (() => {
     }
     return ranked.sort(([left, a], [right, b]) => left - right || byName2.compare(a, b)).map(([, name]) => name);
   }
+  function literalPhases(names2, phases, wanted2) {
+    const isSame2 = (name) => name?.toLowerCase() === wanted2;
+    return isSame2(phases[0]?.[0]?.name) && !isSame2(names2[0]) ? 1 : 0;
+  }
   function countPhases(phases) {
     const named2 = phases.filter(([{ phase }]) => phase);
     return named2.map((ops) => `${format.count(ops.length)} ${ops[0].phase}`).join(", ");
@@ -6387,10 +6391,11 @@ var xlareport = (() => {
       }
       const [index, known4] = await Promise.all([this.index(), this.opNames()]);
       const phases = known4.find(wanted2);
-      const groups = [
-        matches(Object.keys(index.names), wanted2).map((name) => element("li", null, historyLink(name))),
-        ...phases.map((ops) => ops.map(opEntry))
-      ].filter((group) => group.length);
+      const names2 = matches(Object.keys(index.names), wanted2);
+      const links = names2.map((name) => element("li", null, historyLink(name)));
+      const entries = phases.map((ops) => ops.map(opEntry));
+      const before = literalPhases(names2, phases, wanted2);
+      const groups = [...entries.slice(0, before), links, ...entries.slice(before)].filter((group) => group.length);
       const count = groups.reduce((sum2, group) => sum2 + group.length, 0);
       const shown = shares(groups, FOUND);
       const told = countPhases(phases);
