@@ -34,11 +34,17 @@ def _was_read(matching: Matching, place: Place) -> bool:
 
 
 def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:
-    """Yield that an instruction remains without users, unless another took its place."""
+    """Yield that an instruction remains without users, unless another took its place.
+
+    Of one that was cloned, the first place is its own.
+    """
     pairing = matching.pairing_after(after)
     grade = Grade.EXACT if pairing is None else pairing.known_of(before, after).grade
-    itself = before.instruction == after.instruction
-    if pairing is None or itself or pairing.relation is Relation.SAME:
+    itself = pairing is None or before.instruction == after.instruction
+    if not itself and pairing is not None:
+        cloned = pairing.relation is Relation.CLONED and pairing.after[0] == after
+        itself = cloned or pairing.relation is Relation.SAME
+    if itself:
         yield Pairing((before,), (after,), grade, _REASON)
 
 
