@@ -184,6 +184,7 @@ _PARTS = (
     repetitions.unrepeated,
     cloned_producers.cloned,
     peeled.peeled,
+    left_behind.unread_shares,
     left_behind.left_behind,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""

@@ -34,18 +34,18 @@ def _was_read(matching: Matching, place: Place) -> bool:
 
 
 def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:
-    """Yield that an instruction remains without users, unless another took its place.
-
-    Of one that was cloned, the first place is its own.
-    """
+    """Yield that an instruction remains without users, unless another took its place."""
     pairing = matching.pairing_after(after)
     grade = Grade.EXACT if pairing is None else pairing.known_of(before, after).grade
-    itself = pairing is None or before.instruction == after.instruction
-    if not itself and pairing is not None:
-        cloned = pairing.relation is Relation.CLONED and pairing.after[0] == after
-        itself = cloned or pairing.relation is Relation.SAME
-    if itself:
+    itself = before.instruction == after.instruction
+    if pairing is None or itself or _is_itself(pairing, after):
         yield Pairing((before,), (after,), grade, _REASON)
+
+
+def _is_itself(pairing: Pairing, after: Place) -> bool:
+    """Return whether an instruction of another name is the same one: the first, if it was cloned."""
+    is_first = pairing.relation is Relation.CLONED and pairing.after[0] == after
+    return is_first or pairing.relation is Relation.SAME
 
 
 def read_instead(matching: Matching, before: Place) -> str:

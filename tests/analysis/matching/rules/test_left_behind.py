@@ -54,3 +54,35 @@ def test_another_name_is_no_trace_of_the_original(read: Read) -> None:
     assert pairing is not None
     assert pairing.after == (Place("fused", "constant.9.1"),)
     assert Kind.UNUSED in {row.kind for row in step(read(_BEFORE), other).changes}
+
+
+_WHOLE = """
+HloModule m
+ENTRY %main (x: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %zeros.1 = f32[8]{0} broadcast(%zero), dimensions={}, metadata={op_name="zeros"}
+  ROOT %sum.1 = f32[8]{0} add(%x, %zeros.1), metadata={op_name="sum"}
+}
+"""
+_DIVIDED = """
+HloModule m
+ENTRY %main_spmd (y: f32[2]) -> f32[2] {
+  %y = f32[2]{0} parameter(0)
+  %zero.clone = f32[] constant(0)
+  %zeros.9 = f32[2]{0} broadcast(%zero.clone), dimensions={}, metadata={op_name="zeros"}
+  %mask = f32[2]{0} custom-call(), custom_call_target="mask"
+  ROOT %sum.9 = f32[2]{0} add(%y, %mask), metadata={op_name="sum"}
+}
+"""
+
+
+def test_a_share_that_nothing_reads_continues_what_was_divided(read: Read) -> None:
+    matching = match(read(_WHOLE), read(_DIVIDED))
+    assert matching.partner_after(Place("main", "zeros.1")) == Place("main_spmd", "zeros.9")
+    assert matching.partner_after(Place("main", "zero")) == Place("main_spmd", "zero.clone")
+
+
+def test_what_is_no_share_of_it_is_new(read: Read) -> None:
+    other = _DIVIDED.replace("%zeros.9 = f32[2]", "%zeros.9 = f32[16]")
+    assert match(read(_WHOLE), read(other)).partner_after(Place("main", "zeros.1")) is None

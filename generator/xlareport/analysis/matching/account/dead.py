@@ -40,8 +40,7 @@ class DeadLines:
             return True
         sites = graph.call_sites(name)
         return bool(sites) and all(
-            call.instruction.opcode not in TRANSPARENT
-            and call.instruction.name in dead_names(home)
+            call.instruction.opcode not in TRANSPARENT and call.instruction.name in dead_names(home)
             for home, call in sites
         )
 
