@@ -43,7 +43,7 @@ def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:
 
 
 def _is_itself(pairing: Pairing, after: Place) -> bool:
-    """Return whether an instruction of another name is the same one: the first, if it was cloned."""
+    """Return whether one of another name is the same instruction: the first, if it was cloned."""
     is_first = pairing.relation is Relation.CLONED and pairing.after[0] == after
     return is_first or pairing.relation is Relation.SAME
 

@@ -52,7 +52,6 @@ from xlareport.analysis.matching.search.nodes import (
     name_new_use,
     name_read,
     origin,
-    read_at,
     reads_free,
     reason_of_use,
     same_arity,
