@@ -14,7 +14,7 @@ from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.findings.expanded import name_expanded
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import ALIASES, REARRANGEMENTS
 from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
@@ -22,7 +22,6 @@ from xlareport.runtime.graphs import reachable
 LEAST_SHARE = 0.02
 """Of the module's roofline time."""
 _REORDERING = frozenset({"copy", "transpose"})
-_FREE = frozenset({"bitcast", "get-tuple-element"})
 _MOVING = REARRANGEMENTS | {"parameter"}
 
 
@@ -87,10 +86,10 @@ def _is_at_gather(case: Case, place: InstructionKey) -> bool:
 
     def operands(line: Instruction) -> list[Instruction]:
         passed = [operand for operand in home.operands(line) if operand is not None]
-        return passed if line is copy or line.opcode in _FREE else []
+        return passed if line is copy or line.opcode in ALIASES else []
 
     def users(line: Instruction) -> Sequence[Instruction]:
-        return home.users.get(line.name, ()) if line is copy or line.opcode in _FREE else ()
+        return home.users.get(line.name, ()) if line is copy or line.opcode in ALIASES else ()
 
     near = (*reachable(operands(copy), operands), *reachable(users(copy), users))
     return any(line.opcode.startswith("all-gather") for line in near)
