@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from xlareport.analysis.cost.peak_roles import PeakRole
-from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.source.scopes import Phase, phase_of, plain_path
+from xlareport.knowledge.opcodes import is_collective
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few, fits_code
 
@@ -38,7 +38,7 @@ def treatment_of(row: ValueRow, memory: MemoryReport) -> str:
             return treatment
     if row.role is not PeakRole.OTHER:
         return str(row.role)
-    if row.opcode.removesuffix("-start").removesuffix("-done") in KINDS:
+    if is_collective(row.opcode):
         return "sent"
     if row.opcode in _CARRIED:
         return "carried"

@@ -28,7 +28,7 @@ from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import DEVICE_IDS, RUNNERS
 from xlareport.hlo.shape import Shape
-from xlareport.knowledge.opcodes import is_collective, opcode_work
+from xlareport.knowledge.opcodes import begins_collective, is_collective
 from xlareport.program import CodeNotes
 from xlareport.runtime.graphs import reachable
 
@@ -256,7 +256,7 @@ class _Outline(Struct):
             return "done", "compute"
         if opcode in _HOST or _TO_HOST in instruction.shape.text:
             return "host", "copies"
-        if opcode.removesuffix("-start") in opcode_work().collectives:
+        if begins_collective(opcode):
             return "collective", "collectives"
         if opcode == "async-start":
             return self._kind_of_async(instruction)
