@@ -12,7 +12,7 @@ _SHORT = {
 TEXT = """HloModule m, num_partitions=2, replica_count=3
 
 ENTRY e {
-  x = bf16[8,4] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\\"x\\"}, {}]>"}, metadata={op_name="x"}
+  x = bf16[8,4] parameter(0), SDY, metadata={op_name="x"}
   w = f32[4,4] parameter(1), sharding={replicated}, metadata={op_name="w"}
   c = f32[8,4] convert(x), metadata={op_name="jit(f)/convert"}
   d = f32[8,4] dot(c, w), DIMS, metadata={op_name="jit(f)/dot"}
