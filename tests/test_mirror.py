@@ -59,6 +59,13 @@ def test_every_module_has_tests_of_its_name() -> None:
     assert set(without_mirror()) - covered_by_others().keys() == set()
 
 
+def test_what_has_tests_of_its_name_is_on_no_list() -> None:
+    table = tomllib.loads((TESTS / "mirror.toml").read_text("utf-8"))
+    listed = {pattern for patterns in table.values() for pattern in patterns if "*" not in pattern}
+    assert listed - set(without_mirror()) == set()
+    assert [tests for tests, patterns in table.items() if not patterns] == []
+
+
 def test_what_is_covered_by_others_is_tested() -> None:
     for tests in covered_by_others().values():
         assert (TESTS / tests).is_file()

@@ -15,8 +15,8 @@ from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.ranks.members import rank_table
 from xlareport.dump.beside import profiles_beside
+from xlareport.dump.equivalent_modules import find_repeated_modules
 from xlareport.dump.grouping import group_source
-from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source, open_files
 from xlareport.records.bare_report import (
     ONLY_FIGURES,

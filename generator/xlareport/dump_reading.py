@@ -20,9 +20,9 @@ from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.ranks.members import rank_table
 from xlareport.analysis.ranks.rank_comparison import compare_ranks
+from xlareport.dump.equivalent_modules import find_repeated_modules
 from xlareport.dump.grouping import NamedDump, group_source
 from xlareport.dump.modules import GroupedDump, ModuleFiles, SnapshotFiles
-from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source
 from xlareport.module_work.kept import keep_in
 from xlareport.module_work.process import ModuleResult, ModuleTask
@@ -97,7 +97,7 @@ class DumpReading:
     """How many tasks there are."""
     same: Mapping[str, str]
     """The key of the original for each module that repeats one."""
-    twins: frozenset[str]
+    equivalent: frozenset[str]
     """Keys of modules of ranks that repeat another one but for names, ids and notes."""
     watched: ProfiledModules
     """The profiles."""
@@ -174,7 +174,7 @@ class DumpReading:
         )
         for module, copies in zip(repeated(), texts, strict=True):
             original = self.analyses[places[self.same[module.key]]]
-            identical = module.key not in self.twins
+            identical = module.key not in self.equivalent
             yield duplicate_result(ModuleResult(original), module, copies, identical=identical)
 
 
@@ -216,7 +216,7 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     reading.finish()
     modules = reading.analyses
     summaries = reading.analyses.summaries
-    originals = {key: reading.same[key] for key in reading.twins}
+    originals = {key: reading.same[key] for key in reading.equivalent}
     ranks, unranked = rank_table(reading.name, summaries, reading.grouped)
     differences, uncompared = compare_ranks(
         summaries, ranks, reading.grouped.modules, reading.workers, originals
@@ -298,7 +298,7 @@ def begin_reading(
         tasks=match_large_modules(tasks, work, workers, progress) if work.draws else tasks,
         number=number,
         same=repeated.same,
-        twins=repeated.twins,
+        equivalent=repeated.equivalent,
         watched=watched,
         progress=progress,
         workers=workers,

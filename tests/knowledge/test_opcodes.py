@@ -45,3 +45,8 @@ def test_an_opcode_counts_in_one_way() -> None:
         assert not one & other
     assert not table.free & table.bookkeeping
     assert table.free | table.bookkeeping <= table.movement
+
+
+def test_each_collective_begins_once() -> None:
+    parts = ("all-reduce", "all-gather-start", "all-gather-done", "async-start", "add")
+    assert [opcodes.begins_collective(part) for part in parts] == [True, True, False, False, False]

@@ -33,3 +33,11 @@ def test_lists_and_articles() -> None:
     assert english.listing(["a", "b", "c"]) == "a, b and c"
     assert english.listing(["a"]) == "a"
     assert (english.with_article("add"), english.with_article("dot")) == ("an add", "a dot")
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"),
+    [("params['w']", True), ("", False), ("a`b", False), ("a\nb", False), ("a\u202eb", False)],
+)
+def test_a_name_is_set_in_backticks_if_nothing_in_it_ends_them(name: str, fits: bool) -> None:  # noqa: FBT001 - the expected value of a case
+    assert english.fits_code(name) is fits

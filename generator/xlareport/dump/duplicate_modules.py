@@ -51,9 +51,9 @@ def _repeated_strings(strings: Sequence[str]) -> Iterator[tuple[int, int]]:
                 yield place, first
 
 
-def map_duplicate_paths(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str, str]:
+def map_duplicate_paths(original: ModuleFiles, duplicate: ModuleFiles) -> Mapping[str, str]:
     """Return the path of each file of a duplicate by that of the original."""
-    pairs = zip(_by_ending(original), _by_ending(twin), strict=True)
+    pairs = zip(_by_ending(original), _by_ending(duplicate), strict=True)
     return {text: other for (_, _, text), (_, _, other) in pairs}
 
 

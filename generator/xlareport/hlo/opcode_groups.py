@@ -42,6 +42,12 @@ DENSE_PRODUCTS = frozenset({"convolution", "dot"})
 MATRIX_PRODUCTS = DENSE_PRODUCTS | {"ragged-dot", "scaled-dot"}
 """Matmuls and convolutions."""
 
+CONTRACTIONS = DENSE_PRODUCTS | {"ragged-dot"}
+"""Products that sum over dimensions of their operands, without scales."""
+
+DEVICE_IDS = frozenset({"partition-id", "replica-id"})
+"""Their result is the number of the device."""
+
 REDUCING_COLLECTIVES = frozenset({"all-reduce", "reduce-scatter"})
 """Collectives that combine the values of devices by a computation."""
 

@@ -87,6 +87,11 @@ def is_collective(opcode: str) -> bool:
     return opcode.startswith(tuple(opcode_work().collectives))
 
 
+def begins_collective(opcode: str) -> bool:
+    """Return whether an opcode is that of a collective or of its start: each has one of these."""
+    return opcode.removesuffix("-start") in opcode_work().collectives
+
+
 @cache
 def opcode_work() -> OpcodeWork:
     """Return the table, read once."""

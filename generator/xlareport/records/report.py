@@ -11,7 +11,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.code.module_code import CodeRecord
-from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.finding import Finding, rule_id
+from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.estimates import InstructionEstimates
 from xlareport.analysis.kernels.gemms import ModuleGemms
@@ -97,7 +98,7 @@ class MainProgramRecord(Struct, frozen=True):
     """Reasons in which no other module exceeds it, without points, the largest weight first."""
 
 
-RECOMPILATIONS = "recompilations"
+RECOMPILATIONS = rule_id(report_recompilation)
 """The rule whose places are modules, by their keys: each module of a function has its finding."""
 
 

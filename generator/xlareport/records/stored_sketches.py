@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from xlareport import __version__
 from xlareport.analysis.compare.comparison import Sketched
-from xlareport.analysis.modules.features import NO_TRAITS
+from xlareport.analysis.modules.features import NO_FEATURES
 from xlareport.dump.built_site import index_scripts, text_scripts
 from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
 from xlareport.dump.source import OpenedFiles
@@ -83,7 +83,7 @@ def sketch_file(
         stages=(),
         final_stage=None,
         heaviest=(),
-        features=NO_TRAITS,
+        features=NO_FEATURES,
         problems=(),
         runs=None,
     )

@@ -15,7 +15,6 @@ from xlareport.replay.runnable_program import Line, NotRunnableError, RunnablePr
 _REDUCING = ("all-reduce", "reduce-scatter", "all-gather")
 _MOVING = ("all-to-all", "collective-permute", "collective-broadcast")
 COLLECTIVES = frozenset((*_REDUCING, *_MOVING))
-DEVICE_IDS = frozenset({"partition-id", "replica-id"})
 _IDS = frozenset({"channel_id", "use_global_device_ids", "constrain_layout"})
 _PLAIN_STARTS = frozenset({"all-reduce-start"})
 """Their result is that of the plain instruction; those of others are tuples that hold it."""

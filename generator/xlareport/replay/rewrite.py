@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Iterator
 from msgspec.structs import replace
 
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import DEVICE_IDS
 from xlareport.hlo.shape import Shape, bits_of, parse_shape
 from xlareport.replay.flatten import flatten
 from xlareport.replay.library_calls import LIBRARY_CALLS, plain_lines
 from xlareport.replay.placement import Placement
 from xlareport.replay.replica_collectives import (
     COLLECTIVES,
-    DEVICE_IDS,
     DONES,
     CollectiveRewriter,
     synchronous,

@@ -36,6 +36,11 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def fits_code(name: str) -> bool:
+    """Return whether a name can be set in backticks: not empty, and with no sign that ends them."""
+    return bool(name) and name.isprintable() and "`" not in name
+
+
 def plain(sentence: str) -> str:
     """Return a sentence without its backticks, for where nothing is set as code."""
     return sentence.replace("`", "")

@@ -14,7 +14,7 @@ _SIZE = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-_DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+DECIMAL_PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 _WHOLE = 2.0**53
 """Floating-point numbers from here on are whole."""
 MINUS = "\N{MINUS SIGN}"
@@ -50,7 +50,7 @@ def times_apart(first: float, second: float) -> tuple[str, str]:
 
 def quantities_apart(first: float, second: float, unit: str) -> tuple[str, str]:
     """Return two numbers in decimal units, with enough digits to distinguish them."""
-    prefixed = tuple(f"{prefix}{unit}" for prefix in _DECIMAL)
+    prefixed = tuple(f"{prefix}{unit}" for prefix in DECIMAL_PREFIXES)
     precisely = partial(_precisely, base=1000, units=prefixed, significant=3)
     return _apart(first, second, lambda number: quantity(number, unit), precisely)
 
@@ -91,7 +91,7 @@ _MOST_DIGITS = 7
 
 def quantity(number: float, unit: str) -> str:
     """Return a number in decimal units: `quantity(2.1e9, "FLOP")` gives `2.10 GFLOP`."""
-    value, prefix = _scale(number, 1000, _DECIMAL, significant=3)
+    value, prefix = _scale(number, 1000, DECIMAL_PREFIXES, significant=3)
     return f"{value} {prefix}{unit}" if number else "0"
 
 
@@ -170,7 +170,7 @@ def plural(number: int, singular: str, many: str = "") -> str:
 def unit_scale(unit: str) -> int:
     """Return the factor of a unit: 1,000,000 for `MB`, 1,048,576 for `MiB`."""
     prefix = unit[:1].replace("K", "k")
-    power = _DECIMAL.index(prefix) if prefix in _DECIMAL else 0
+    power = DECIMAL_PREFIXES.index(prefix) if prefix in DECIMAL_PREFIXES else 0
     return int((1024 if "i" in unit else 1000) ** power)
 
 

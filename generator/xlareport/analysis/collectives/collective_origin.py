@@ -7,7 +7,6 @@ from xlareport.analysis.collectives.cut_slices import CutSlices, find_cut_slices
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.halos import find_edged, needs_edges
 from xlareport.analysis.collectives.partial_results import (
-    CONTRACTIONS,
     PART_OF_OPERANDS,
     PartialOp,
     contracted_cuts,
@@ -47,7 +46,7 @@ from xlareport.analysis.collectives.windowed_words import describe_ring, find_pr
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
-from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
+from xlareport.hlo.opcode_groups import CONTRACTIONS, REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade
 
 _MOST_MADE = 16
@@ -271,8 +270,12 @@ def _grade(wanting: Counterpart, *, proved: bool) -> Grade:
 
 def _preferred(source: Instruction) -> Sequence[str]:
     if source.opcode in ("dot", "convolution", "reduce", "scatter", "gather"):
-        return (source.opcode, *CONTRACTIONS)
-    return (*CONTRACTIONS, "reduce", "gather", "scatter")
+        return (source.opcode, *_ORDERED)
+    return (*_ORDERED, "reduce", "gather", "scatter")
+
+
+_ORDERED = ("dot", "convolution", "ragged-dot")
+"""`CONTRACTIONS`, the most frequent first."""
 
 
 _SUMS = {

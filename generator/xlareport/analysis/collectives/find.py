@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.wire import KINDS, is_all_reduce_scatter
+from xlareport.analysis.cost.wire import is_all_reduce_scatter
 from xlareport.hlo.async_fusions import is_async_piece
 from xlareport.hlo.backend_config import is_synchronous
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.opcodes import begins_collective
 
 _HOLDERS = frozenset({"async-start", "call", "custom-call", "fusion"})
 _MOST_CALLS = 8
@@ -119,7 +120,7 @@ def _reached(module: HloModule) -> set[str]:
 
 def _collectives_in(computation: Computation) -> Iterator[Instruction]:
     for instruction in computation.instructions:
-        if instruction.opcode.removesuffix("-start") in KINDS:
+        if begins_collective(instruction.opcode):
             yield instruction
 
 

@@ -27,6 +27,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.program import ParsedModule
+from xlareport.runtime.english import fits_code
 
 PROGRAM = "before_optimizations"
 _PROGRAM_NAMES = frozenset({PROGRAM, "before_optimization"})
@@ -206,7 +207,7 @@ def _derived(name: str, where: str) -> str:
 
 def _requested_words(op: str, place: str) -> str:
     """Return that the program has a collective: the framework's op and its line, where known."""
-    named = f": `{op}`" if op and "`" not in op else ""
+    named = f": `{op}`" if fits_code(op) else ""
     at = f" at {place}" if place else ""
     return f"{_OF_PROGRAM}{named}{at}."
 

@@ -13,11 +13,13 @@ from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import CONTRACTIONS
 from xlareport.runtime.graphs import nearest_first
 
 PART_OF_OPERANDS = "each device has a part of its operands"
-CONTRACTIONS = ("dot", "convolution", "ragged-dot")
-_COMBINABLE = (*CONTRACTIONS, "reduce", "gather", "scatter", "reduce-window", "select-and-scatter")
+_COMBINABLE = CONTRACTIONS | {
+    *("reduce", "gather", "scatter", "reduce-window", "select-and-scatter")
+}
 """Opcodes of which each device can have a partial result."""
 _READ_THROUGH = MOVES | {*KINDS, "get-tuple-element", "select"}
 """Opcodes between an op and a collective. The partitioner masks with a select what a device does

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.grades import Grade
+from xlareport.knowledge.opcodes import begins_collective
 
 MOVES = frozenset(
     {
@@ -167,7 +167,7 @@ def consumer_of(home: Computation, instruction: Instruction) -> Instruction | No
         if not users:
             return None
         current = users[0]
-        if current.opcode not in MOVES and current.opcode.removesuffix("-start") not in KINDS:
+        if current.opcode not in MOVES and not begins_collective(current.opcode):
             return current
     return None
 
@@ -180,7 +180,7 @@ def chain_back(home: Computation, instruction: Instruction) -> list[Instruction]
     chain = [instruction]
     for _ in range(_FARTHEST):
         current = chain[-1]
-        moves = current.opcode in MOVES or current.opcode.removesuffix("-start") in KINDS
+        moves = current.opcode in MOVES or begins_collective(current.opcode)
         names = current.operand_names
         if not names or not (moves or len(chain) == 1):
             break

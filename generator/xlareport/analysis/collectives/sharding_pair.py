@@ -27,6 +27,7 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.hlo.shardings.device_groups import parse_pairs
 from xlareport.hlo.shardings.written import local_dimensions, parse_sharding
 from xlareport.knowledge.grades import Grade
+from xlareport.knowledge.opcodes import begins_collective
 
 _MOST_REARRANGED = 6
 """Reshapes and transposes behind a collective that are followed."""
@@ -78,7 +79,7 @@ def pair_of_value(
     is_straight = not any(link.opcode in ("transpose", "reshape") for link in chain[:at])
     rank = len(value.shape.dimensions)
     for link in reversed([body, *chain[:at]]):
-        if link.opcode.removesuffix("-start") not in KINDS:
+        if not begins_collective(link.opcode):
             continue
         if is_straight and not _is_local(home, link, value, before):
             before = _stated(home.operand(link), value, devices) or before
@@ -135,7 +136,7 @@ def _result_of(
     Of a sum over devices that is the op with the partial results; another collective has changed
     the sharding since.
     """
-    sent = [link for link in chain if link.opcode.removesuffix("-start") in KINDS]
+    sent = [link for link in chain if begins_collective(link.opcode)]
     part = sent[0] if sent else next(reversed(chain), None)
     counterpart = _origin_of(step, home, part) if part is not None else None
     if part is None or counterpart is None or part.shape.element_type != "tuple":
@@ -211,7 +212,7 @@ def _last_of_shape(chain: Sequence[Instruction], local: tuple[int, ...] | None) 
 
     The chain leads from the collective back to the value. None if there is no such value.
     """
-    changes = [at for at, link in enumerate(chain) if link.opcode.removesuffix("-start") in KINDS]
+    changes = [at for at, link in enumerate(chain) if begins_collective(link.opcode)]
     if local is None or not changes:
         return None
     places = (at for at in range(changes[0]) if chain[at].shape.dimensions == local)

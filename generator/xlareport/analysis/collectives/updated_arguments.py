@@ -16,7 +16,6 @@ _UPDATE = "dynamic-update-slice"
 _MIXING = MATRIX_PRODUCTS | {"custom-call", "gather", "scatter", "sort"}
 """Their result has no element that is of one element of an operand."""
 _SAME = REARRANGEMENTS | {"async-done", "convert", "copy-done", "copy-start", "get-tuple-element"}
-_COMBINED = frozenset({"all-reduce", "reduce-scatter"})
 """Reductions whose results are those of their operands, in order."""
 _Value = tuple[str, str, int]
 """A computation, an instruction in it, and the number of elements; 0 of a tuple of results."""
@@ -81,7 +80,7 @@ def _following(module: HloModule, value: _Value) -> Iterator[_Value]:
             yield home, user.name, user.shape.element_count or 0
         elif user.opcode == "tuple":
             yield from _of_loop(module, computation, user, name, count)
-        elif user.opcode in _COMBINED and user.shape.elements:
+        elif user.opcode in REDUCING_COLLECTIVES and user.shape.elements:
             yield from _of_member(computation, user, name, count)
         elif count > 1 and count in counts and not _opcodes(module, user) & _MIXING:
             yield home, user.name, count

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from xlareport.analysis.collectives.argument_values import describe_value
-from xlareport.analysis.collectives.partial_results import CONTRACTIONS
 from xlareport.analysis.collectives.partitioning import Counterpart, PartitioningStep
 from xlareport.analysis.collectives.windowed_rings import Ring
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import CONTRACTIONS
 from xlareport.hlo.shardings.written import local_dimensions
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english

@@ -7,14 +7,13 @@ from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Comparison, Quantity, Sketched
 from xlareport.analysis.compare.loop_changes import find_time_in_trips, find_trip_changes
-from xlareport.analysis.compare.module_facts import ESTIMATE, ComparedOpcode
+from xlareport.analysis.compare.module_facts import ESTIMATE, MEMORY, ComparedOpcode
 from xlareport.analysis.compare.moved_work import align_facts
 from xlareport.analysis.compare.operations import COPY_OF, OperationChange
 from xlareport.analysis.compare.program_changes import ProgramChange
 from xlareport.analysis.source.scopes import Phase
 
 _Number = TypeVar("_Number", int, float)
-_MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 _LEAST = 0.0005
 """Share of the memory; a smaller change of it is no effect."""
 
@@ -50,14 +49,14 @@ def whole_effect(comparison: Comparison) -> Effect:
     return Effect(
         seconds=None if nanoseconds is None else nanoseconds / 1e9,
         accessed_bytes=changes.get("bytes_accessed"),
-        memory_bytes=next((changes[name] for name in _MEMORY if name in changes), None),
+        memory_bytes=next((changes[name] for name in MEMORY if name in changes), None),
         kernels=changes.get("kernels"),
         sent_bytes=changes.get("wire_bytes"),
     )
 
 
 def _is_small(quantity: Quantity) -> bool:
-    return quantity.name in _MEMORY and abs(quantity.change or 0) < _LEAST and bool(quantity.base)
+    return quantity.name in MEMORY and abs(quantity.change or 0) < _LEAST and bool(quantity.base)
 
 
 def rest_effect(whole: Effect, known: Sequence[Effect]) -> Effect:
@@ -85,7 +84,7 @@ def rank_effect(effect: Effect, main: Comparison | None) -> tuple[int, float, fl
     come last.
     """
     base = {quantity.name: quantity.base for quantity in main.quantities} if main else {}
-    memory = next((base[name] for name in _MEMORY if base.get(name)), None)
+    memory = next((base[name] for name in MEMORY if base.get(name)), None)
     time = _share((effect.seconds or 0.0) * 1e9, base.get(ESTIMATE))
     share = max(time, _share(effect.memory_bytes, memory))
     accessed = _share(effect.accessed_bytes, base.get("bytes_accessed"))

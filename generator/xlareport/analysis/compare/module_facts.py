@@ -45,6 +45,8 @@ from xlareport.program import ParsedModule
 _NANOSECONDS = 1e9
 ESTIMATE = "least_nanoseconds"
 """The roofline time of a run by estimate; the name of the figure."""
+MEMORY = ("occupied_peak_bytes", "allocated_bytes")
+"""The figures of the device memory, the one that says most first."""
 ITERATION = "iteration_nanoseconds"
 """The roofline time of one iteration of the loops of unknown trip count, which count once."""
 COMPILE_TIME = "compile_microseconds"

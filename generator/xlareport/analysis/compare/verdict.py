@@ -17,7 +17,7 @@ from xlareport.analysis.compare.comparability import (
     find_time_obstacle,
 )
 from xlareport.analysis.compare.comparison import Comparison, Quantity, compare_figure
-from xlareport.analysis.compare.module_facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE, MEMORY
 from xlareport.analysis.compare.program_changes import ChangeKind
 from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.knowledge.grades import Grade
@@ -41,7 +41,6 @@ _IN_STEP = 0.1
 """Of the change of FLOPs; so much more time per FLOP still is time that rose with the work."""
 _LARGEST_STEP = 0.05
 """A share; the same at most, however much FLOPs changed."""
-_MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 _GRADES = {"exact": Grade.MATCHED, "matched": Grade.MATCHED, "chosen": Grade.MATCHED}
 
 
@@ -177,7 +176,7 @@ def _work(
 
 def judge_figures(base: Mapping[str, int | None], head: Mapping[str, int | None]) -> Verdict:
     """Judge figures alone, as a report or a history has them."""
-    names = (ESTIMATE, *_MEMORY)
+    names = (ESTIMATE, *MEMORY)
     quantities = {name: compare_figure(name, base.get(name), head.get(name)) for name in names}
     return Verdict(_estimated(quantities, "", Grade.GUESSED), _by_figures(quantities))
 
@@ -241,7 +240,7 @@ def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:
     """
     judgements = [
         _of_memory(quantity, basis)
-        for name, basis in zip(_MEMORY, (Basis.PEAK, Basis.ALLOCATED), strict=True)
+        for name, basis in zip(MEMORY, (Basis.PEAK, Basis.ALLOCATED), strict=True)
         if (quantity := quantities.get(name)) and None not in (quantity.base, quantity.head)
     ]
     changed = (judgement for judgement in judgements if judgement.direction is not Direction.SAME)

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import NO_CODE, REARRANGEMENTS
+from xlareport.knowledge.opcodes import begins_collective
 
 _CYCLES = re.compile(r'"estimated_cycles":"(\d{1,15})"', re.ASCII)
 _COVERING = 0.9
@@ -107,7 +107,7 @@ def _kind(module: HloModule, instruction: Instruction) -> str:
         inside = called_computations(module, [instruction])
         opcodes = {line.opcode for name in inside for line in module.by_name[name].instructions}
     scattered = next((kind for kind in _SCATTERED if kind in opcodes), "")
-    if any(opcode.removesuffix("-start") in KINDS for opcode in opcodes):
+    if any(begins_collective(opcode) for opcode in opcodes):
         return ""
     is_custom = instruction.attributes.get("kind") == "kCustom" and opcodes - _MOVING - _OPAQUE
     return scattered or (_CUSTOM if is_custom else "")

@@ -4,12 +4,12 @@ import re
 
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import CONTRACTIONS
 
 _PARTITIONED = re.compile(r"_spmd(?:\.|\Z)")
 
 _MANUAL = ("xla.sdy.manual_computation_body", "shmap_body")
 """Beginnings of the names of computations that a program writes for one device: of `shard_map`."""
-_HEAVY = frozenset({"convolution", "dot", "ragged-dot"})
 
 
 def is_partitioned(module: HloModule) -> bool:
@@ -48,5 +48,5 @@ def _is_manual(module: HloModule) -> bool:
     bodies = [home for home in module.computations if home.name.startswith(_MANUAL)]
     called = [called_computations(module, home.instructions) for home in bodies]
     inside = {home.name for home in bodies}.union(*called)
-    heavy = {home.name for home, line in module.placed if line.opcode in _HEAVY}
+    heavy = {home.name for home, line in module.placed if line.opcode in CONTRACTIONS}
     return bool(heavy) and heavy <= inside

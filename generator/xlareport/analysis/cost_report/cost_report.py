@@ -154,10 +154,7 @@ def report_cost(
     )
     peak = memory.peak_lines if memory.at_peak_count else None
     served = serve_ops(hlo)
-    rematerializations = (shardings.rematerializations if shardings else None) or ()
-    replicated = shardings.replicated_products if shardings else ()
-    case = make_case(costed, rematerializations, collectives, later, replicated)
-    findings = find_findings(case) if case else ()
+    findings, candidates = _search(costed, shardings, collectives, later)
     products = list_products(hlo, cost, device)
     operations = module.side.of(STABLEHLO) or ()
     evidence = SourceEvidence(first, hlo, operations, peak, served)
@@ -175,7 +172,7 @@ def report_cost(
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
         **_divide(hlo, cost, costed.divided, served),
         findings=findings,
-        candidates=find_candidates(case) if case and not findings else (),
+        candidates=candidates,
         products=products,
         precisions=sum_by_precision(products),
         recomputed=count_recomputed(hlo, cost, first),
@@ -183,6 +180,20 @@ def report_cost(
         source=report_source_lines(evidence, cost, costed.divided, read),
         restored_op_names=restored,
     )
+
+
+def _search(
+    costed: CostedModule,
+    shardings: ShardingReport | None,
+    collectives: Sequence[CollectiveRow],
+    later: LaterInstructions,
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return the findings, and the candidates where there are none."""
+    rematerializations = (shardings.rematerializations if shardings else None) or ()
+    replicated = shardings.replicated_products if shardings else ()
+    case = make_case(costed, rematerializations, collectives, later, replicated)
+    findings = find_findings(case) if case else ()
+    return findings, find_candidates(case) if case and not findings else ()
 
 
 def _divide(

@@ -31,6 +31,7 @@ from xlareport.analysis.findings.linear_flow import (
     is_plain,
 )
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 
@@ -38,7 +39,6 @@ LEAST_BYTES = MEBIBYTE
 """That each device would send less, in all."""
 _DEEPEST = 20
 """Loops around a collective that are followed."""
-_KINDS = frozenset({"all-reduce", "reduce-scatter"})
 _ACCUMULATE = (
     "Accumulate the gradients of each device and reduce once: a `shard_map` around the loop with a "
     "`psum` after it, or an unreduced sharding of the state."
@@ -80,7 +80,7 @@ def accumulated_reductions(case: Case) -> Iterator[Finding]:
     candidates = [
         figures
         for figures in case.collectives
-        if figures.collective.kind in _KINDS
+        if figures.collective.kind in REDUCING_COLLECTIVES
         and figures.collective.form in _FORMS
         and (figures.executions or 0) > 1
         and _is_sum(case.module, figures)
@@ -123,7 +123,7 @@ def _reductions_in_loops(program: HloModule) -> Iterator[str]:
     for name in reachable(loops, lambda name: called.get(name, ())):
         inside = program.by_name.get(name)
         lines = inside.instructions if inside is not None else ()
-        yield from (line.metadata.op_name for line in lines if line.opcode in _KINDS)
+        yield from (line.metadata.op_name for line in lines if line.opcode in REDUCING_COLLECTIVES)
 
 
 def _list_loops(module: HloModule) -> Mapping[str, _Loop]:

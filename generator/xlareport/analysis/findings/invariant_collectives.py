@@ -14,8 +14,12 @@ from msgspec import Struct
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.analysis.findings.loop_invariant_work import follow_invariants
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.analysis.findings.loop_state import (
+    RepeatedLoop,
+    follow_invariants,
+    repeated_loops,
+)
+from xlareport.hlo.model import Computation
 from xlareport.runtime import units
 
 LEAST_BYTES = 64 << 10
@@ -25,17 +29,13 @@ LEAST_SHARE = 0.05
 
 
 _UNKNOWN = " of unknown trip count"
-_FEWEST = 2
-"""Iterations: the first sends nothing again."""
 
 
 class _Repeat(Struct, frozen=True):
     """A collective that sends the same in each iteration of a loop."""
 
     figures: CollectiveFigures
-    loop: Instruction
-    trips: int | None
-    """None if not known."""
+    loop: RepeatedLoop
     operands: int
     """Of the collective, with those that change."""
     kept: tuple[str, ...]
@@ -47,11 +47,8 @@ class _Repeat(Struct, frozen=True):
 
     @property
     def again(self) -> float:
-        """The part, 0 to 1, of what it sends that repeats the first iteration of each loop.
-
-        Without a trip count all that counts: an iteration that is not the first.
-        """
-        return self.share * (1 if self.trips is None else (self.trips - 1) / self.trips)
+        """The part, 0 to 1, of what it sends that repeats the first iteration of each loop."""
+        return self.share * self.loop.share_again
 
     @property
     def sent_again(self) -> float:
@@ -70,19 +67,15 @@ def invariant_collectives(case: Case) -> Iterator[Finding]:
         _find_repeats(case), key=lambda repeat: (-repeat.sent_again, repeat.figures.collective.key)
     )
     for is_known in (True, False):
-        repeats = [repeat for repeat in every if (repeat.trips is not None) is is_known]
+        repeats = [repeat for repeat in every if (repeat.loop.trips is not None) is is_known]
         sent = sum(repeat.sent_again for repeat in repeats)
         if sent >= max(LEAST_BYTES, LEAST_SHARE * case.sent_bytes):
             yield _finding(repeats, sent)
 
 
 def _find_repeats(case: Case) -> Iterator[_Repeat]:
-    for (home, name), trips in case.cost.trip_counts.items():
-        loop = case.module.by_name[home].by_name[name]
-        body = case.module.callee(loop, "body")
-        most = trips.most if trips.count is None else trips.count
-        if body is None or (most is not None and most < _FEWEST):
-            continue
+    for loop in repeated_loops(case.module, case.cost):
+        body = loop.body
         inside = [line for line in case.collectives if line.collective.computation == body.name]
         behind = follow_invariants(body) if inside else {}
         for figures in inside:
@@ -91,7 +84,7 @@ def _find_repeats(case: Case) -> Iterator[_Repeat]:
             if figures.counted and kept:
                 sources = tuple(dict.fromkeys(name for line in kept for name in behind[line]))
                 share = _count_bytes(body, kept) / (_count_bytes(body, operands) or 1)
-                yield _Repeat(figures, loop, trips.count, len(operands), kept, share, sources)
+                yield _Repeat(figures, loop, len(operands), kept, share, sources)
 
 
 def _count_bytes(body: Computation, names: Iterable[str]) -> int:
@@ -108,8 +101,9 @@ def _what(repeat: _Repeat) -> str:
 
 def _finding(repeats: list[_Repeat], sent: float) -> Finding:
     first, seconds = repeats[0], sum(repeat.seconds for repeat in repeats)
-    is_known = first.trips is not None
-    iterations = f"of {first.trips:,} iterations" if is_known else "iteration"
+    trips = first.loop.trips
+    is_known = trips is not None
+    iterations = "iteration" if trips is None else f"of {trips:,} iterations"
     size = units.byte_size(round(sent))
     again = f"{'at least ' if is_known else ''}{size} per device are sent again"
     when = "" if is_known else " in each iteration but the first"

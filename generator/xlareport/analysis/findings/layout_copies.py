@@ -18,7 +18,7 @@ from xlareport.analysis.findings.memory_order import changes_order
 from xlareport.analysis.findings.rearranged_inputs import rearranged_inputs
 from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import ALIASES, REARRANGEMENTS
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 
@@ -33,7 +33,6 @@ _OF_COPIES: tuple[Rule, ...] = (
 )
 """Rules on the cause of a copy: what they report is not reported again."""
 _REORDERING = frozenset({"copy", "transpose"})
-_FREE = frozenset({"bitcast", "get-tuple-element"})
 _MOVING = REARRANGEMENTS | {"dynamic-slice", "parameter", "slice"}
 
 
@@ -100,10 +99,10 @@ def _is_at_gather(case: Case, place: InstructionKey) -> bool:
 
     def operands(line: Instruction) -> list[Instruction]:
         passed = [operand for operand in home.operands(line) if operand is not None]
-        return passed if line is copy or line.opcode in _FREE else []
+        return passed if line is copy or line.opcode in ALIASES else []
 
     def users(line: Instruction) -> Sequence[Instruction]:
-        return home.users.get(line.name, ()) if line is copy or line.opcode in _FREE else ()
+        return home.users.get(line.name, ()) if line is copy or line.opcode in ALIASES else ()
 
     near = (*reachable(operands(copy), operands), *reachable(users(copy), users))
     return any(line.opcode.startswith("all-gather") for line in near)

@@ -12,65 +12,59 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.analysis.findings.loop_state import kept_elements
+from xlareport.analysis.findings.loop_state import (
+    RepeatedLoop,
+    follow_invariants,
+    repeated_loops,
+)
 from xlareport.analysis.findings.sunk import key_of_work
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, Instruction
-from xlareport.hlo.opcode_groups import CONTROL_FLOW, NO_CODE
-from xlareport.knowledge.opcodes import is_collective
+from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
 """Of the module's time, all such work of a loop."""
-_NEVER = CONTROL_FLOW | {
-    *("custom-call", "rng", "rng-bit-generator", "rng-get-and-update-state", "infeed", "outfeed"),
-    *("send", "recv", "send-done", "recv-done", "after-all", "partition-id", "replica-id"),
-    *("async-start", "async-update", "async-done", "copy-start", "copy-done", "parameter"),
-    *("add-dependency", "domain", "opt-barrier", "optimization-barrier"),
-}
 _LEAST_PART = 0.05
 """Of the time of the work, what is named."""
 _IN_A_LOOP = "/while/body"
 
 
-class _Loop(Struct, frozen=True):
-    """A loop with the work that gives the same result in each iteration."""
+class _LoopWork(Struct, frozen=True):
+    """The work of a loop that gives the same result in each iteration."""
 
-    place: Computation
-    loop: Instruction
-    body: Computation
-    work: tuple[Instruction, ...]
+    loop: RepeatedLoop
+    instructions: tuple[Instruction, ...]
     """The most time first."""
-    sources: tuple[Instruction, ...]
+    sources: tuple[str, ...]
     """The elements of the state from which it follows."""
 
 
 def loop_invariant_work(case: Case) -> Iterator[Finding]:
     """Report loops that compute the same in each iteration."""
-    for loop in _find_loops(case):
-        seconds = sum(_saved(case, loop, line) for line in loop.work)
-        if case.is_noticeable(seconds, LEAST_SHARE):
-            yield _finding(case, loop, seconds)
+    for loop in repeated_loops(case.module, case.cost):
+        work = _find_work(case, loop)
+        seconds = sum(_saved(case, loop, line) for line in work.instructions) if work else 0.0
+        if work and case.is_noticeable(seconds, LEAST_SHARE):
+            yield _finding(case, work, seconds)
 
 
-def _saved(case: Case, loop: _Loop, line: Instruction) -> float:
+def _saved(case: Case, loop: RepeatedLoop, line: Instruction) -> float:
     """Return the time of all executions but the first of each loop; of an unknown count, of one."""
-    seconds = case.least(case.cost.instructions[loop.body.name, line.name])
-    trips = case.cost.trip_counts[loop.place.name, loop.loop.name].count
-    return seconds if trips is None else seconds * (trips - 1) / max(1, trips)
+    return case.least(case.cost.instructions[loop.body.name, line.name]) * loop.share_again
 
 
-def _finding(case: Case, loop: _Loop, seconds: float) -> Finding:
-    named = [line for line in loop.work if _saved(case, loop, line) > _LEAST_PART * seconds]
-    names, sources = (line.name for line in named), (line.name for line in loop.sources)
-    trips = case.cost.trip_counts[loop.place.name, loop.loop.name].count
-    often = "" if trips is None else f", {units.plural(trips, 'iteration')}"
+def _finding(case: Case, work: _LoopWork, seconds: float) -> Finding:
+    loop, least = work.loop, _LEAST_PART * seconds
+    named = [line for line in work.instructions if _saved(case, loop, line) > least]
+    names, sources = (line.name for line in named), work.sources
+    often = "" if loop.trips is None else f", {units.plural(loop.trips, 'iteration')}"
     verb, they = ("computes", "it") if len(named) == 1 else ("compute", "them")
     return Finding(
         title="Loop-invariant work in a loop",
         places=tuple((loop.body.name, line.name) for line in named),
         evidence=(
-            f"{join_names(names)} {verb} the same in each iteration of `{loop.loop.name}`{often}, "
+            f"{join_names(names)} {verb} the same in each iteration of `{loop.name}`{often}, "
             f"from {join_names(sources)}, which no iteration changes: {case.time_words(seconds)}."
             f"{_origin(case, named, they)}"
         ),
@@ -98,46 +92,12 @@ def _origin(case: Case, work: Sequence[Instruction], they: str) -> str:
     return ""
 
 
-def _find_loops(case: Case) -> Iterator[_Loop]:
-    for (home, name), trips in case.cost.trip_counts.items():
-        place = case.module.by_name[home]
-        loop = place.by_name[name]
-        body = case.module.callee(loop, "body")
-        if body is None or (trips.count is not None and trips.count < 2):
-            continue
-        behind = follow_invariants(body)
-        work = [line for line in body.instructions if _is_work(case, body, line, behind)]
-        work.sort(key=lambda line: -case.least(case.cost.instructions[body.name, line.name]))
-        if work:
-            sources = dict.fromkeys(name for line in work for name in behind[line.name])
-            yield _Loop(
-                place, loop, body, tuple(work), tuple(body.by_name[name] for name in sources)
-            )
-
-
-def follow_invariants(body: Computation) -> dict[str, tuple[str, ...]]:
-    """Return the values that are the same in each iteration, with the elements behind each."""
-    behind: dict[str, tuple[str, ...]] = {line.name: (line.name,) for line in kept_elements(body)}
-    for line in body.instructions:
-        if line.opcode == "constant":
-            behind[line.name] = ()
-        if line.name in behind or line.opcode in _NEVER or is_collective(line.opcode):
-            continue
-        operands = _operands(body, line)
-        if operands and all(operand in behind for operand in operands):
-            behind[line.name] = tuple(
-                dict.fromkeys(name for operand in operands for name in behind[operand])
-            )
-    return behind
-
-
-def _operands(body: Computation, line: Instruction) -> tuple[str, ...]:
-    """Return the names of the operands; of an element of a tuple in the body only that element."""
-    source, number = body.operand(line), line.taken_element
-    if line.opcode != "get-tuple-element" or source is None or source.opcode != "tuple":
-        return line.operand_names
-    names = source.operand_names
-    return (names[number],) if number is not None and number < len(names) else line.operand_names
+def _find_work(case: Case, loop: RepeatedLoop) -> _LoopWork | None:
+    body, behind = loop.body, follow_invariants(loop.body)
+    work = [line for line in body.instructions if _is_work(case, body, line, behind)]
+    work.sort(key=lambda line: -case.least(case.cost.instructions[body.name, line.name]))
+    sources = dict.fromkeys(name for line in work for name in behind[line.name])
+    return _LoopWork(loop, tuple(work), tuple(sources)) if work else None
 
 
 def _is_work(

@@ -1,9 +1,48 @@
-"""Elements of a loop's state that no iteration changes."""
+"""What no iteration of a loop changes: elements of its state, and values that follow from these."""
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.arguments import copy_path
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import CONTROL_FLOW
+from xlareport.knowledge.opcodes import is_collective
+
+_NEVER = CONTROL_FLOW | {
+    *("custom-call", "rng", "rng-bit-generator", "rng-get-and-update-state", "infeed", "outfeed"),
+    *("send", "recv", "send-done", "recv-done", "after-all", "partition-id", "replica-id"),
+    *("async-start", "async-update", "async-done", "copy-start", "copy-done", "parameter"),
+    *("add-dependency", "domain", "opt-barrier", "optimization-barrier"),
+}
+"""Opcodes whose result may differ though their operands are the same, or that act."""
+
+
+class RepeatedLoop(Struct, frozen=True):
+    """A loop of two or more iterations, as far as is known."""
+
+    name: str
+    body: Computation
+    trips: int | None
+    """None if not known."""
+
+    @property
+    def share_again(self) -> float:
+        """The part, 0 to 1, of all iterations that are not the first.
+
+        Of an unknown number 1: figures count one iteration, which stands for one of these.
+        """
+        return 1.0 if self.trips is None else (self.trips - 1) / self.trips
+
+
+def repeated_loops(module: HloModule, cost: ModuleCost) -> Iterator[RepeatedLoop]:
+    """Yield the loops that run at all, without those of at most one iteration."""
+    for (home, name), trips in cost.trip_counts.items():
+        body = module.callee(module.by_name[home].by_name[name], "body")
+        most = trips.most if trips.count is None else trips.count
+        if body is not None and (most is None or most > 1):
+            yield RepeatedLoop(name, body, trips.count)
 
 
 def is_kept(body: Computation, kept: Instruction | None, index: int) -> bool:
@@ -28,3 +67,28 @@ def kept_elements(body: Computation) -> Iterator[Instruction]:
         index = line.taken_element
         if index in kept and is_element(body, line, index):
             yield line
+
+
+def follow_invariants(body: Computation) -> dict[str, tuple[str, ...]]:
+    """Return the values that are the same in each iteration, with the elements behind each."""
+    behind: dict[str, tuple[str, ...]] = {line.name: (line.name,) for line in kept_elements(body)}
+    for line in body.instructions:
+        if line.opcode == "constant":
+            behind[line.name] = ()
+        if line.name in behind or line.opcode in _NEVER or is_collective(line.opcode):
+            continue
+        operands = _operands(body, line)
+        if operands and all(operand in behind for operand in operands):
+            behind[line.name] = tuple(
+                dict.fromkeys(name for operand in operands for name in behind[operand])
+            )
+    return behind
+
+
+def _operands(body: Computation, line: Instruction) -> tuple[str, ...]:
+    """Return the names of the operands; of an element of a tuple in the body only that element."""
+    source, number = body.operand(line), line.taken_element
+    if line.opcode != "get-tuple-element" or source is None or source.opcode != "tuple":
+        return line.operand_names
+    names = source.operand_names
+    return (names[number],) if number is not None and number < len(names) else line.operand_names

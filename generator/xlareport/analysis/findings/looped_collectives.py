@@ -14,10 +14,10 @@ from xlareport.analysis.findings.small_collectives import (
     LATENCY_WORDS,
     MOST_BYTES,
 )
+from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.runtime import units
 
 LEAST_EXECUTIONS = 256
-_SUMS = frozenset({"all-reduce", "reduce-scatter"})
 _REDUCE = (
     "Reduce once after the loop: sum the partial values of the iterations first, or shard "
     "another dimension, so that an iteration needs no other device."
@@ -64,7 +64,7 @@ def _finding(collective: CollectiveFigures, latency: float) -> Finding:
             f"execution, with {size} each{by_bytes}. At an assumed {units.seconds(SHORTEST)} of "
             f"latency each, that is {units.seconds(latency)}, {LATENCY_WORDS}."
         ),
-        suggestion=_REDUCE if kind in _SUMS else _RESHARD,
+        suggestion=_REDUCE if kind in REDUCING_COLLECTIVES else _RESHARD,
         grade="guessed",
         weight=latency,
         latency_seconds=latency,

@@ -7,7 +7,7 @@ Eager ops do not count; *Execution graph* lists them.
 
 from collections.abc import Sequence
 
-from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.finding import Finding, rule_id
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.runtime import units
 
@@ -22,7 +22,7 @@ _MOST_VALUES = 20
 def report_recompilation(group: RecompilationGroup) -> Finding:
     """Return the sentence that a function was compiled again, and what differed."""
     return Finding(
-        rule="recompilations",
+        rule=rule_id(report_recompilation),
         title="Recompilation",
         places=tuple((key, "") for key in group.modules[:_MOST_PLACES]),
         occurrences=len(group.modules),

@@ -24,6 +24,7 @@ from xlareport.analysis.findings.attention_scores import list_score_traffic
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
 from xlareport.analysis.findings.split_products import split_products
+from xlareport.hlo.opcode_groups import DEVICE_IDS
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime import units
 
@@ -31,7 +32,6 @@ _CONVOLUTION = "__cudnn$conv"
 LEAST_SHARE = 0.03
 """Of the module's roofline time, what all that were refused for one reason could save together."""
 _LONGEST = 200
-_IDS = ("partition-id", "replica-id")
 _ALSO_NEEDED = "a loop, a collective, the caller or what a later pass made needs it too"
 _IN_PLACE = ("do not fuse into the in-place operand", "do not fuse into the output of scatter")
 """How the reason begins where a scatter updates a buffer in place, which has to be in memory."""
@@ -66,7 +66,7 @@ def _refusals(case: Case) -> Iterator[tuple[str, ResultTraffic]]:
     for computation, instruction, _ in case.scheduled():
         place = (computation.name, instruction.name)
         linked = case.decisions.get(place)
-        if linked is None or instruction.opcode in _IDS or place in scores:
+        if linked is None or instruction.opcode in DEVICE_IDS or place in scores:
             continue
         for result in list_results(computation, instruction, linked):
             reason = _last_word(result.decisions)

@@ -24,7 +24,7 @@ from xlareport.analysis.memory_actions.treatments import (
 )
 from xlareport.analysis.source.scopes import Phase
 from xlareport.runtime import units
-from xlareport.runtime.english import first_few
+from xlareport.runtime.english import first_few, fits_code
 
 _NAMED = 2
 _LEAST_SHARE = 0.01
@@ -249,7 +249,7 @@ def _words_of_layers(memory: MemoryReport) -> str:
 
 
 def _layer_words(name: str) -> str:
-    return f"`{name}`" if name not in {"", IN_A_LOOP} and name.isprintable() else _UNNAMED
+    return f"`{name}`" if name != IN_A_LOOP and fits_code(name) else _UNNAMED
 
 
 def _largest(memory: MemoryReport) -> str:

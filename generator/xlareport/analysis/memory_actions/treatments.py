@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from xlareport.analysis.cost.peak_roles import PeakRole
-from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.source.scopes import Phase, phase_of, plain_path
+from xlareport.knowledge.opcodes import is_collective
 from xlareport.runtime import units
-from xlareport.runtime.english import first_few
+from xlareport.runtime.english import first_few, fits_code
 
 _Words: TypeAlias = Callable[[MemoryReport, Sequence[ValueRow]], str]
 _NAMED = 2
@@ -38,7 +38,7 @@ def treatment_of(row: ValueRow, memory: MemoryReport) -> str:
             return treatment
     if row.role is not PeakRole.OTHER:
         return str(row.role)
-    if row.opcode.removesuffix("-start").removesuffix("-done") in KINDS:
+    if is_collective(row.opcode):
         return "sent"
     if row.opcode in _CARRIED:
         return "carried"
@@ -98,8 +98,7 @@ def _result(memory: MemoryReport, row: ValueRow) -> str:
 
 def _copied(memory: MemoryReport, row: ValueRow) -> str:
     argument = memory.purposes.copied_arguments[row.instruction]
-    is_shown = argument.name.isprintable() and "`" not in argument.name
-    name = f"`{argument.name}`" if is_shown else "an argument"
+    name = f"`{argument.name}`" if fits_code(argument.name) else "an argument"
     data = argument.data_bytes
     what = f"`%{row.instruction}` is a copy of the argument {name} in another layout, `{row.shape}`"
     if data is not None and row.size >= _PADDED * data:
@@ -179,8 +178,7 @@ def name_rows(rows: Sequence[ValueRow]) -> str:
 def _describe_row(row: ValueRow, *, has_size: bool) -> str:
     """Return a value with its size and origin: `%dot.1` (2.0 MiB, forward logits/dot)."""
     op = _op_words(row.origin)
-    is_shown = op and op.isprintable() and "`" not in op
-    what = op if is_shown else row.shape.partition("{")[0]
+    what = op if fits_code(op) else row.shape.partition("{")[0]
     what = f"{units.byte_size(row.size)}, {what}" if has_size else what
     return f"`%{row.name}` ({what})"
 

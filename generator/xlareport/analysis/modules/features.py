@@ -118,14 +118,14 @@ def _does_something(instruction: Instruction) -> bool:
     return instruction.opcode not in _PLUMBING and not is_sharding
 
 
-NO_TRAITS = Features()
+NO_FEATURES = Features()
 """The features of a module that could not be read."""
 
 
 def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
     """Read the features of a module off its snapshots, in their order."""
     if not snapshots or final is None:
-        return Features()
+        return NO_FEATURES
     first = snapshots[0]
     given = list(first.instructions)
     doing = Counter(instruction.opcode for instruction in given if _does_something(instruction))

@@ -3,7 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.modules.features import NO_TRAITS, Features
+from xlareport.analysis.modules.features import NO_FEATURES, Features
 from xlareport.analysis.modules.module_origin import Origin
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.signature import Signature
@@ -113,7 +113,7 @@ class ModuleSummary(Struct, frozen=True):
     launches: int = 0
     """Fusions and other launched instructions in one run, times trip counts."""
     calls: CustomCallWork = CustomCallWork()
-    features: Features = NO_TRAITS
+    features: Features = NO_FEATURES
     """The features of its contents that determine its role."""
     runs: ModuleRuns | None = None
     """Number of runs in a profile; None without a trace."""

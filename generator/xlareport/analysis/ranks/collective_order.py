@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import Groups, parse_groups
-from xlareport.knowledge.opcodes import opcode_work
+from xlareport.knowledge.opcodes import begins_collective
 
 _MOST_COLLECTIVES = 100_000
 """Limit on compared collectives."""
@@ -139,7 +139,7 @@ def _called(module: HloModule, instruction: Instruction) -> Iterator[Computation
 
 def _is_step(instruction: Instruction) -> bool:
     opcode = instruction.opcode
-    return opcode in _EXCHANGES or opcode.removesuffix("-start") in opcode_work().collectives
+    return opcode in _EXCHANGES or begins_collective(opcode)
 
 
 def _step(instruction: Instruction, computation: str) -> CollectiveStep:

@@ -23,8 +23,8 @@ from xlareport.analysis.ranks.verdicts import (
     RankVerdict,
     worse,
 )
+from xlareport.dump.equivalent_modules import METADATA
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
-from xlareport.dump.rank_twins import METADATA
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader

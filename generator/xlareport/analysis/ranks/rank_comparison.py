@@ -13,7 +13,7 @@ from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import guard
 from xlareport.runtime.worker_pool import Workers
 
-_MOST_TWINS = 4
+_MOST_KNOWN = 4
 """Modules of a column that are known to be the same program and are yet parsed to be compared."""
 _MOST_MODULES = 1_000
 """Modules that are compared; further ones are not."""
@@ -56,12 +56,12 @@ def _rank_pairs(
     for column in find_columns(summaries, table.holders):
         reference = modules[places[column.members[0].files.key]]
         program = originals.get(reference.key, reference.key)
-        twins = 0
+        known = 0
         for module in column.members[1:]:
-            is_twin = originals.get(module.files.key, module.files.key) == program
-            twins += is_twin
+            is_equivalent = originals.get(module.files.key, module.files.key) == program
+            known += is_equivalent
             other = modules[places[module.files.key]]
-            yield RankPair(reference, other, by_lines=is_twin and twins > _MOST_TWINS)
+            yield RankPair(reference, other, by_lines=is_equivalent and known > _MOST_KNOWN)
 
 
 def _compared(pair: RankPair) -> RankDifference | Problem:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.shardings.moved import count_received
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.analysis.source.locations import place_of
@@ -13,7 +12,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.sharding import place_alike
 from xlareport.hlo.shardings.written import parse_sharding
-from xlareport.knowledge.opcodes import opcode_work
+from xlareport.knowledge.opcodes import begins_collective, opcode_work
 
 MOST_CHANGES = 2_000
 """Limit on changes of one module."""
@@ -83,7 +82,7 @@ def _op_and_place(module: HloModule, instruction: Instruction) -> InstructionKey
 def _collectives(module: HloModule) -> dict[InstructionKey, list[str]]:
     words_of: dict[InstructionKey, list[str]] = {}
     for instruction in module.instructions:
-        if instruction.opcode.removesuffix("-start") in KINDS and instruction.metadata.op_name:
+        if begins_collective(instruction.opcode) and instruction.metadata.op_name:
             words = f"{instruction.name} ({instruction.opcode})"
             words_of.setdefault(_op_and_place(module, instruction), []).append(words)
     return words_of

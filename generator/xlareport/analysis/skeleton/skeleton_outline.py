@@ -26,9 +26,9 @@ from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of, without_control_flow
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
-from xlareport.hlo.opcode_groups import RUNNERS
+from xlareport.hlo.opcode_groups import DEVICE_IDS, RUNNERS
 from xlareport.hlo.shape import Shape
-from xlareport.knowledge.opcodes import is_collective, opcode_work
+from xlareport.knowledge.opcodes import begins_collective, is_collective
 from xlareport.program import CodeNotes
 from xlareport.runtime.graphs import reachable
 
@@ -39,7 +39,6 @@ _FREE = frozenset(
     }
 )
 """Opcodes that run nothing by themselves, unless they are a member of a command buffer."""
-_IDS = frozenset({"partition-id", "replica-id"})
 _HOST = frozenset({"infeed", "outfeed", "send", "recv"})
 _MOVES = frozenset({"copy", "slice", "dynamic-slice", "dynamic-update-slice"})
 _TO_HOST = "S(5)"
@@ -257,11 +256,11 @@ class _Outline(Struct):
             return "done", "compute"
         if opcode in _HOST or _TO_HOST in instruction.shape.text:
             return "host", "copies"
-        if opcode.removesuffix("-start") in opcode_work().collectives:
+        if begins_collective(opcode):
             return "collective", "collectives"
         if opcode == "async-start":
             return self._kind_of_async(instruction)
-        if opcode in ("copy", "copy-start") or opcode in _IDS:
+        if opcode in ("copy", "copy-start") or opcode in DEVICE_IDS:
             return "copy", "copies"  # the thunk of an id writes it to memory
         kinds: Mapping[str, ItemKind] = {
             "while": "loop",

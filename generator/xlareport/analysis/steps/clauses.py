@@ -14,7 +14,7 @@ from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import CopyPlace, Difference, ShapeChange
 from xlareport.analysis.steps.groups import ChangeGroup
-from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.replacements import place_of
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
@@ -44,9 +44,9 @@ def _new_place(change: Change) -> str:
 
 def _clause(change: Change) -> str:
     old, new = _name_with_opcode(change, 0), _name_with_opcode(change, 1)
+    words = words_of_kinds()[change.kind]
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
-    template = template or _of_reason(change)
-    template = template or _TEMPLATES.get(change.kind, _CHANGED)
+    template = template or _of_reason(change) or words.clause
     if change.kind is Kind.FOLDED and change.after is None:
         template = "{old}{where} was folded with what used it"
     elif change.kind is Kind.UNTRACED and change.before is None:
@@ -58,11 +58,10 @@ def _clause(change: Change) -> str:
     elif change.kind is Kind.REPLACED and wording.is_joined(change.opcodes):
         new_form = "{new}, still asynchronous," if change.target else "{new}"
         template = f"{{old}}{{where}} and its done became {new_form}"
-    elif change.kind in _WITH_DETAIL:
-        link = _WITH_DETAIL[change.kind]
-        template += f"{link}{{detail}}" if change.details else ""
+    elif words.link:
+        template += f"{words.link}{{detail}}" if change.details else ""
     elif _is_same_name(change):
-        template = _OF_ONE_NAME.get(change.kind, template)
+        template = words.same_name or template
     elif change.kind in _LIVING:
         renamed = f"{'now' if change.balance else 'renamed to'} {_bare(change.after)}"
         template += f" ({renamed if change.opcodes[0] == change.opcodes[1] else f'now {new}'})"
@@ -89,10 +88,6 @@ def _clause(change: Change) -> str:
 
 def _names_halves(change: Change) -> bool:
     return isinstance(change.reason, InHalves)
-
-
-_WITH_DETAIL = {Kind.ASYNC: "; ", Kind.LEFT: ": ", Kind.COMBINED: ", ", Kind.SPLIT: ": "}
-"""Kinds of clauses that end in the detail, where there is one, and what links it."""
 
 
 def _where(change: Change) -> str:
@@ -141,58 +136,6 @@ def _target(change: Change, side: int) -> str:
 _OF_OPCODE = {
     (Kind.ABSORBED, "call"): "{old}{where} was inlined; {new_name} {reason}",
     (Kind.INLINED, "while"): "{old}{where} was unrolled into {members}",
-}
-_CHANGED = "{old}{where} changed: {detail}"
-_TEMPLATES = {
-    Kind.FUSED: "{new}{where} fuses {members}",
-    Kind.OUTLINED: "{new}{where} calls {members}",
-    Kind.ABSORBED: "{old}{where} was merged into {holders}{link} {reason}",
-    Kind.INLINED: "{old}{where} was inlined into {members}",
-    Kind.REWRITTEN: "{old}{where} became {new}",
-    Kind.COMBINED: "{new}{where} combines {members}",
-    Kind.SPLIT: "{old}{where} was split into {members}",
-    Kind.EXPANDED: "{old}{where} was expanded into {members}{result}",
-    Kind.SWAPPED: "{old}{where} was moved {reason}",
-    Kind.ASYNC: "{old}{where} became {members}",
-    Kind.REPLACED: "{old}{where} became {new}",
-    Kind.FOLDED: "{old}{where} was folded into {new_name}",
-    Kind.REBUILT: "{old}{where} was rebuilt as {new_name}: {detail}",
-    Kind.MERGED: "{old}{where} was merged into {new_name}",
-    Kind.UNIFIED: "{home} was merged into {new_home}",
-    Kind.CLONED: "{old}{where} was cloned to {new_name}",
-    Kind.COPIED: "{home} was cloned to {new_home}",
-    Kind.LEFT: "{old}{where} has no live users now",
-    Kind.REMOVED: "{old}{where} was removed: {reason}",
-    Kind.DEAD: "{old}{where} was removed: {reason}",
-    Kind.UNCALLED: "{home} had no live callers",
-    Kind.LEFTOVER: "{new_home} has no live callers",
-    Kind.UNTRACED: "what {old}{where} became is not known",
-    Kind.ARGUMENT: "{old}{where} was {reason}",
-    Kind.ADDED: "{new}{where} was added: {reason}",
-    Kind.DEFINED: "{new_home} is {reason}",
-    Kind.UNUSED: "{new}{where} was added: {reason}",
-    Kind.PARAMETER: "{new}{where} was added: {reason}",
-    Kind.TURNED: "{old}{where} reads its operands in the other order: {detail}",
-    Kind.TYPE: "{old}{where} changed element type: {detail}",
-    Kind.SHAPE: "{old}{where} changed shape: {detail}",
-    Kind.SUMMED: "{old}{where} {detail}",
-    Kind.SPACE: "{old}{where} changed memory space: {detail}",
-    Kind.LAYOUT: "{old}{where} changed layout: {detail}",
-    Kind.OPERANDS: "{old}{where} {detail}",
-    Kind.REDIRECTED: "{old}{where} {detail}",
-    Kind.REWIRED: "{old}{where} {detail}",
-    Kind.SHARED: "{old}{where} {detail}",
-    Kind.HOISTED: "{old}{where} {detail}",
-    Kind.SUNK: "{old}{where} {detail}",
-    Kind.MOVED: "{old}{where} {detail}",
-    Kind.REORDERED: "{old}{where} moved in the schedule {detail}",
-    Kind.RENAMED: "{old}{where} was renamed to {new_name}",
-}
-_OF_ONE_NAME = {
-    Kind.REPLACED: "{old}{where} became {opcode} and kept its name",
-    Kind.REWRITTEN: "{old}{where} became {opcode} and kept its name",
-    Kind.REBUILT: "{old}{where} changed: {detail}",
-    Kind.MERGED: "{old}{where} was merged with duplicates",
 }
 _LIVING = frozenset(
     {

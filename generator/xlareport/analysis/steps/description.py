@@ -8,7 +8,7 @@ from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.heaviness import heaviest
-from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.phrases import phrase
 from xlareport.analysis.steps.refinements import UncalledComputations
 from xlareport.runtime import english, units
@@ -125,57 +125,6 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
     )
 
 
-_IMPORTANCE = {
-    Kind.FUSED: 1000.0,
-    Kind.INLINED: 200.0,
-    Kind.ABSORBED: 200.0,
-    Kind.REWRITTEN: 200.0,
-    Kind.COMBINED: 200.0,
-    Kind.SPLIT: 100.0,
-    Kind.EXPANDED: 100.0,
-    Kind.ASYNC: 100.0,
-    Kind.OUTLINED: 200.0,
-    Kind.HOISTED: 1000.0,
-    Kind.SUNK: 1000.0,
-    Kind.REPLACED: 20.0,
-    Kind.SWAPPED: 20.0,
-    Kind.FOLDED: 20.0,
-    Kind.TURNED: 20.0,
-    Kind.TYPE: 20.0,
-    Kind.PRECISION: 20.0,
-    Kind.MERGED: 10.0,
-    Kind.UNIFIED: 20.0,
-    Kind.DEAD: 6.0,
-    Kind.REMOVED: 5.0,
-    Kind.UNCALLED: 0.5,
-    Kind.SPACE: 5.0,
-    Kind.LAYOUT: 5.0,
-    Kind.SHAPE: 5.0,
-    Kind.SUMMED: 5.0,
-    Kind.CLONED: 4.0,
-    Kind.COPIED: 20.0,
-    Kind.LEFT: 2.5,
-    Kind.LEFTOVER: 0.0,
-    Kind.UNUSED: 0.0,
-    Kind.REBUILT: 3.0,
-    Kind.ADDED: 3.0,
-    Kind.DEFINED: 1.0,
-    Kind.UNTRACED: 2.5,
-    Kind.SHARDING: 2.0,
-    Kind.SHARED: 2.0,
-    Kind.ATTRIBUTES: 2.0,
-    Kind.OPERANDS: 0.5,
-    Kind.REORDERED: 0.5,
-    Kind.MOVED: 0.3,
-    Kind.CONFIG: 0.3,
-    Kind.RENAMED: 0.2,
-    Kind.METADATA: 0.001,
-    Kind.REDIRECTED: 0.0001,
-    Kind.REWIRED: 0.0001,
-    Kind.ARGUMENT: 0.0,
-    Kind.PART: 0.0,
-    Kind.PARAMETER: 0.0,
-}
 _TAKEN_IN = 100.0
 """Importance of work that went into a fusion that was there before."""
 _NOTES = 0.001
@@ -199,7 +148,7 @@ def _group_weight(group: ChangeGroup) -> float:
     if group.sets_defaults or group.is_mark:
         return _NOTES * group.count
     heavy = 1.0 if group.kind in _LIGHT else heaviest(group.opcodes)
-    return _IMPORTANCE[group.kind] * heavy * group.count
+    return words_of_kinds()[group.kind].importance * heavy * group.count
 
 
 _LIGHT = frozenset(

@@ -12,7 +12,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.numbers_changed import PRECISION, TYPE, NumbersChanged
 from xlareport.analysis.steps.step import StepChange, is_partitioned
 from xlareport.hlo.model import HloModule
-from xlareport.knowledge.opcodes import opcode_work
+from xlareport.knowledge.opcodes import begins_collective
 
 _LAYOUT = frozenset({Kind.LAYOUT, Kind.SPACE})
 _QUIET = frozenset(
@@ -72,7 +72,7 @@ def _does_collective(matching: Matching | None, change: Change) -> bool:
     opcodes = change.opcodes
     if "async-start" in opcodes and matching is not None:
         opcodes = _run(matching.before, change.before), _run(matching.after, change.after)
-    was, is_now = (opcode.removesuffix("-start") in opcode_work().collectives for opcode in opcodes)
+    was, is_now = (begins_collective(opcode) for opcode in opcodes)
     is_part = change.kind is Kind.PART and not was
     quiet = change.kind in _QUIET or is_mark(change)
     return (was or is_now) and (is_part or not quiet)

@@ -1,6 +1,13 @@
-"""The kinds of change of an instruction in a step."""
+"""The kinds of change of an instruction in a step, and what is said of each: `kinds.toml`."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
+from typing import Literal
+
+from msgspec import Struct, convert
+
+from xlareport.runtime.resources import read_toml
 
 
 class Kind(StrEnum):
@@ -104,3 +111,28 @@ class Kind(StrEnum):
     """Is earlier or later in the schedule."""
     RENAMED = "renamed"
     """Only the name is another."""
+
+
+class KindWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is said of the changes of a kind, and how much they count."""
+
+    label: str
+    """The heading of a group of them on the page of a step."""
+    importance: float
+    """How much one change counts in the order of sentences and in the weight of a step."""
+    clause: str = "{old}{where} changed: {detail}"
+    """The template of a sentence on one change."""
+    same_name: str = ""
+    """The same where the instruction kept its name; empty where that makes no difference."""
+    link: str = ""
+    """What links the detail to the end of the clause; empty where the clause does not end in it."""
+    verb: str = ""
+    """What the headline says was done to them; empty where it is no verb with a number alone."""
+    counts: Literal["before", "after"] = "before"
+    """Whose opcodes the headline counts: of the instructions that were there, or of the new."""
+
+
+@cache
+def words_of_kinds() -> Mapping[Kind, KindWords]:
+    """Return the table of all kinds."""
+    return convert(read_toml(__package__, "kinds.toml"), dict[Kind, KindWords])

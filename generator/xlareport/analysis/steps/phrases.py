@@ -8,7 +8,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.groups import ChangeGroup
-from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.replacements import ASYNC_FUSION_END
 from xlareport.runtime import english, units
 
@@ -23,7 +23,8 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
         return _absorbed(groups, every.get(Kind.FUSED, ()))
     if kind in _WITH_RESULT:
         return _WITH_RESULT[kind](groups)
-    verb, side = _VERBS[kind]
+    words = words_of_kinds()[kind]
+    verb, side = words.verb, _AFTER if words.counts == "after" else _BEFORE
     if kind is Kind.REMOVED and any(group.guesses for group in groups):
         verb = "removed or rewrote"
     adjective = "dead" if kind is Kind.DEAD else ""
@@ -33,34 +34,6 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     return message
 
 
-_VERBS: Mapping[Kind, tuple[str, int]] = {
-    Kind.FUSED: ("created", _AFTER),
-    Kind.OUTLINED: ("outlined", _AFTER),
-    Kind.SPLIT: ("split", _BEFORE),
-    Kind.EXPANDED: ("expanded", _BEFORE),
-    Kind.PART: ("combined or split", _BEFORE),
-    Kind.REBUILT: ("rebuilt", _BEFORE),
-    Kind.MERGED: ("merged duplicates of", _BEFORE),
-    Kind.REMOVED: ("removed", _BEFORE),
-    Kind.DEAD: ("removed", _BEFORE),
-    Kind.ADDED: ("added", _AFTER),
-    Kind.ARGUMENT: ("removed", _BEFORE),
-    Kind.PARAMETER: ("added", _AFTER),
-    Kind.TURNED: ("swapped the operands of", _BEFORE),
-    Kind.TYPE: ("changed the element type of", _BEFORE),
-    Kind.SHAPE: ("changed the shape of", _BEFORE),
-    Kind.SUMMED: ("changed the number of summands of", _BEFORE),
-    Kind.PRECISION: ("changed the precision of", _BEFORE),
-    Kind.SPACE: ("changed the memory space of", _BEFORE),
-    Kind.OPERANDS: ("changed operands of", _BEFORE),
-    Kind.REDIRECTED: ("redirected operands of", _BEFORE),
-    Kind.REWIRED: ("redirected operands of", _BEFORE),
-    Kind.ATTRIBUTES: ("changed attributes of", _BEFORE),
-    Kind.SHARDING: ("changed the sharding of", _BEFORE),
-    Kind.METADATA: ("changed the metadata of", _BEFORE),
-    Kind.REORDERED: ("reordered", _BEFORE),
-    Kind.RENAMED: ("renamed", _BEFORE),
-}
 _TOGETHER = {Kind.EXPANDED: "into", Kind.FUSED: "from", Kind.OUTLINED: "from"}
 _CALL, _LOOP = "call", "while"
 

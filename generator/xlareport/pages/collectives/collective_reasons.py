@@ -13,7 +13,7 @@ from xlareport.analysis.source.scopes import (
     without_control_flow,
 )
 from xlareport.records.shardings import MeshRecord, words_along
-from xlareport.runtime.english import capitalize, first_few, plain
+from xlareport.runtime.english import capitalize, first_few, fits_code, plain
 
 _MOST_PLACES = 2
 """Ops of a combined collective that a cell names."""
@@ -42,7 +42,7 @@ def _update_words(row: CollectiveRow) -> str:
     """Return the arguments that are updated with what a collective reduces: a gradient mostly."""
     if not row.updates:
         return ""
-    names = first_few([f"`{name}`" for name in row.updates if "`" not in name], _MOST_UPDATES)
+    names = first_few([f"`{name}`" for name in row.updates if fits_code(name)], _MOST_UPDATES)
     names_of_ops = [row.op_name, *(member.op_name for member in row.members)]
     is_gradient = any(phase_of(name) is Phase.BACKWARD for name in names_of_ops)
     return f"{'The gradient' if is_gradient else 'What it reduces'} updates {names}."

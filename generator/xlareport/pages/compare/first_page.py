@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
-from xlareport.analysis.compare.module_facts import ESTIMATE
+from xlareport.analysis.compare.module_facts import ESTIMATE, MEMORY
 from xlareport.analysis.compare.verdict import Basis
 from xlareport.pages import words
 from xlareport.pages.compare.addresses import page_of
@@ -54,7 +54,6 @@ _ORDER = (
     *("differs", "other figures", "new", "gone", "not paired"),
     *("same code", "same figures", "identical"),
 )
-_MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 _WHY_NOT = (
     "XLA numbers them anew in each compilation, and the other side has none of their content."
 )
@@ -81,8 +80,8 @@ def _table(modules: Sequence[ComparedRecord]) -> Table:
             ),
             Column("Instructions, base", "int"): lambda row: _figure(row, "instructions").base,
             Column("Instructions, head", "int"): lambda row: _figure(row, "instructions").head,
-            Column("Memory, base", "bytes", peak): lambda row: _figure(row, *_MEMORY).base,
-            Column("Memory, head", "bytes", peak): lambda row: _figure(row, *_MEMORY).head,
+            Column("Memory, base", "bytes", peak): lambda row: _figure(row, *MEMORY).base,
+            Column("Memory, head", "bytes", peak): lambda row: _figure(row, *MEMORY).head,
             Column("Paired", help="How the two modules were paired"): lambda row: (
                 f"{row.paired} ({row.grade})"
             ),

@@ -15,7 +15,6 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 14, 34
 _LOW = _HEIGHT - _BOTTOM
 _DOTS = 60
 _LEAST_INTENSITY = 0.01
-_PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 
 
 def roofline(rows: Sequence[HeavyInstruction], device: Device, seconds: float | None) -> str:
@@ -111,7 +110,7 @@ class _Scale:
         for power in range(max(0, first), min(last, 20) + 1, max(1, (last - first) // 4)):
             y = self._y(10.0**power)
             if y - _TOP > 8:  # below the name of the roof
-                label = f"{10 ** (power % 3)} {_PREFIXES[power // 3]}"
+                label = f"{10 ** (power % 3)} {units.DECIMAL_PREFIXES[power // 3]}"
                 yield grid_line(_LEFT, _WIDTH - _RIGHT, y, label)
 
     def _powers(self) -> Iterator[str]:

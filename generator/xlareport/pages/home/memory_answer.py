@@ -6,6 +6,7 @@ from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import fits_code
 
 _LEAST_SPACE = 0.01
 """Share of the peak of the device memory below which a space is not mentioned."""
@@ -64,7 +65,7 @@ def _largest(memory: MemoryRecord, peak: int | None, padding: str = "") -> str:
     others = "".join(map(_in_use, large))
     size = units.byte_size(value.bytes)
     name = f"`%{value.value}`"
-    if value.argument and "`" not in value.argument:
+    if fits_code(value.argument or ""):
         name = f"`{value.argument}` ({name})"
     many = f" (one of {alike} of this size)" if alike > 1 else ""
     held = _held_part(memory, peak, padding)

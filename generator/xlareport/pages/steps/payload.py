@@ -6,7 +6,7 @@ from typing import Any
 
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.groups import ChangeGroup
-from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.kinds import words_of_kinds
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import TextDiff
 from xlareport.knowledge.grades import weakest
@@ -55,7 +55,7 @@ def _groups(groups: Sequence[ChangeGroup], further: str) -> list[dict[str, Any]]
 def _group(group: ChangeGroup, shown: Callable[[str], str]) -> dict[str, Any]:
     return {
         "kind": str(group.kind),
-        "label": _LABELS[group.kind],
+        "label": words_of_kinds()[group.kind].label,
         "title": _title(group, shown),
         "count": group.count,
         "grade": weakest(example.grade for example in group.examples),
@@ -73,56 +73,3 @@ def _title(group: ChangeGroup, shown: Callable[[str], str]) -> str:
     where = f" in {shown(group.scope)}" if group.scope else ""
     per_layer = f", {group.per_layer} per layer" if group.per_layer else ""
     return f"{what}{where}{per_layer}"
-
-
-_LABELS = {
-    Kind.FUSED: "New fusions and what they fuse",
-    Kind.ABSORBED: "Merged into other fusions",
-    Kind.INLINED: "Inlined, and what came of it",
-    Kind.OUTLINED: "New calls and what they call",
-    Kind.REWRITTEN: "Rewritten as another operation",
-    Kind.COMBINED: "Combined into one",
-    Kind.SPLIT: "Split into several",
-    Kind.EXPANDED: "Expanded into smaller ones",
-    Kind.ASYNC: "Made asynchronous",
-    Kind.PART: "Parts of what was combined or split",
-    Kind.SWAPPED: "Moved past other instructions",
-    Kind.REPLACED: "Replaced with another operation",
-    Kind.FOLDED: "Folded into constants",
-    Kind.REBUILT: "Rebuilt: the same operation on other values",
-    Kind.MERGED: "Duplicates merged",
-    Kind.UNIFIED: "Duplicate computations merged",
-    Kind.CLONED: "Clones",
-    Kind.COPIED: "Clones of computations",
-    Kind.LEFT: "Left without live users",
-    Kind.REMOVED: "Removed",
-    Kind.DEAD: "Removed as dead",
-    Kind.UNCALLED: "Removed with dead computations",
-    Kind.ARGUMENT: "Removed parameters of fusions and calls",
-    Kind.ADDED: "Added",
-    Kind.DEFINED: "Added computations",
-    Kind.UNUSED: "Added without live users",
-    Kind.PARAMETER: "New parameters of fusions and calls",
-    Kind.LEFTOVER: "Added to computations without live callers",
-    Kind.UNTRACED: "Counterpart not known",
-    Kind.TURNED: "Operands swapped",
-    Kind.TYPE: "Element type changed",
-    Kind.SHAPE: "Shape changed",
-    Kind.SUMMED: "Number of summands changed",
-    Kind.PRECISION: "Precision or algorithm changed",
-    Kind.SPACE: "Memory space changed",
-    Kind.LAYOUT: "Layout changed",
-    Kind.OPERANDS: "Operands changed",
-    Kind.REDIRECTED: "Operands replaced after instructions were added or removed",
-    Kind.REWIRED: "The same value from another instruction",
-    Kind.SHARED: "Operands redirected to equal instructions",
-    Kind.ATTRIBUTES: "Attributes changed",
-    Kind.HOISTED: "Moved out of loops",
-    Kind.SUNK: "Moved into loops",
-    Kind.MOVED: "Moved to another computation",
-    Kind.SHARDING: "Sharding changed",
-    Kind.CONFIG: "backend_config changed",
-    Kind.METADATA: "Metadata changed, no effect",
-    Kind.REORDERED: "Position in the schedule changed",
-    Kind.RENAMED: "Renamed",
-}

@@ -22,7 +22,7 @@ from xlareport.storage.packed_keys import digest_number, group_alike
 _MOST_ORIGINALS = 8
 """Limit on modules with the same name that a module is compared with."""
 _MOST_BYTES = 64_000_000
-"""Bytes of a file that is brought into that form; a module with a larger one has no twin."""
+"""Bytes of a file that is brought into that form; a module with a larger one has no equivalent."""
 _NAME = re.compile(rb"%[\w.\-]{1,1000}+")
 _WORD = re.compile(rb"[A-Za-z_][\w.\-]{0,1000}+")
 _CHANNEL = re.compile(rb"channel_id=\d{1,20}+")
@@ -44,7 +44,7 @@ class RepeatedModules(Struct, frozen=True):
 
     same: Mapping[str, str]
     """The key of the original for each module that repeats one."""
-    twins: frozenset[str]
+    equivalent: frozenset[str]
     """Keys of those that equal it except for names, ids and notes."""
 
 
@@ -54,12 +54,12 @@ def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) ->
     `run` is `map`, or one that spreads the reading of files over workers.
     """
     repeated = find_duplicates(modules, run)
-    twins = dict(find_rank_twins(modules, run, repeated))
-    twins |= {key: twins[first] for key, first in repeated.items() if first in twins}
-    return RepeatedModules({**repeated, **twins}, frozenset(twins))
+    same = dict(find_equivalent_modules(modules, run, repeated))
+    same |= {key: same[first] for key, first in repeated.items() if first in same}
+    return RepeatedModules({**repeated, **same}, frozenset(same))
 
 
-def find_rank_twins(
+def find_equivalent_modules(
     modules: Sequence[ModuleFiles], run: RunEach = map, without: Container[str] = ()
 ) -> Mapping[str, str]:
     """Return the key of the original for each module that repeats one of another process.
@@ -97,10 +97,10 @@ def _by_id(places: Iterable[RankPlace]) -> Mapping[int, Sequence[RankPlace]]:
 
 
 def _key_pairs(modules: Sequence[ModuleFiles]) -> list[tuple[str, str]]:
-    return [(module.key, original.key) for module, original in _twin_pairs(modules)]
+    return [(module.key, original.key) for module, original in _equivalent_pairs(modules)]
 
 
-def _twin_pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, ModuleFiles]]:
+def _equivalent_pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, ModuleFiles]]:
     """Yield each module that is the same as an earlier one, with that one."""
     originals: list[_Contents] = []
     for module in modules:

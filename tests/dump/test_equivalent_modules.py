@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.analysis.ranks.program import KEY, STAGES, Edit, replaced, swapped, write_ranks
 
+from xlareport.dump.equivalent_modules import find_equivalent_modules
 from xlareport.dump.grouping import group_source
-from xlareport.dump.rank_twins import find_rank_twins
 from xlareport.dump.source import open_source
 from xlareport.report import BuildOptions, read_report
 
@@ -17,7 +17,7 @@ def twins(root: Path, edit: Edit, *stages: str) -> dict[str, str]:
     with open_source(root) as source:
         modules = group_source(source).grouped.modules
         assert len(modules) == 2
-        return dict(find_rank_twins(modules))
+        return dict(find_equivalent_modules(modules))
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_other_files_are_compared_with_the_names_of_their_own_texts(tmp_path: Pa
         place = tmp_path / f"rank_{rank}" / f"{KEY}.thunk_sequence.txt"
         place.write_text(f"000: kKernel {name}\n")
     with open_source(tmp_path) as source:
-        assert len(find_rank_twins(group_source(source).grouped.modules)) == 1
+        assert len(find_equivalent_modules(group_source(source).grouped.modules)) == 1
     place.write_text("000: kKernel reduce\n")
     with open_source(tmp_path) as source:
-        assert find_rank_twins(group_source(source).grouped.modules) == {}
+        assert find_equivalent_modules(group_source(source).grouped.modules) == {}
 
 
 def test_a_twin_has_the_analysis_of_the_other_and_its_own_difference(tmp_path: Path) -> None:
