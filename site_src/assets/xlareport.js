@@ -1858,6 +1858,25 @@ var xlareport = (() => {
     applyMode(picture);
   }
 
+  // src/pictures/svg_source.js
+  var REMOVED = "script, foreignObject, iframe, object, embed, image, use, animate, set, a";
+  function parse(source) {
+    const read = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
+    if (read.localName !== "svg") throw new Error("The picture is damaged.");
+    for (const active of read.querySelectorAll(REMOVED)) active.remove();
+    for (const part2 of [read, ...read.querySelectorAll("*")]) {
+      for (const { name, value } of [...part2.attributes]) {
+        const leadsOut = /href$/i.test(name) && !value.startsWith("#");
+        if (/^on/i.test(name) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) part2.removeAttribute(name);
+      }
+    }
+    return (
+      /** @type {SVGSVGElement} */
+      /** @type {unknown} */
+      document.adoptNode(read)
+    );
+  }
+
   // src/pictures/walk.js
   var ASIDE = 3;
   function middle(box3) {
@@ -2062,23 +2081,6 @@ var xlareport = (() => {
   var FAR = 2;
   var REST = 150;
   var STILL = 4;
-  var REMOVED = "script, foreignObject, iframe, object, embed, image, use, animate, set, a";
-  function parse(source) {
-    const read = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
-    if (read.localName !== "svg") throw new Error("The picture is damaged.");
-    for (const active of read.querySelectorAll(REMOVED)) active.remove();
-    for (const part2 of [read, ...read.querySelectorAll("*")]) {
-      for (const { name, value } of [...part2.attributes]) {
-        const leadsOut = /href$/i.test(name) && !value.startsWith("#");
-        if (/^on/i.test(name) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) part2.removeAttribute(name);
-      }
-    }
-    return (
-      /** @type {SVGSVGElement} */
-      /** @type {unknown} */
-      document.adoptNode(read)
-    );
-  }
   var Picture = class {
     /**
      * @param {HTMLElement} host
@@ -2235,9 +2237,7 @@ var xlareport = (() => {
     /** Shows the whole picture on paper, whatever stands on the screen. */
     print() {
       if (!this.placed) return;
-      const { x, y, width, height } = this.whole;
-      this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
-      this.svg.style.transform = "";
+      this.draw(this.whole);
     }
     show() {
       if (!this.placed) return;
@@ -2245,10 +2245,17 @@ var xlareport = (() => {
       this.view.height = this.view.width * ratio;
       this.level.textContent = `${Math.round(this.scale() * 100)}%`;
       if (this.gliding && this.glides()) return;
-      const { x, y, width, height } = this.view;
+      this.draw(this.view);
+      this.drawn = { ...this.view };
+    }
+    /**
+     * Draws a part of the picture. Its title stays in sight where the left edge does not.
+     * @param {{x: number, y: number, width: number, height: number}} part
+     */
+    draw({ x, y, width, height }) {
       this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
       this.svg.style.transform = "";
-      this.drawn = { ...this.view };
+      this.svg.querySelector("text.title")?.setAttribute("x", `${Math.max(0, x) + MARGIN}`);
     }
     /**
      * Changes the view while the reader moves: the picture is moved as it is, which any machine does
@@ -5798,6 +5805,10 @@ var xlareport = (() => {
     }
     return ranked.sort(([left, a], [right, b]) => left - right || byName2.compare(a, b)).map(([, name]) => name);
   }
+  function literalPhases(names2, phases, wanted2) {
+    const isSame2 = (name) => name?.toLowerCase() === wanted2;
+    return isSame2(phases[0]?.[0]?.name) && !isSame2(names2[0]) ? 1 : 0;
+  }
   function countPhases(phases) {
     const named2 = phases.filter(([{ phase }]) => phase);
     return named2.map((ops) => `${format.count(ops.length)} ${ops[0].phase}`).join(", ");
@@ -6380,10 +6391,11 @@ var xlareport = (() => {
       }
       const [index, known4] = await Promise.all([this.index(), this.opNames()]);
       const phases = known4.find(wanted2);
-      const groups = [
-        matches(Object.keys(index.names), wanted2).map((name) => element("li", null, historyLink(name))),
-        ...phases.map((ops) => ops.map(opEntry))
-      ].filter((group) => group.length);
+      const names2 = matches(Object.keys(index.names), wanted2);
+      const links = names2.map((name) => element("li", null, historyLink(name)));
+      const entries = phases.map((ops) => ops.map(opEntry));
+      const before = literalPhases(names2, phases, wanted2);
+      const groups = [...entries.slice(0, before), links, ...entries.slice(before)].filter((group) => group.length);
       const count = groups.reduce((sum2, group) => sum2 + group.length, 0);
       const shown = shares(groups, FOUND);
       const told = countPhases(phases);

@@ -319,6 +319,19 @@ def test_it_fits_a_narrow_screen(opened: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
+def test_the_title_stays_in_sight_where_the_picture_is_moved(opened: Open) -> None:
+    page = opened("many.html#node=a.20")
+    page.set_viewport_size({"width": 500, "height": 800})
+    title = page.locator(".xr-canvas text.title")
+    page.get_by_role("button", name="Natural size").click()
+    for _ in range(4):
+        page.locator(".xr-canvas").press("ArrowRight")
+
+    left = "([a, b]) => a.getBoundingClientRect().left - b.getBoundingClientRect().left"
+    canvas = page.locator(".xr-canvas").element_handle()
+    assert page.evaluate(left, [title.element_handle(), canvas]) == pytest.approx(12, abs=1)
+
+
 def test_the_module_as_it_came_in_can_be_asked_too(opened: Callable[[str], Page]) -> None:
     page = opened("x.html#node=while.6")
     expect(page.locator(".xr-explore")).to_contain_text("From after optimizations")

@@ -22,7 +22,7 @@ import {
   renderUnnamed,
   unnamedSuccessors,
 } from "./calls.js";
-import { countPhases, matches, shares } from "./matches.js";
+import { countPhases, literalPhases, matches, shares } from "./matches.js";
 import { leftOutOp, leftOutPart, unknownName, withoutHistory } from "./left_out.js";
 import { endingWith, joinedPaths, properEnds } from "./paths.js";
 import { SubjectView, opEntry } from "./subject.js";
@@ -156,10 +156,11 @@ class Histories {
     }
     const [index, known] = await Promise.all([this.index(), this.opNames()]);
     const phases = known.find(wanted);
-    const groups = [
-      matches(Object.keys(index.names), wanted).map((name) => element("li", null, historyLink(name))),
-      ...phases.map((ops) => ops.map(opEntry)),
-    ].filter((group) => group.length);
+    const names = matches(Object.keys(index.names), wanted);
+    const links = names.map((name) => element("li", null, historyLink(name)));
+    const entries = phases.map((ops) => ops.map(opEntry));
+    const before = literalPhases(names, phases, wanted);
+    const groups = [...entries.slice(0, before), links, ...entries.slice(before)].filter((group) => group.length);
     const count = groups.reduce((sum, group) => sum + group.length, 0);
     const shown = shares(groups, FOUND);
     const told = countPhases(phases);

@@ -34,6 +34,18 @@ export function matches(names, wanted) {
 }
 
 /**
+ * Returns how many phases come before the instructions: the one whose first op_name is what is wanted, if no
+ * instruction is.
+ * @param {string[]} names of instructions, an equal one first
+ * @param {import("../names/op_names.js").OpName[][]} phases an equal op_name first
+ * @param {string} wanted in lower case
+ */
+export function literalPhases(names, phases, wanted) {
+  const isSame = (/** @type {string | undefined} */ name) => name?.toLowerCase() === wanted;
+  return isSame(phases[0]?.[0]?.name) && !isSame(names[0]) ? 1 : 0;
+}
+
+/**
  * Counts the op_names of each phase that has a name.
  * @param {import("../names/op_names.js").OpName[][]} phases
  */

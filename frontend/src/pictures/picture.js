@@ -11,6 +11,8 @@ import { element, saveFile } from "../core/elements.js";
 import { isOfBrowser } from "../core/events.js";
 import { load } from "../core/payloads.js";
 import { applyMode, modeChoice } from "./modes.js";
+import { MARGIN } from "./sizes.js";
+import { parse } from "./svg_source.js";
 import { Walk } from "./walk.js";
 
 const STEP = 1.3;
@@ -22,7 +24,6 @@ const FAR = 2;
 const REST = 150;
 /** Pixels that the pointer may move in a click. */
 const STILL = 4;
-const REMOVED = "script, foreignObject, iframe, object, embed, image, use, animate, set, a";
 
 /**
  * What the boxes of a picture open.
@@ -30,24 +31,6 @@ const REMOVED = "script, foreignObject, iframe, object, embed, image, use, anima
  * @property {(picture: Picture, box: Element, target: string) => Promise<void>} open shows what a box leads to
  * @property {(picture: Picture, name: string) => Promise<Picture | null>} openWith shows the picture in which an instruction stands
  */
-
-/**
- * Reads SVG text as a picture and nothing else: what could act or load is taken out.
- * @param {string} source
- * @returns {SVGSVGElement}
- */
-function parse(source) {
-  const read = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
-  if (read.localName !== "svg") throw new Error("The picture is damaged.");
-  for (const active of read.querySelectorAll(REMOVED)) active.remove();
-  for (const part of [read, ...read.querySelectorAll("*")]) {
-    for (const { name, value } of [...part.attributes]) {
-      const leadsOut = /href$/i.test(name) && !value.startsWith("#");
-      if (/^on/i.test(name) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) part.removeAttribute(name);
-    }
-  }
-  return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.adoptNode(read)));
-}
 
 /** A picture that can be moved and enlarged. */
 export class Picture {
@@ -222,9 +205,7 @@ export class Picture {
   /** Shows the whole picture on paper, whatever stands on the screen. */
   print() {
     if (!this.placed) return;
-    const { x, y, width, height } = this.whole;
-    this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
-    this.svg.style.transform = "";
+    this.draw(this.whole);
   }
 
   show() {
@@ -233,10 +214,18 @@ export class Picture {
     this.view.height = this.view.width * ratio;
     this.level.textContent = `${Math.round(this.scale() * 100)}%`;
     if (this.gliding && this.glides()) return;
-    const { x, y, width, height } = this.view;
+    this.draw(this.view);
+    this.drawn = { ...this.view };
+  }
+
+  /**
+   * Draws a part of the picture. Its title stays in sight where the left edge does not.
+   * @param {{x: number, y: number, width: number, height: number}} part
+   */
+  draw({ x, y, width, height }) {
     this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
     this.svg.style.transform = "";
-    this.drawn = { ...this.view };
+    this.svg.querySelector("text.title")?.setAttribute("x", `${Math.max(0, x) + MARGIN}`);
   }
 
   /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countPhases, matches, shares } from "../../src/history/matches.js";
+import { countPhases, literalPhases, matches, shares } from "../../src/history/matches.js";
 
 test("an equal name comes first, then by how early what is wanted stands", () => {
   assert.deepEqual(matches(["my_dot", "dot.10", "dot.9", "dot", "add"], "dot"), ["dot", "dot.9", "dot.10", "my_dot"]);
@@ -13,4 +13,12 @@ test("what a small group leaves the next one has", () => {
 test("op_names are counted by phase, those without one are not", () => {
   const phases = [[{ name: "a", phase: "forward" }], [{ name: "b", phase: "" }]];
   assert.equal(countPhases(phases), "1 forward");
+});
+
+test("an op_name that is what was typed comes before instructions that only contain it", () => {
+  const phases = [[{ name: "x", phase: "" }]];
+  assert.equal(literalPhases(["x.1", "max"], phases, "x"), 1);
+  assert.equal(literalPhases(["x", "x.1"], phases, "x"), 0);
+  assert.equal(literalPhases(["x.1"], [[{ name: "f/x", phase: "" }]], "x"), 0);
+  assert.equal(literalPhases([], [], "x"), 0);
 });

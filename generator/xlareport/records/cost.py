@@ -140,9 +140,13 @@ class MemoryRecord(Struct, frozen=True):
     held: HeldMemory | None
     """Memory held by the runtime; None without a buffer assignment."""
     held_bytes: int | None
-    """Bytes of arguments, outputs and temporaries, where reused argument memory counts once."""
+    """Bytes of arguments, outputs and temporaries, where reused argument memory counts once.
+
+    As in `memory_analysis()`, constants are not in it: `held.constant_bytes`.
+    """
     stats: MemoryStats | None
-    """Temp and peak as `memory_analysis()` gives them."""
+    """Temp and peak as `memory_analysis()` gives them: `occupied_peak_bytes` of the snapshot is the
+    peak of all that is in use."""
     spaces: tuple[MemorySpaceRecord, ...]
     estimated_peak_bytes: int | None
     """Guessed from the schedule, where the dump has no file on memory."""

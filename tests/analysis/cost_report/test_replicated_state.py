@@ -113,6 +113,17 @@ def test_weights_are_split_along_an_axis_of_other_arguments() -> None:
     assert groups_of(WEIGHTS.replace("jit(f)/add", "jit(f)/jvp()/add")) == []
 
 
+def test_a_table_of_which_rows_are_looked_up_is_told_apart() -> None:
+    lookup = """  i = s32[2,1]{1,0} parameter(3)
+  g = f32[2,8]{1,0} gather(w, i), offset_dims={1}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
+  ROOT r"""
+    for text, tables in ((WEIGHTS, ()), (WEIGHTS.replace("  ROOT r", lookup), ("p['w']",))):
+        module = parse_module(text)
+        (group,) = find_replicated_arguments(module, module, report_shardings([module]))
+        assert group.tables == tables
+
+
 def test_weights_of_which_each_use_takes_a_part_need_no_gather() -> None:
     module = parse_module(WEIGHTS)
     shardings = report_shardings([module])

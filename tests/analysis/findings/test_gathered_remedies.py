@@ -47,6 +47,19 @@ BY_COLUMN = (
     GATHER[0],
     GATHER[1].replace("start_index_map={0}", "start_index_map={1}").replace("={1,1024}", "={1,1}"),
 )
+LEAST = (
+    "least {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n"
+    "  ROOT l = pred[] compare(x, y), direction=LT\n}\n\n"
+)
+SORTED_ALONG = ("  ROOT s = f32[4096,1024] sort(g), dimensions={0}, to_apply=least", LEAST)
+SORTED_ACROSS = ("  ROOT s = f32[4096,1024] sort(g), dimensions={1}, to_apply=least", LEAST)
+TURNED = (
+    (
+        "  t = f32[1024,4096] transpose(g), dimensions={1,0}\n"
+        "  ROOT s = f32[1024,4096] sort(t), dimensions={1}, to_apply=least"
+    ),
+    LEAST,
+)
 OTHER = ("  ROOT r = f32[4096,1024] negate(g)", "")
 
 
@@ -75,6 +88,9 @@ def finding(case: Case) -> Finding:
         (BLUR, "All-gather with a single consumer, a convolution", "along the batch"),
         (GATHER, "All-gather with a single consumer, a gather", "jax.lax.all_to_all"),
         (BY_COLUMN, "All-gather with a single consumer, a gather", "need not be gathered"),
+        (SORTED_ALONG, "All-gather with a single consumer, a sort", "top k of each shard"),
+        (SORTED_ACROSS, "All-gather with a single consumer, a sort", "gathers nothing"),
+        (TURNED, "All-gather with a single consumer, a sort", "consumer's result"),
         (OTHER, "All-gather with a single consumer", "consumer's result"),
     ],
 )

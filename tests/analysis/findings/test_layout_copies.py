@@ -6,6 +6,7 @@ import pytest
 
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.layout_copies import layout_copies
+from xlareport.analysis.findings.rules import find_findings
 
 COPIES = 90
 
@@ -48,3 +49,22 @@ def test_an_all_gather_is_named_if_most_copies_are_next_to_one(
     text = program("{0,1}").replace("  ROOT", f"{gathers}  ROOT")
     (together,) = layout_copies(case_of(text))
     assert words in together.suggestion
+
+
+def test_a_copy_whose_cause_another_rule_reports_is_not_reported_again(
+    case_of: Callable[..., Case],
+) -> None:
+    text = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  a = f32[1024,1024]{1,0} parameter(0)
+  u = f32[1,1024]{1,0} parameter(1)
+  i = s32[] constant(3)
+  c = f32[1024,1024]{0,1} copy(a)
+  d = f32[1024,1024]{0,1} dynamic-update-slice(c, u, i, i)
+  ROOT r = (f32[1024,1024]{0,1}, f32[1024,1024]{1,0}) tuple(d, a)
+}
+"""
+    rules = [finding.rule for finding in find_findings(case_of(text))]
+    assert "copied-updates" in rules
+    assert "layout-copies" not in rules

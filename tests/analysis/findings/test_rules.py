@@ -837,6 +837,20 @@ def test_nothing_is_gained_of_a_narrow_collective_that_compute_waits_for(case_of
     assert exposed.evidence.endswith("No gain is known unless less is sent.")
 
 
+def test_a_narrower_type_is_no_gain_for_values_that_are_put_in_order(case_of: MakeCase) -> None:
+    least = "least {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n"
+    least += "  ROOT l = pred[] compare(x, y), direction=LT\n}\n\nENTRY"
+    users = "  n = f32[4096,1024] negate(g)\n"
+    users += "  ROOT s = f32[4096,1024] sort(n), dimensions={1}, to_apply=least"
+    (scores,) = exposed_collectives(case_of(gather("all-gather", users).replace("ENTRY", least)))
+    assert scores.seconds is None
+    assert "A narrower type is not counted for `g`: its values are put in order" in scores.evidence
+    assert scores.suggestion.startswith("Send less by another sharding, or cut")
+    (others,) = exposed_collectives(case_of(gather("all-gather", USED_ONCE)))
+    assert others.seconds
+    assert others.suggestion.startswith("Send less, by a narrower type or another sharding, or cut")
+
+
 def test_operands_that_wait_for_the_last_of_a_combined_collective_are_named(
     case_of: MakeCase,
 ) -> None:
@@ -1538,6 +1552,7 @@ def test_an_array_that_jax_moved_out_of_a_loop_can_be_kept_in_it(case_of: MakeCa
             "4 devices; it is donated and split into only 2 parts. The largest: `a`",
             "along the other axes of the mesh",
         ),
+        ("tables", "Large replicated parameters", "1 parameter with", "no device gathers a table."),
     ],
 )
 def test_replicated_parameters_are_a_part_of_the_memory_that_is_worth_it(
@@ -1553,6 +1568,17 @@ def test_replicated_parameters_are_a_part_of_the_memory_that_is_worth_it(
     for held, count in ((99 * finding.bytes, 1), (101 * finding.bytes, 0)):
         memory = MemoryFigures(None, None, None, (), {}, HeldMemory(held, 0, 0, 0, 0))
         assert len([*replicated_parameters(replace(case, memory=memory))]) == count
+
+
+def test_weights_and_tables_of_which_rows_are_looked_up_are_sharded_at_different_costs(
+    case_of: MakeCase,
+) -> None:
+    texts = read_texts(FINDINGS / "replicated-parameters" / "tables.txt")
+    weight = "  w = f32[4096,4096] parameter(2), sharding={replicated}\n  ROOT"
+    both = [texts[name].replace("  ROOT", weight) for name in ("having", "having before")]
+    (finding,) = replicated_parameters(case_of(*both))
+    assert "(FSDP, ZeRO)" in finding.suggestion
+    assert "Only lookups read `a`: sharded along rows or columns" in finding.suggestion
 
 
 def test_an_array_that_two_loops_carry_is_written_and_in_memory_once(case_of: MakeCase) -> None:

@@ -29,6 +29,7 @@ def test_launches_of_short_kernels_are_counted_over_all_iterations(case: Case) -
     assert f"{launches:,} launches per module execution" in finding.evidence
     assert finding.latency_seconds == pytest.approx(launches * 1e-6, rel=0.01)
     assert finding.seconds is None
+    assert finding.evidence.endswith("Each of the 200 iterations of `w` has 3 of them: 3 µs.")
     assert "short-kernels" in {finding.rule for finding in find_findings(case)}
 
 

@@ -38,6 +38,16 @@ def test_each_part_of_a_program_is_known_by_its_contents(compiled: Compile, *, n
     assert played(compiled(files)) == [role for _, role in PROGRAM.values()]
 
 
+def test_the_only_module_is_no_guess(compiled: Compile) -> None:
+    train = {"module_0000.jit_train.before_optimizations.txt": texts.train()}
+    alone, together = compiled(train), compiled({**train, "module_0001.jit_s.txt": texts.SEED})
+
+    (only,) = assign_roles(alone, guess_main(rank_modules(alone)))
+    best, _ = assign_roles(together, guess_main(rank_modules(together)))
+    assert (only.name, only.reason) == ("main", "it is the only module of the dump")
+    assert best.reason == "it is the best guess for the main program"
+
+
 def test_a_small_training_step_is_a_program_and_not_unknown(compiled: Compile) -> None:
     """It returns one array updated, and costs next to nothing beside the largest program."""
     step = """\

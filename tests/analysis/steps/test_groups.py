@@ -90,6 +90,14 @@ def test_the_other_shape_of_a_turned_product_counts_under_that_alone() -> None:
     assert [group.kind for group in grouped([turned])] == [Kind.TURNED]
 
 
+def test_the_other_shape_of_what_moved_into_a_loop_is_told_with_the_move() -> None:
+    kinds = (Kind.SUNK, Kind.SHAPE)
+    moved = replace(change(Kind.SUNK), kinds=kinds, details=("moved into %while", "[4] → [1]"))
+    assert [group.kind for group in grouped([moved])] == [Kind.SUNK]
+    first = replace(moved, kind=Kind.SHAPE, kinds=kinds[::-1], details=moved.details[::-1])
+    assert [group.kind for group in grouped([first])] == [Kind.SHAPE, Kind.SUNK]
+
+
 def test_fields_of_a_configuration_are_told_with_the_number_that_got_them() -> None:
     tiles = ConfigChange((FieldChange("set", "triton_gemm_config"),))
     cleared = FieldChange("cleared", "reification_cost")

@@ -491,3 +491,45 @@ def test_of_equal_constants_the_one_whose_line_is_left_has_stayed(read: Read) ->
     merged = {str(row.before): str(row.after) for row in change.changes if row.kind is Kind.MERGED}
     assert merged == {"main/%zero.2": "main/%zero.1", "main/%add.1": "main/%add.2"}
     assert not [row for row in change.changes if row.kind is Kind.RENAMED]
+
+
+_SCALE = """%scale.N (p.N: f32[8]) -> f32[8] {
+  %p.N = f32[8]{0} parameter(0)
+  %two.N = f32[] constant(2)
+  %twos.N = f32[8]{0} broadcast(%two.N), dimensions={}, metadata={op_name="twos"}
+  %m.N = f32[8]{0} multiply(%p.N, %twos.N)
+  ROOT %s.N = f32[8]{0} sine(%m.N)
+}
+
+"""
+_PREPENDED_SCALE = _SCALE.replace("multiply(%p.N", "multiply(%e.N").replace(
+    "  %two.N", "  %e.N = f32[8]{0} cosine(%p.N)\n  %two.N"
+)
+_EXTENDED_SCALE = _SCALE.replace("  ROOT %s.N", "  %s.N").replace(
+    "}\n\n", "  ROOT %n.N = f32[8]{0} negate(%s.N)\n}\n\n"
+)
+_TWO_SCALES = """ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %f.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%scale.1
+  %f.2 = f32[8]{0} fusion(%b), kind=kLoop, calls=%scale.2
+  %n.3 = f32[8]{0} negate(%f.1)
+  %n.4 = f32[8]{0} negate(%f.2)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%n.3, %n.4)
+}
+"""
+
+
+def test_what_stays_in_a_computation_without_callers_is_no_clone_of_its_equal(read: Read) -> None:
+    computations = _SCALE.replace(".N", ".1") + _SCALE.replace(".N", ".2")
+    left = "".join(_PREPENDED_SCALE.replace(".N", number) for number in (".1", ".2"))
+    new = "".join(_EXTENDED_SCALE.replace(".N", number) for number in (".3", ".4"))
+    lines = [line for line in _TWO_SCALES.splitlines(keepends=True) if " negate" not in line]
+    called = "".join(lines).replace("f.1", "n.3").replace("f.2", "n.4")
+    called = called.replace("scale.1", "scale.3").replace("scale.2", "scale.4")
+    change = step(read(computations + _TWO_SCALES), read(left + new + called))
+    added = [row.after for row in change.changes if row.kind is Kind.LEFTOVER]
+    assert added == [Place("scale.1", "e.1"), Place("scale.2", "e.2")]
+    assert len(change.added) - len(change.removed) == change.after.instructions - (
+        change.before.instructions
+    )

@@ -40,8 +40,10 @@ class MemoryStats(Struct, frozen=True):
 
     temp_bytes: int | None
     peak_bytes: int | None
+    """Without the tables of pointers of tuples, which XLA does not count; on CPU without temp."""
     is_exact: bool
-    """Whether XLA's rule is known; libtpu's was found by comparing."""
+    """Whether the figures equal those of `memory_analysis()`, since XLA's rule is known; libtpu's
+    was found by comparing."""
     peak_space: int | None = None
     """The number of the one memory space whose shared allocations the peak counts; None for none.
 

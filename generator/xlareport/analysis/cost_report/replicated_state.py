@@ -19,6 +19,7 @@ from xlareport.analysis.cost.tiling import allocated_size
 from xlareport.analysis.shardings.sharding_report import ShardingReport
 from xlareport.analysis.shardings.sharding_words import axes_of
 from xlareport.analysis.source.argument_names import name_arguments, split_name
+from xlareport.analysis.source.lookup_tables import find_lookup_tables
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.hlo.shardings.mesh import Mesh
@@ -52,6 +53,8 @@ class ReplicatedArguments(Struct, frozen=True):
     """Weights of which each use takes the same part alone, the most bytes first."""
     saved_of_cut: int = 0
     """Bytes on each device that sharding these like their uses saves."""
+    tables: tuple[str, ...] = ()
+    """Those of which the program only looks up rows, the most bytes first."""
 
 
 class _Leaf(Struct, frozen=True):
@@ -70,6 +73,8 @@ class _Leaf(Struct, frozen=True):
     is_donated: bool
     cuts: int
     """Into how many parts all its uses cut it; 1 where they do not."""
+    is_table: bool
+    """Whether the program only looks up rows of it."""
 
 
 def find_replicated_arguments(
@@ -139,6 +144,7 @@ def _split(named: Sequence[tuple[_Leaf, str]], mesh: Mesh, kind: str) -> Replica
         axes=tuple(sorted(used, key=lambda axis: -saved[axis])),
         devices=prod(used.values()),
         saved=_saved_along(fitting, used),
+        tables=tuple(_by_size((leaf, "".join(leaf.name)) for leaf, _ in fitting if leaf.is_table)),
     )
 
 
@@ -197,6 +203,7 @@ def _leaves(
         return
     donated = {alias.parameter for alias in find_donations(module).aliases}
     cuts = dict(shardings.cut_parameters)
+    tables = find_lookup_tables(before)
     for number, (old, new) in enumerate(zip(whole, part, strict=True)):
         value = shardings.parameters[number]
         sharding = parse_sharding(value.sharding) if value.sharding else None
@@ -210,6 +217,7 @@ def _leaves(
                 is_donated=number in donated,
                 is_read=_is_read_by_passes(before, before.entry, old),
                 cuts=cuts.get(number, 1),
+                is_table=number in tables,
             )
 
 

@@ -24,6 +24,7 @@ from xlareport.analysis.findings.combined_chains import (
     longest_chain,
 )
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, join_names
+from xlareport.analysis.findings.iterations import describe_iterations
 from xlareport.analysis.findings.looped_collectives import (
     LEAST_EXECUTIONS,
     LEAST_SHARE,
@@ -95,6 +96,7 @@ def _finding(case: Case, chain: Sequence[CollectiveFigures], kind_of_all: str) -
     executions, kind = _executions(chain), _kind_of(chain)
     data = sum((figures.data_bytes or 0) * figures.counted for figures in chain)
     latency = executions * SHORTEST
+    home = chain[0].collective.computation
     return Finding(
         title=f"Chain of small {kind}s, combined" if longer else f"Chain of small {kind_of_all}s",
         places=tuple(figures.collective.key for figures in chain),
@@ -103,7 +105,9 @@ def _finding(case: Case, chain: Sequence[CollectiveFigures], kind_of_all: str) -
             f"{join_names(figures.collective.instruction for figures in chain)}. They run "
             f"{executions:,} times, with {units.byte_size(data)} in total. At "
             f"an assumed {units.seconds(SHORTEST)} of latency each, that is "
-            f"{units.seconds(latency)}, {LATENCY_WORDS}.{_cause(longer) if longer else ''}"
+            f"{units.seconds(latency)}, {LATENCY_WORDS}."
+            f"{describe_iterations(case, {home: executions}, SHORTEST)}"
+            f"{_cause(longer) if longer else ''}"
         ),
         suggestion=_advise(case, longer) if longer else _FEWER,
         grade="guessed",

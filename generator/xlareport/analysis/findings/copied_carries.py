@@ -13,7 +13,7 @@ from msgspec import Struct
 from xlareport.analysis.cost.tiling import allocated_size, minor_to_major
 from xlareport.analysis.findings.arguments import copy_path, name_argument
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.analysis.findings.layout_copies import changes_order
+from xlareport.analysis.findings.memory_order import changes_order
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.shape import Shape, without_layout
 from xlareport.runtime import units

@@ -9,6 +9,7 @@ old value is read later. Donation then saves memory, but no memory access.
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
@@ -23,9 +24,11 @@ def copied_state(case: Case) -> Iterator[Finding]:
     if entry is None or entry.root is None or entry.root.opcode != "tuple":
         return
     old, new = _aliased(case, entry)
+    reported = case.places_of((copied_updates,))
     copies: list[tuple[float, str, bool]] = []
     for computation, instruction, cost in case.scheduled():
-        if computation is not entry or instruction.opcode != "copy":
+        is_reported = (computation.name, instruction.name) in reported
+        if computation is not entry or instruction.opcode != "copy" or is_reported:
             continue
         is_new = instruction.name in new
         if is_new or (instruction.operand_names and instruction.operand_names[0] in old):

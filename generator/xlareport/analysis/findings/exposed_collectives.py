@@ -7,7 +7,9 @@ with its reason, and the step that combined it. The upper bound of the gain is w
 hides: the exposed time, by link bandwidth, or the estimated time of the independent compute, if
 that is less. Where compute depends on them or there is none, it is more by what a type of half the
 width saves of the rest, bf16 for f32, and by what sending operands of a combined collective before
-the last could hide. The rule does not apply to CPU or to modules without a schedule.
+the last could hide. Of values that a sort, a top-k or an argmax puts in order, a narrower type
+changes the order: nothing is counted for it. The rule does not apply to CPU or to modules without a
+schedule.
 """
 
 from collections import defaultdict
@@ -17,8 +19,9 @@ from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.cost.sizes import iterate_leaves
 from xlareport.analysis.findings.combined_chains import find_combiner
-from xlareport.analysis.findings.finding import Case, Finding
+from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.kept_parts import describe_kept_parts
+from xlareport.analysis.findings.ranked_values import are_ranked_after
 from xlareport.analysis.findings.waiting_collectives import (
     advise_overlap,
     count_words,
@@ -39,7 +42,7 @@ _REASONS = {
 }
 _REMEDIES = {
     WaitReason.DEPENDENCE: (
-        "Send less, by a narrower type or another sharding, or cut the collective and what needs "
+        "Send less{how}, or cut the collective and what needs "
         "it into pieces: what needs one piece is then independent of the others, and hides them. "
         "The Collectives tab has the cause of each."
     ),
@@ -48,6 +51,7 @@ _REMEDIES = {
         "has the cause of each."
     ),
 }
+_BY_TYPE = ", by a narrower type or another sharding"
 _NARROWER = {"f64": 0.5, "f32": 0.5, "c64": 0.5, "c128": 0.5}
 """Part of the bytes that half the width saves."""
 _LEAST_NARROWED = 0.01
@@ -99,16 +103,24 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             f"{_combined_words(case, first)}"
             f"{words_of_bound(case, exposed)}"
             f"{_other_gains(first, narrowed, bound) if is_fewer else ''}"
+            f"{_describe_ranked(case, exposed) if is_fewer else ''}"
             f"{describe_kept_parts(case.module, exposed)}"
         ),
-        suggestion=_REMEDIES.get(reason)
-        or advise_overlap(case, exposed, is_synchronous=reason is WaitReason.IS_SYNC),
+        suggestion=_advise(case, exposed, reason),
         grade="matched",
         weight=bound,
         seconds=bound or None,
         severity="medium" if case.share(seconds) >= LARGE_SHARE else "low",
         seconds_together=sum_exposed(case, kind),
     )
+
+
+def _advise(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -> str:
+    remedy = _REMEDIES.get(reason)
+    if remedy is None:
+        return advise_overlap(case, exposed, is_synchronous=reason is WaitReason.IS_SYNC)
+    is_ranked = len(_list_ranked(case, exposed)) == len(exposed)
+    return remedy.format(how=" by another sharding" if is_ranked else _BY_TYPE)
 
 
 def _combined_words(case: Case, figures: CollectiveFigures) -> str:
@@ -132,13 +144,32 @@ def _sum_narrowed(case: Case, exposed: list[CollectiveFigures]) -> float:
 def _narrower(case: Case, figures: CollectiveFigures) -> float:
     """Return the part of the bytes of a collective that half the width saves."""
     body = case.module.find(*figures.collective.body)
-    leaves = [*iterate_leaves(body.shape)] if body else []
+    is_fixed = are_ranked_after(case.module, figures.collective)
+    leaves = [*iterate_leaves(body.shape)] if body and not is_fixed else []
     sizes = [leaf.byte_size or 0 for leaf in leaves]
     saved = (
         size * _NARROWER.get(leaf.element_type, 0.0)
         for leaf, size in zip(leaves, sizes, strict=True)
     )
     return sum(saved) / sum(sizes) if sum(sizes) else 0.0
+
+
+def _describe_ranked(case: Case, exposed: list[CollectiveFigures]) -> str:
+    """Return a sentence on the collectives whose results are put in order; empty without any."""
+    names = _list_ranked(case, exposed)
+    if not names:
+        return ""
+    values = "its values are" if len(names) == 1 else "their values are"
+    return (
+        f" A narrower type is not counted for {join_names(names)}: {values} put in order (sort, "
+        "top-k or argmax), and rounding changes the order."
+    )
+
+
+def _list_ranked(case: Case, exposed: list[CollectiveFigures]) -> list[str]:
+    """Return the names of the collectives whose results are put in order."""
+    collectives = [figures.collective for figures in exposed]
+    return [item.instruction for item in collectives if are_ranked_after(case.module, item)]
 
 
 def _other_gains(first: CollectiveFigures, narrowed: float, bound: float) -> str:

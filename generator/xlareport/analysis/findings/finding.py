@@ -271,6 +271,11 @@ class Case(Struct, frozen=True, dict=True):
             self._findings[rule] = tuple(replace(finding, rule=name) for finding in rule(self))
         return self._findings[rule]
 
+    def places_of(self, rules: Iterable["Rule"]) -> frozenset[InstructionKey]:
+        """Return all places that the findings of some rules name."""
+        findings = (finding for rule in rules for finding in self.findings_of(rule))
+        return frozenset(place for finding in findings for place in finding.places)
+
     def scheduled(self) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
         """Yield what runs by itself: no instruction inside a fusion or applied to scalars."""
         yield from self._scheduled

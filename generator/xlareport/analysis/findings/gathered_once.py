@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.findings.detoured_values import detoured_values
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
     Case,
@@ -19,9 +20,8 @@ from xlareport.analysis.findings.finding import (
     join_names,
 )
 from xlareport.analysis.findings.gathered_remedies import advise_gather, consumer_kind
+from xlareport.analysis.findings.gathered_ways import describe_way, way_to_only_user
 from xlareport.analysis.findings.repeated_all_gathers import gathers_by_operand
-from xlareport.analysis.findings.wrapped import hands_on
-from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
@@ -32,11 +32,13 @@ def gathered_once(case: Case) -> Iterator[Finding]:
     groups = {
         figures.collective.key: group for group in gathers_by_operand(case) for figures in group
     }
+    detoured = case.places_of((detoured_values,))
     for figures in case.collectives:
         collective = figures.collective
         is_gather = collective.kind == "all-gather" and figures.counted
-        way = _way_to_only_user(case, collective) if is_gather else ()
-        if way and (figures.wire_bytes or 0) >= LEAST_BYTES:
+        way = _way_to_consumer(case, collective) if is_gather else ()
+        is_reported = collective.key in detoured
+        if way and not is_reported and (figures.wire_bytes or 0) >= LEAST_BYTES:
             seconds = (figures.time.seconds or 0.0) * figures.counted
             kind = consumer_kind(case.module, collective, way)
             yield Finding(
@@ -46,7 +48,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                     f"`{collective.instruction}` sends at least "
                     f"{units.byte_size(figures.wire_bytes or 0)} per device "
                     f"({figures.group_size} devices){describe_executions(figures.counted)}; "
-                    f"only `{way[-1]}` uses the result{_describe_way(way[:-1])}."
+                    f"only `{way[-1]}` uses the result{describe_way(way[:-1])}."
                     f"{_describe_repeats(groups.get(collective.key, ()), figures)}"
                 ),
                 occurrences=1,
@@ -60,22 +62,11 @@ def gathered_once(case: Case) -> Iterator[Finding]:
 _COLLECTIVE = ("tuple", "while", "reduce-scatter", "all-reduce")
 
 
-def _way_to_only_user(case: Case, gather: Collective) -> tuple[str, ...]:
-    """Return what hands the result on and, at the end, its only consumer; empty for several."""
-    computation = case.module.by_name[gather.computation]
-    last = computation.by_name[gather.done or gather.instruction]
-    way = list[str]()
-    while len(users := computation.users.get(last.name, ())) == 1:
-        (last,) = users
-        if last.opcode not in ALIASES:
-            way.append(last.name)
-        if not hands_on(case.module, last):
-            return () if last.opcode in _COLLECTIVE else tuple(way)
-    return ()
-
-
-def _describe_way(copies: Sequence[str]) -> str:
-    return f", through {join_names(copies)}" if copies else ""
+def _way_to_consumer(case: Case, gather: Collective) -> tuple[str, ...]:
+    """Return the way to the only consumer; empty if it is a collective or a loop."""
+    way = way_to_only_user(case.module, gather)
+    last = case.module.find(gather.computation, way[-1]) if way else None
+    return () if last is None or last.opcode in _COLLECTIVE else way
 
 
 def _describe_repeats(group: Sequence[CollectiveFigures], figures: CollectiveFigures) -> str:

@@ -13,7 +13,12 @@ from xlareport.runtime.graphs import reachable
 
 _PRIMITIVE = "all_gather"
 """How the op_name of a collective ends that the program writes itself, in a shard_map."""
-_KINDS = (("convolution", ("convolution",)), ("dot", MATRIX_PRODUCTS), ("gather", ("gather",)))
+_KINDS = (
+    ("convolution", ("convolution",)),
+    ("dot", MATRIX_PRODUCTS),
+    ("gather", ("gather",)),
+    ("sort", ("sort", "topk")),
+)
 _CALLS = (("convolution", ("conv",)), ("dot", ("blas", "gemm", "matmul")))
 """Parts of the targets of library calls."""
 _BY_SHARDING: Mapping[str, str] = {
@@ -38,6 +43,14 @@ _INDEXED = (
     "The gather indexes the dimension along which its operand is sharded, so each device may need "
     "any row. Send only the rows that are read, with jax.lax.all_to_all in a shard_map, or shard "
     "the operand along a dimension that is not indexed."
+)
+_SORTED_ALONG = (
+    "If only the first k are used, take the top k of each shard in a shard_map, gather these alone "
+    "and take the top k of them: jax.lax.top_k twice."
+)
+_SORTED_ACROSS = (
+    "The sort orders each row by itself, and no row needs those of other devices: jax.lax.top_k or "
+    "jnp.sort in a shard_map along this dimension gathers nothing."
 )
 _BY_PROGRAM: Mapping[str, str] = {
     "dot": (
@@ -73,6 +86,8 @@ def advise_gather(case: Case, gather: Collective, kind: str, way: tuple[str, ...
     advice = remedies.get(kind, remedies[""])
     if kind == "gather" and not is_written and _is_indexed(case.module, gather, way):
         advice = _INDEXED
+    if kind == "sort" and not is_written:
+        advice = _advise_sort(case.module, gather, way) or advice
     upcast = find_upcast(case, gather)
     if upcast is None:
         return advice
@@ -174,6 +189,24 @@ def _is_indexed(module: HloModule, gather: Collective, way: tuple[str, ...]) -> 
         and dimension in line.attributes.get("start_index_map", "").strip("{}").split(",")
         for line, table in zip(reads, tables, strict=True)
     )
+
+
+def _advise_sort(module: HloModule, gather: Collective, way: tuple[str, ...]) -> str:
+    """Return the remedy by whether the gathered dimension is the one that is sorted.
+
+    Empty if the value has other dimensions where it is sorted.
+    """
+    body, home = _body(module, gather), module.by_name[gather.computation]
+    consumer = home.by_name[way[-1]]
+    fused = module.callee(consumer) if consumer.opcode == "fusion" else None
+    lines = (consumer,) if fused is None else fused.instructions
+    sizes = home.by_name[gather.done or gather.instruction].shape.dimensions
+    sorts = [line for line in lines if line.opcode == "sort"]
+    if not sorts or any(line.shape.members[0].dimensions != sizes for line in sorts):
+        return ""
+    gathered = body.attributes.get("dimensions", "")
+    is_along = any(line.attributes.get("dimensions", "") == gathered for line in sorts)
+    return _SORTED_ALONG if is_along else _SORTED_ACROSS
 
 
 def _uses(

@@ -1,36 +1,49 @@
 """Layout-only copy.
 
-A copy, a transpose, or a fusion of only these is not fused and takes 2% or more of the roofline
-time. Producer and consumer need different layouts. Smaller ones are one finding if they take as
-much together. Copies that keep the order of the elements in memory are not reported: a dimension of
-one element may be anywhere in a layout.
+A copy, a transpose, or a fusion of only these and slices is not fused and takes 2% or more of the
+roofline time. Producer and consumer need different layouts. Smaller ones are one finding if they
+take as much together. Copies that keep the order of the elements in memory are not reported: a
+dimension of one element may be anywhere in a layout. A copy whose cause another rule reports is not
+reported again.
 """
 
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.cost.site import Site, parse_integers, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tiling import minor_to_major
+from xlareport.analysis.findings.copied_carries import copied_carries
+from xlareport.analysis.findings.copied_state import copied_state
+from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.expanded import name_expanded
-from xlareport.analysis.findings.finding import Case, Finding, describe_executions
+from xlareport.analysis.findings.finding import Case, Finding, Rule, describe_executions
+from xlareport.analysis.findings.memory_order import changes_order
+from xlareport.analysis.findings.rearranged_inputs import rearranged_inputs
+from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES, REARRANGEMENTS
-from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 
 LEAST_SHARE = 0.02
 """Of the module's roofline time."""
+_OF_COPIES: tuple[Rule, ...] = (
+    copied_updates,
+    copied_state,
+    copied_carries,
+    rearranged_inputs,
+    sliced_operands,
+)
+"""Rules on the cause of a copy: what they report is not reported again."""
 _REORDERING = frozenset({"copy", "transpose"})
-_MOVING = REARRANGEMENTS | {"parameter"}
+_MOVING = REARRANGEMENTS | {"dynamic-slice", "parameter", "slice"}
 
 
 def layout_copies(case: Case) -> Iterator[Finding]:
     """Report copies and transposes that run by themselves and take a noticeable part."""
     small: list[tuple[float, float, InstructionKey]] = []
+    reported = case.places_of(_OF_COPIES)
     for computation, instruction, cost in case.scheduled():
         seconds = case.least(cost)
-        if not seconds or not _only_moves(case, computation, instruction):
+        is_reported = (computation.name, instruction.name) in reported
+        if not seconds or is_reported or not _only_moves(case, computation, instruction):
             continue
         if not case.is_noticeable(seconds, LEAST_SHARE):
             moved = (cost.bytes_accessed or 0) * cost.counted
@@ -112,29 +125,7 @@ def _only_moves(case: Case, computation: Computation, instruction: Instruction) 
         return False
     fused = case.module.callees(instruction)
     inside = [(held, inner) for held in fused for inner in held.instructions]
-    if not _MOVING.issuperset(inner.opcode for _, inner in inside):
+    arrays = (inner for _, inner in inside if inner.shape.dimensions)  # no indices of slices
+    if not _MOVING.issuperset(inner.opcode for inner in arrays):
         return False
     return any(inner.opcode in _REORDERING and changes_order(held, inner) for held, inner in inside)
-
-
-def changes_order(computation: Computation, instruction: Instruction) -> bool:
-    """Return whether the order of elements in memory changes; dimensions of size 1 are ignored."""
-    try:
-        site = Site(instruction, shapes_of(computation))
-        before = _memory_order(site.operand(0))
-        numbers = parse_integers(instruction.attributes.get("dimensions", ""))
-    except UncountableError:
-        return False
-    after = _memory_order(instruction.shape)
-    if instruction.opcode == "transpose":
-        return before != [numbers[number] for number in after if number < len(numbers)]
-    return before != after
-
-
-def _memory_order(shape: Shape) -> list[int]:
-    """Return the order of the dimensions in memory, in tiles with those of one element."""
-    order = minor_to_major(shape)
-    if "T(" in shape.layout:
-        return order
-    sizes = shape.dimensions
-    return [number for number in order if number < len(sizes) and sizes[number] != 1]

@@ -4,7 +4,8 @@ In a program of several partitions, parameters of 1 MiB or more have `sharding={
 each device holds all of them, or are donated and split over only some of the devices, so several
 hold the same part. In total they use 16 MiB or more on each device, and splitting them over all
 devices saves 1% or more of the device memory that the module uses, if that is known. Data
-parallelism is the usual reason. Sharding them saves memory and costs an all-gather.
+parallelism is the usual reason. Sharding them saves memory and costs an all-gather, but for tables
+of which the program only looks up rows: then the rows are sent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
+from xlareport.analysis.source.lookup_tables import find_lookup_tables
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shardings.sharding import ShardingKind
 from xlareport.hlo.shardings.written import parse_sharding
@@ -30,6 +32,10 @@ _FURTHER = (
     "Shard them along the other axes of the mesh too, as FSDP over all devices does: less memory, "
     "for an all-gather among more devices before their use."
 )
+_TABLES = (
+    "Shard these tables along their rows or columns. Only lookups read them, and a lookup of a "
+    "sharded table sends the rows that it reads: no device gathers a table."
+)
 
 
 class _Held(Struct, frozen=True):
@@ -42,6 +48,8 @@ class _Held(Struct, frozen=True):
     """Bytes on each device."""
     saved: int
     """Bytes on each device that a different part on each would save."""
+    is_table: bool
+    """Whether the program only looks up rows of it."""
 
 
 def replicated_parameters(case: Case) -> Iterator[Finding]:
@@ -59,10 +67,23 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
         title=f"Large {'partly ' if is_partly else ''}replicated parameters",
         places=tuple((entry, row.parameter.name) for row in held),
         evidence=_words(case, held),
-        suggestion=_FURTHER if is_partly else _SHARD,
+        suggestion=_advise(held, is_partly=is_partly),
         grade="exact",
         weight=0.0,
         bytes=saved,
+    )
+
+
+def _advise(held: Sequence[_Held], *, is_partly: bool) -> str:
+    tables = [row.parameter.name for row in held if row.is_table]
+    if len(tables) == len(held):
+        return _TABLES
+    advice = _FURTHER if is_partly else _SHARD
+    if not tables:
+        return advice
+    return (
+        f"{advice} Only lookups read {join_names(tables)}: sharded along rows or columns, no "
+        "device gathers a table, and a lookup sends the rows that it reads."
     )
 
 
@@ -95,13 +116,15 @@ def _words(case: Case, held: Sequence[_Held]) -> str:
 def _list_held(case: Case, entry: Computation) -> Iterator[_Held]:
     devices = case.cost.num_partitions
     donated = {alias.parameter for alias in find_donations(case.module).aliases}
+    tables = find_lookup_tables(case.before) if case.before else frozenset()
     for number, parameter in enumerate(entry.parameters):
         cuts = _count_parts(parameter)
         whole = parameter.shape.byte_size or 0
         if cuts is None or cuts >= devices or whole // cuts < MEBIBYTE:
             continue
         if cuts == 1 or number in donated:
-            yield _Held(parameter, cuts, whole // cuts, whole // cuts - whole // devices)
+            size = whole // cuts
+            yield _Held(parameter, cuts, size, size - whole // devices, number in tables)
 
 
 def _count_parts(parameter: Instruction) -> int | None:

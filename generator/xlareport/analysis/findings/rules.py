@@ -17,6 +17,7 @@ from xlareport.analysis.findings.copied_carries import copied_carries
 from xlareport.analysis.findings.copied_state import copied_state
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.dense_gradients import dense_gradients
+from xlareport.analysis.findings.detoured_values import detoured_values
 from xlareport.analysis.findings.double_upcasts import double_upcasts
 from xlareport.analysis.findings.empty_permutes import empty_permutes
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
@@ -44,8 +45,10 @@ from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gather
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
 from xlareport.analysis.findings.replicated_work import replicated_work
 from xlareport.analysis.findings.resharded_state import resharded_state
+from xlareport.analysis.findings.rewritten_slices import rewritten_slices
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
+from xlareport.analysis.findings.shared_places import refer_to_causes
 from xlareport.analysis.findings.short_kernels import short_kernels
 from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.analysis.findings.slow_fusions import slow_fusions
@@ -88,6 +91,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     filled_stacks,
     loop_invariant_work,
     sliced_operands,
+    rewritten_slices,
     dense_gradients,
     float_upcasts,
     unfused_chains,
@@ -105,6 +109,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     looped_collectives,
     chained_collectives,
     gathered_once,
+    detoured_values,
     repeated_all_gathers,
     invariant_collectives,
     unread_collectives,
@@ -137,7 +142,7 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
         return ()
     rules = RULES if case.is_optimized else OF_THE_PROGRAM
     findings = qualify_shares(case, chain.from_iterable(map(case.findings_of, rules)))
-    return merge_findings(map(_shortened, findings))
+    return merge_findings(map(_shortened, refer_to_causes(findings)))
 
 
 def _shortened(finding: Finding) -> Finding:

@@ -7,12 +7,14 @@ command buffers are launched together and do not count, neither do collectives a
 loops of stated trip count. A library call counts as one kernel.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from xlareport.analysis.code.kernel_links import name_kernel
 from xlareport.analysis.cost.loops import unevaluated_conditions
 from xlareport.analysis.cost.roofline import LAUNCH_SECONDS
 from xlareport.analysis.findings.finding import Case, Finding, join_names
+from xlareport.analysis.findings.iterations import describe_iterations
 from xlareport.analysis.findings.serial_loops import serial_loops
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import InstructionKey
@@ -52,6 +54,14 @@ def _in_serial_loops(case: Case) -> frozenset[str]:
     return frozenset(called_computations(case.module, [loop for loop in loops if loop]))
 
 
+def _by_computation(short: list[tuple[float, int, InstructionKey]]) -> Mapping[str, int]:
+    """Return the launches of each computation."""
+    launches: Counter[str] = Counter()
+    for _, count, (computation, _) in short:
+        launches[computation] += count
+    return launches
+
+
 def _finding(case: Case, short: list[tuple[float, int, InstructionKey]], waiting: float) -> Finding:
     launches = sum(count for _, count, _ in short)
     names = join_names((name for _, _, (_, name) in short), _MOST_NAMES)
@@ -65,6 +75,7 @@ def _finding(case: Case, short: list[tuple[float, int, InstructionKey]], waiting
             f"{units.seconds(launches * LAUNCH_SECONDS)}; their roofline time is "
             f"{units.seconds(launches * LAUNCH_SECONDS - waiting)}, that of the module "
             f"{units.seconds(case.seconds)}, both without launches."
+            f"{describe_iterations(case, _by_computation(short), LAUNCH_SECONDS)}"
         ),
         suggestion=(
             "Do more per kernel: a larger batch, unroll of jax.lax.scan, jax.vmap in place of a "

@@ -10,6 +10,7 @@ from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.expanded import name_expanded
 from xlareport.analysis.findings.finding import Case, Finding
+from xlareport.analysis.findings.ranked_values import are_ranked
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.custom_calls import PRODUCT_WORK, find
 from xlareport.runtime import units
@@ -23,6 +24,9 @@ _RESULT_REMEDY = (
     "Give the result a narrower type, or compute what uses it in the same kernel, as fused "
     "attention does."
 )
+_RANKED = (
+    " Its results are put in order (sort, top-k or argmax): a narrower type can change the order."
+)
 
 
 def starved_products(case: Case) -> Iterator[Finding]:
@@ -34,6 +38,7 @@ def starved_products(case: Case) -> Iterator[Finding]:
             continue
         reached = least.arithmetic / least.seconds if least.seconds else 1.0
         if reached < MOST_OF_PEAK:
+            is_ranked = are_ranked(case.module, computation, instruction)
             intensity = cost.intensity or 0.0
             yield Finding(
                 title="Memory-bound matmul",
@@ -43,7 +48,7 @@ def starved_products(case: Case) -> Iterator[Finding]:
                     f"{units.share(reached)} of peak FLOP/s on {case.device.name}."
                     f"{_describe_result(cost)}"
                 ),
-                suggestion=_advise(instruction, cost),
+                suggestion=f"{_advise(instruction, cost)}{_RANKED if is_ranked else ''}",
                 grade="guessed",
                 weight=seconds,
                 seconds=seconds * (1 - reached),

@@ -9,6 +9,7 @@ from xlareport.analysis.matching.rules import (
     cloned_producers,
     frames,
     identity,
+    left_behind,
     manual,
     ordered_values,
     programs,
@@ -183,6 +184,8 @@ _PARTS = (
     repetitions.unrepeated,
     cloned_producers.cloned,
     peeled.peeled,
+    left_behind.unread_shares,
+    left_behind.left_behind,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""
 

@@ -45,7 +45,7 @@ def replication_actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
             (
                 f"{units.byte_size(group.saved)} at most: shard {_KINDS[group.kind]} over "
                 f"{_over(group)} of {names} ({units.plural(group.count, 'array')}). "
-                f"{_PRICES[group.kind]}{_free(group)}"
+                f"{_PRICES[group.kind]}{_free(group)}{_tables(group)}"
             ),
         )
 
@@ -59,6 +59,17 @@ def _free(group: ReplicatedArguments) -> str:
         f" No all-gather is needed for {names}: each use takes the same part alone. In the "
         f"sharding of that part they save {units.byte_size(group.saved_of_cut)} of this without "
         "communication."
+    )
+
+
+def _tables(group: ReplicatedArguments) -> str:
+    """Return a sentence on the arrays of which rows are looked up; empty if there are none."""
+    names = first_few([f"`{name}`" for name in group.tables if name not in group.cut], _NAMED)
+    if not names:
+        return ""
+    return (
+        f" Only lookups read {names}: sharded along rows or columns, no device gathers the table, "
+        "and a lookup sends the rows that it reads."
     )
 
 

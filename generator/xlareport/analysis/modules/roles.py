@@ -97,7 +97,8 @@ def _main_programs(
     again = main.recompilations
     reasons = {how: f"it is the main program, {how}" for how in again.values() if how}
     programs = {key: reasons[how] for key, how in again.items() if how}
-    programs[best.files.key] = "it is the best guess for the main program"
+    is_only = len(summaries) == 1
+    programs[best.files.key] = _ONLY if is_only else "it is the best guess for the main program"
     for summary, role in zip(summaries, alone, strict=True):
         if role.name == ModuleRole.UNKNOWN and summary.files.key not in programs:
             reason = _another_program(summary, main)
@@ -106,6 +107,7 @@ def _main_programs(
 
 
 _OWN = "unknown"
+_ONLY = "it is the only module of the dump"
 _CLUSTER = "it is another part of the main program: the framework's graph links them"
 
 

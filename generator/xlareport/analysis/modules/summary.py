@@ -71,7 +71,8 @@ class ModuleFigures(Struct, frozen=True):
     live_peak_bytes: int | None = None
     """The peak as the live-range file states it: logical sizes added over all memory spaces.
 
-    It is not the peak of the device's memory: on TPUs it counts memory on the chip as well.
+    It is not the peak of the device's memory: values that share memory count each, memory on a
+    TPU's chip counts as well, and it can be less than the ranges of the file add up to.
     """
     occupied_peak_bytes: int | None = None
     """Peak bytes in use of the device memory; None if unknown."""

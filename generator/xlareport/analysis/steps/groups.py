@@ -193,11 +193,16 @@ def _group_key(change: Change) -> _Key:
 def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:
     """Yield each change, and once more for each further kind that counts, that kind first."""
     counted = _COUNTED_BESIDE | (_COUNTED_IF_ALONE & {change.kind for change in changes})
-    counted_beside = counted - {Kind.SHAPE} | {Kind.MOVED}  # another operation has its own shape
+    of_loops = counted - {Kind.SHAPE}  # told with the move
+    counted_beside = {
+        Kind.HOISTED: of_loops,
+        Kind.REPLACED: counted - {Kind.SHAPE} | {Kind.MOVED},  # its shape is that of the operation
+        Kind.SUNK: of_loops,
+    }
     for change in changes:
         yield change
         if change.kind not in _REASONS:
-            beside = counted_beside if change.kind is Kind.REPLACED else counted
+            beside = counted_beside.get(change.kind, counted)
             yield from (_with_first(change, kind) for kind in change.kinds[1:] if kind in beside)
 
 

@@ -302,10 +302,12 @@ def _takes_place(change: Change) -> bool:
 def _has_stayed(matching: Matching, change: Change, live: Collection[str]) -> bool:
     """Return whether a leftover is an instruction that the module before has there."""
     place = change.after
-    if place is None or not _is_leftover(change, live) or change.before not in {None, place}:
+    if place is None or not _is_leftover(change, live):
         return False
     former = matching.before.find(*place)
     same = former is not None and former.opcode == change.opcodes[1]
+    if change.before not in {None, place}:  # told as a clone of what is equal to it
+        same = _is_as_it_was(matching, place)
     return same and _of_clone(matching, change) is None
 
 

@@ -38,8 +38,14 @@ def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:
     pairing = matching.pairing_after(after)
     grade = Grade.EXACT if pairing is None else pairing.known_of(before, after).grade
     itself = before.instruction == after.instruction
-    if pairing is None or itself or pairing.relation is Relation.SAME:
+    if pairing is None or itself or _is_itself(pairing, after):
         yield Pairing((before,), (after,), grade, _REASON)
+
+
+def _is_itself(pairing: Pairing, after: Place) -> bool:
+    """Return whether one of another name is the same instruction: the first, if it was cloned."""
+    is_first = pairing.relation is Relation.CLONED and pairing.after[0] == after
+    return is_first or pairing.relation is Relation.SAME
 
 
 def read_instead(matching: Matching, before: Place) -> str:

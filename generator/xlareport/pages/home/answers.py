@@ -2,20 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from math import isclose
 
 from markupsafe import Markup
 from msgspec import Struct
 
-from xlareport.analysis.cost.heavy import HeavyInstruction
-from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.pages import navigation, words
-from xlareport.pages.cost.basis import on_chip_words, time_by_cycles_words
-from xlareport.pages.cost.page import cost_addresses, devices_of
-from xlareport.pages.cost.unknown_loops import iterations_words, named_loops
+from xlareport.pages.cost.page import cost_addresses
+from xlareport.pages.home.cost_answer import cost_lines, heaviest
 from xlareport.pages.home.memory_answer import memory_lines
 from xlareport.pages.home.time import TimeView, time_view
 from xlareport.pages.program.rank_matrix import rank_words
@@ -23,11 +19,9 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
-from xlareport.runtime.english import capitalize, listing
+from xlareport.runtime.english import listing
 
 _HEAVIEST = 3
-_TIE = 1e-3
-"""By how much times differ, as a share, that count as equal."""
 _BUSIEST = 2
 _AGAIN = 3
 _MOST_NAMES = 4
@@ -87,10 +81,10 @@ def _answers(
 ) -> Iterator[Answer]:
     costs = cost_addresses(record, navigation.HOME)
     yield _compiler(record, module)
-    cost = _cost(record, module.cost) if module.cost else ""
+    cost = cost_lines(record, module.cost) if module.cost else []
     if cost:
-        names = _histories(record, [row.instruction for row in _heavy(module.cost)])
-        yield Answer("Cost", prose(cost, names), "All costs", costs.get("cost", ""))
+        names = _histories(record, [row.instruction for row in heaviest(module.cost)])
+        yield Answer("Cost", _lines(cost, names), "All costs", costs.get("cost", ""))
     if record.measured is not None:
         names = _histories(
             record,
@@ -103,9 +97,12 @@ def _answers(
         at_peak = record.cost.memory.at_peak if record.cost else ()
         names = dict(_histories(record, [value.value for value in at_peak]))
         names |= {finding.title: costs.get("cost", "") for finding in record.findings}
-        words_of_memory = Markup("<br>\n").join(prose(line, names) for line in memory)
-        yield Answer("Memory", words_of_memory, "All memory", costs.get("memory", ""))
+        yield Answer("Memory", _lines(memory, names), "All memory", costs.get("memory", ""))
     yield _modules(report)
+
+
+def _lines(lines: Sequence[str], names: Mapping[str, str]) -> Markup:
+    return Markup("\n").join(Markup("<p>{}</p>").format(prose(line, names)) for line in lines)
 
 
 def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
@@ -123,51 +120,6 @@ def _busiest(module: ModuleAnalysis) -> str:
     return f"Steps of most effect: {', '.join(names)}."
 
 
-def _heavy(cost: CostReport | None) -> Sequence[HeavyInstruction]:
-    return cost.heaviest[:_HEAVIEST] if cost else ()
-
-
-def _cost(module: ModuleRecord, cost: CostReport) -> str:
-    """Return the instruction with the most time, and its share of the work."""
-    rows = [row for row in _heavy(cost) if row.share > 0]
-    if not rows:
-        return ""
-    tied = _tied(cost)
-    rows = list(tied or rows)
-    names = _tied_words(tied) if tied else listing([f"`%{row.instruction}`" for row in rows])
-    share = units.share(min(1.0, sum(row.share for row in rows)))
-    accounts = "accounts" if len(rows) == 1 else "account"
-    whole = "of it" if cost.by_cycles else "of roofline time"
-    message = f"{names} {accounts} for {share} {whole}{_share_of_flops(cost, rows)}."
-    whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
-    text = f"{_whole_cost(cost)}{message}{_uncounted(cost)}{whose}"
-    return capitalize(text) if words.is_whole(module) else f"Last snapshot: {text}"
-
-
-def _tied(cost: CostReport) -> Sequence[HeavyInstruction]:
-    """Return the heaviest instructions where more than are named need the same time.
-
-    Those at the end of the list can have further equals: they are not counted.
-    """
-    first = cost.heaviest[0]
-    seconds = first.seconds
-    tied = [
-        row
-        for row in cost.heaviest
-        if row.opcode == first.opcode and isclose(row.seconds, seconds, rel_tol=_TIE)
-    ]
-    return tied if _HEAVIEST < len(tied) < len(cost.heaviest) else ()
-
-
-def _tied_words(rows: Sequence[HeavyInstruction]) -> str:
-    """Return `16 all-reduces of 112 µs each`, with the names of the first."""
-    kind = units.plural(len(rows), rows[0].opcode.removesuffix("-start"))
-    names = sorted((row.instruction for row in rows), key=lambda name: (len(name), name))
-    shown = ", ".join(f"`%{name}`" for name in names[:_HEAVIEST])
-    more = len(rows) - _HEAVIEST
-    return f"{kind} of {units.seconds(rows[0].seconds)} each ({shown} and {more:,} more)"
-
-
 def _time(profile: ProfileRecord) -> str:
     """Return the number and length of the profiled runs, and the slowest instruction."""
     slowest = profile.slowest[:_HEAVIEST]
@@ -179,61 +131,6 @@ def _time(profile: ProfileRecord) -> str:
     mean = units.seconds(profile.length / profile.runs / 1e6)
     runs = units.plural(profile.runs, "run")
     return f"{runs} profiled, {mean} {'on average' if profile.runs > 1 else 'long'}.{most}"
-
-
-def _whole_cost(cost: CostReport) -> str:
-    """Return how much one run does, and how long that takes at least on a device that is known."""
-    done = []
-    if cost.totals.flops:
-        done.append(units.quantity(cost.totals.flops, "FLOP"))
-    if cost.totals.bytes_accessed:
-        done.append(f"{units.byte_size(cost.totals.bytes_accessed)} accessed")
-    if cost.seconds and cost.device_grade != "guessed":
-        like = "a device like " if cost.device_grade == "matched" else ""
-        # Only GPUs have multiprocessors: each of their kernels is a launch.
-        launches = " without launches" if cost.device.multiprocessors else ""
-        time = f"roofline time {units.seconds(cost.seconds)}{launches}"
-        done.append(f"{time} on {like}{cost.device.name}")
-    least = f"{cost.totals.bound} " if cost.totals.bound else ""
-    if not done:
-        return ""
-    figures = f"{least}{', '.join(done)} per execution."
-    return f"{figures}{on_chip_words(cost)}{time_by_cycles_words(cost)} {_iterations(cost)}"
-
-
-def _iterations(cost: CostReport) -> str:
-    words = iterations_words(cost)
-    return f"{words} " if words else ""
-
-
-def _share_of_flops(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
-    """Return how much of the flops that can be counted some instructions do."""
-    done = sum((row.cost.flops or 0) * row.cost.counted for row in rows)
-    if not cost.totals.flops or not done:
-        return ""
-    counted = " that can be counted" if cost.totals.is_partial else ""
-    return f" and {units.share(min(1.0, done / cost.totals.flops))} of the FLOPs{counted}"
-
-
-def _uncounted(cost: CostReport) -> str:
-    """Return a sentence on uncounted instructions, and how many of them are custom calls."""
-    number = cost.totals.unknown_ops
-    if not number:
-        return ""
-    loops = sum(loop.trip_count.count is None for loop in cost.loops)
-    number, rest = max(0, number - loops), max(0, loops - named_loops(cost))
-    more = "more " if rest < loops else ""
-    once = f" {rest:,} {more}{_LOOPS[rest > 1]}: counted once." if rest else ""
-    if not number:
-        return once
-    custom = sum(uncounted.opcode == "custom-call" for uncounted in cost.uncounted)
-    if custom == number:
-        return f" {units.plural(custom, 'custom call')} cannot be counted.{once}"
-    of_them = f" ({units.plural(custom, 'custom call')} among them)" if custom else ""
-    return f" {units.plural(number, 'instruction')} cannot be counted{of_them}.{once}"
-
-
-_LOOPS = ("loop of unknown trip count", "loops of unknown trip count")
 
 
 def _modules(report: ReportRecord) -> Answer:

@@ -69,6 +69,8 @@ class TimeView(Struct, frozen=True):
     """The estimated time of the main program, divided."""
 
     words: Markup
+    phase_rules: str
+    """How the phase of an instruction is matched; empty without phases."""
     name: str
     """What the time is estimated by."""
     bars: tuple[SharesBar, ...]
@@ -93,6 +95,7 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
         words=prose(
             f"{cost.time_name.capitalize()}, not measured.{_iterations(cost)}{_time_remark(cost)}"
         ),
+        phase_rules=_PHASES if cost.phases else "",
         name=cost.time_name,
         bars=tuple(bars),
         treemap=Markup(treemap(cost.scopes, address)),  # noqa: S704 - made and escaped there
@@ -124,8 +127,8 @@ def _timed(parts: Sequence[CostPart]) -> list[tuple[str, float]]:
 
 
 def _time_remark(cost: CostReport) -> str:
-    """Return why a division is not shown, and how the phases are known."""
-    words = _PHASES if cost.phases else ""
+    """Return why a division is not shown."""
+    words = ""
     if any(part.name == UNMARKED for part in cost.phases):
         words += _UNMARKED
     if not any(part.name for part in cost.layers):
@@ -143,7 +146,7 @@ _UNMARKED = (
     "of JAX: the phase of ops without these is not known."
 )
 _PHASES = (
-    " Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
+    "Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
     "are backward. Forward work in a kernel that computes gradients is recomputed and counts as "
     "backward; the scopes count it as forward. Anything else that uses gradients counts as "
     "optimizer, as does what feeds only that, unless it is in a named scope or its own loop. "

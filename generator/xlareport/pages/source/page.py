@@ -154,27 +154,27 @@ def _table(source: SourceReport, seconds: float | None, time_name: str) -> Table
         source.lines,
         {
             Column("Line"): lambda row: row.place.short,
-            Column("Function"): lambda row: row.place.function,
-            Column(
-                "Called from",
-                help="other functions in the stacks of its instructions, the innermost first",
-            ): lambda row: ", ".join(map(short_function, row.callers)),
-            Column(
-                "Final instructions",
-                "text",
-                "instructions of the final module attributed to the line",
-            ): lambda row: _names(row.became, row.became_count),
             Column(
                 time_title(time_name), "float", "estimate; a fusion counts for the line of its root"
             ): lambda row: row.cost.seconds * 1e6,
             Column("Share", "percent", f"of the {time_name} of the module"): lambda row: (
                 row.cost.seconds / seconds if seconds else None
             ),
+            Column("Function"): lambda row: row.place.function,
+            Column(
+                "Final instructions",
+                "text",
+                "instructions of the final module attributed to the line",
+            ): lambda row: _names(row.became, row.became_count),
             Column("FLOPs", "flops"): lambda row: row.cost.flops,
             Column("Bytes accessed", "bytes"): lambda row: row.cost.bytes_accessed,
             Column("Live at peak", "bytes", "bytes of its values live at the peak"): lambda row: (
                 row.peak_bytes
             ),
+            Column(
+                "Called from",
+                help="other functions in the stacks of its instructions, the innermost first",
+            ): lambda row: ", ".join(map(short_function, row.callers)),
             Column("StableHLO ops", "int", "StableHLO operations of the line"): lambda row: (
                 row.stablehlo_count if source.has_stablehlo else None
             ),

@@ -113,3 +113,19 @@ def test_a_merged_fusion_is_not_dead(read: Read) -> None:
     pairing = matching.pairing_before(Place("dead", "x.1"))
     assert pairing is not None
     assert pairing.after == (Place("living", "x.3"),)
+
+
+_SUM = """%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+"""
+
+
+def test_what_only_a_dead_reduction_applied_had_no_live_callers(read: Read) -> None:
+    zero = "  %zero = f32[] constant(0)\n"
+    reduce = "  %total = f32[] reduce(%a, %zero), dimensions={0}, to_apply=%sum\n"
+    causes = _causes(read, _SUM + _entry(zero + reduce, "a"), _entry("", "a"))
+    assert causes["total"] is ChangeCause.UNREAD
+    assert [causes[name] for name in ("x", "y", "s")] == [ChangeCause.UNCALLED] * 3

@@ -452,7 +452,7 @@ ENTRY %main (x: f32[8]) -> f32[8] {
     for name in ("a", "a.up", "is.later"):
         said = matching.pairing_before(Place("later", name))
         assert said is not None
-        assert said.cause is ChangeCause.UNUSED
+        assert said.cause is ChangeCause.UNCALLED
 
 
 def test_a_parameter_without_an_operand_was_not_inlined(read: Read) -> None:

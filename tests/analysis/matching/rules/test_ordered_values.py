@@ -218,3 +218,34 @@ def test_what_had_no_users_continues_in_the_fusion_that_has_none(read: Read) -> 
     assert matching.partner_after(Place("main", "wide.0")) == Place("fused.1", "wide.1")
     made = [pairing for pairing in matching.pairings if pairing.relation is Relation.FUSED]
     assert {pairing.after[0].instruction for pairing in made} == {"fusion.1", "fusion.2"}
+
+
+_INDEXED = """
+ENTRY %main (a: f32[8], i: s32[8]) -> (f32[4], s32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[8]{0} parameter(1)
+  %zero.1 = s32[] constant(0)
+  %most = s32[8]{0} maximum(%i, %i)
+  %first = s32[1]{0} slice(%most), slice={[0:1]}
+  %at = s32[] reshape(%first)
+  %part = f32[4]{0} dynamic-slice(%a, %at), dynamic_slice_sizes={4}
+  %fill = s32[8]{0} broadcast(%zero.1), dimensions={}
+  %sum = s32[8]{0} add(%i, %fill)
+  ROOT %out = (f32[4]{0}, s32[8]{0}) tuple(%part, %sum)
+}
+"""
+
+
+def test_a_constant_in_the_place_of_other_values_is_not_an_equal_one_that_is_gone(
+    read: Read,
+) -> None:
+    lines = [
+        line
+        for line in _INDEXED.splitlines(keepends=True)
+        if not any(f"%{name} = " in line for name in ("zero.1", "most", "first", "fill", "sum"))
+    ]
+    after = "".join(lines).replace("%sum)", "%i)").replace("%at)", "%zero.9)")
+    after = after.replace("  %at = s32[] reshape(%first)", "  %zero.9 = s32[] constant(0)")
+    matching = match(read(_INDEXED), read(after))
+    assert matching.partner_after(Place("main", "zero.1")) is None
+    assert matching.partner_after(Place("main", "at")) == Place("main", "zero.9")

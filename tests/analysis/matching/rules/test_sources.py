@@ -107,6 +107,26 @@ def test_a_copy_goes_on_as_the_transpose_that_a_bitcast_hides(read: Read) -> Non
     assert matching.partner_after(Place("main", "copy.1")) == Place("main", "turned")
 
 
+def test_a_copy_goes_on_as_the_transpose_that_makes_its_order_in_memory(read: Read) -> None:
+    """The transpose after the copy moved nothing, and is part of a bitcast when normalized."""
+    head = "HloModule m\n\nENTRY %main (a: f32[2,4,8]) -> f32[3,2,8,4] {\n"
+    head += "  %a = f32[2,4,8]{2,1,0} parameter(0)\n  %sine = f32[2,4,8]{2,1,0} sine(%a)\n"
+    before = head + (
+        "  %copy.1 = f32[2,4,8]{2,0,1} copy(%sine)\n"
+        "  %turned.1 = f32[2,8,4]{1,0,2} transpose(%copy.1), dimensions={0,2,1}\n"
+        "  %many.1 = f32[3,2,8,4]{2,1,3,0} broadcast(%turned.1), dimensions={1,2,3}\n"
+        "  ROOT %out = f32[3,2,8,4]{2,1,3,0} exponential(%many.1)\n}\n"
+    )
+    after = head + (
+        "  %turned.9 = f32[4,2,8]{2,1,0} transpose(%sine), dimensions={1,0,2}\n"
+        "  %many.9 = f32[3,4,2,8]{3,2,1,0} broadcast(%turned.9), dimensions={1,2,3}\n"
+        "  %bitcast.9 = f32[3,2,8,4]{2,1,3,0} bitcast(%many.9)\n"
+        "  ROOT %out = f32[3,2,8,4]{2,1,3,0} exponential(%bitcast.9)\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "copy.1")) == Place("main", "turned.9")
+
+
 def test_a_reshape_and_a_copy_that_changed_places_go_on_as_themselves(read: Read) -> None:
     head = "HloModule m\n\nENTRY %main (a: f32[4,8]) -> f32[32] {\n"
     head += "  %a = f32[4,8]{1,0} parameter(0)\n  %sine = f32[4,8]{1,0} sine(%a)\n"

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from xlareport.analysis.matching.search.nodes import is_root
+from xlareport.analysis.matching.sides.facts import TRANSPARENT, live_computations
 from xlareport.analysis.matching.sides.graph import Frame, Node, element_taken
+from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.matching.sides.side import Side
 
 _ELEMENT = "get-tuple-element"
@@ -27,6 +29,20 @@ class DeadLines:
                 self._names_in(frame, called=not self._lost_callers(frame))
             )
         return self._names[frame]
+
+    def had_no_callers(self, frame: Frame) -> bool:
+        """Return whether no live instruction called the computation of a frame before the step.
+
+        What dead instructions apply, such as the sum of a dead reduction, goes with them.
+        """
+        name, graph = frame.computation.name, self._before.graph
+        if name not in live_computations(graph.module):
+            return True
+        sites = graph.call_sites(name)
+        return bool(sites) and all(
+            call.instruction.opcode not in TRANSPARENT and call.instruction.name in dead_names(home)
+            for home, call in sites
+        )
 
     def _lost_callers(self, frame: Frame) -> bool:
         """Return whether all instructions that call the computation of a frame are dead."""

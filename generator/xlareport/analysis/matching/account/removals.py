@@ -31,7 +31,6 @@ from xlareport.analysis.matching.search.pairing import ChangeCause
 from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.elements import loop_given, taken_again
-from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.hlo.model import Instruction
@@ -201,7 +200,7 @@ class Removals:
 
     def cause(self, node: Node) -> ChangeCause | None:
         """Return the cause that alone explains the removal; None if there is none."""
-        if node.frame.computation.name not in live_computations(self._search.before.graph.module):
+        if self._dead.had_no_callers(node.frame):
             return ChangeCause.UNCALLED
         caller = node.frame.caller if node.instruction.opcode == "parameter" else None
         if caller is not None and self._is_dissolved(caller):

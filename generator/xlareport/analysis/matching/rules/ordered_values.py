@@ -13,6 +13,7 @@ from xlareport.analysis.matching.search.nodes import (
     is_root,
     operand_pairs,
     origin,
+    paired_users,
     read_at,
     same_shape,
 )
@@ -48,7 +49,7 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
                 continue  # elements of what is paired, which have one value on each side
             if node.instruction.opcode == "parameter" and _are_given_others(search, node, other):
                 continue
-            if is_leaf(node) and _is_folded(search, node, other):
+            if is_leaf(node) and (_is_folded(search, node, other) or _is_read_anew(search, other)):
                 continue
             if node.constant and replaces_another(search, node, other):
                 continue
@@ -211,6 +212,15 @@ def _is_folded(search: Search, node: Node, other: Node) -> bool:
         if read is not None and is_free(read) and read.constant and not is_leaf(read):
             return True
     return False
+
+
+def _is_read_anew(search: Search, other: Node) -> bool:
+    """Return whether all users of a new constant that are known read other values before."""
+    if other.instruction.opcode != "constant":
+        return False
+    former = [read_at(search.before, user, place) for _, user, place in paired_users(other)]
+    known = [read for read in former if read is not None]
+    return bool(known) and all(read.token != other.token for read in known)
 
 
 def _in_order(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.matching.search.nodes import (
     has_same_origin,
     is_free,
@@ -17,6 +18,7 @@ from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
+from xlareport.hlo.shape import Shape
 
 COLLECTIVE = "collective"
 """The family of collectives."""
@@ -206,7 +208,8 @@ _NO_COPIES = REARRANGEMENTS - {"copy"}
 def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node | None:
     """Return the free move that a move reads, if a new move gives its operand its dimensions now.
 
-    The new move is then that one, of whatever opcode, and not the move that read it.
+    The new move is then that one, of whatever opcode, and not the move that read it. A normalized
+    layout makes dimensions of the order in memory.
     """
     source, read = read_at(here, node, 0), there.values.read(other)
     moves = (node, other) if source is None else (node, other, source)
@@ -214,9 +217,17 @@ def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node |
         return None
     if any(move.instruction.opcode not in REARRANGEMENTS for move in moves):
         return None
-    if source.instruction.shape.dimensions != other.instruction.shape.dimensions:
+    old, sizes = source.instruction.shape, other.instruction.shape.dimensions
+    if sizes not in (old.dimensions, _sizes_in_memory(old)):
         return None
     return source if here.values.read(source) == read != here.values.read(node) else None
+
+
+def _sizes_in_memory(shape: Shape) -> tuple[int, ...]:
+    """Return the dimensions as they lie in memory, which a normalized layout writes so."""
+    order, sizes = minor_to_major(shape), shape.dimensions
+    known = sorted(order) == [*range(len(sizes))]
+    return tuple(sizes[number] for number in reversed(order)) if known else sizes
 
 
 def crossed_copies(search: Search, node: Node, other: Node) -> tuple[tuple[Node, Node], ...]:

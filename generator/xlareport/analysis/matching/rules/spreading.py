@@ -26,7 +26,6 @@ from xlareport.analysis.matching.rules.stand_ins import (
     are_of_reordered,
     are_placed,
     are_reordered,
-    became_needless,
     behind_no_op,
     could_do_its_work,
     is_masked_part,
@@ -37,6 +36,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     is_work_behind,
     keep_places,
     may_be_resized,
+    moves_same,
     only_gathers,
     start_loops,
     start_now,
@@ -52,7 +52,6 @@ from xlareport.analysis.matching.search.nodes import (
     name_new_use,
     name_read,
     origin,
-    read_at,
     reads_free,
     reason_of_use,
     same_arity,
@@ -304,17 +303,8 @@ class _Spread:
         if like or same_shape(self._search, node, other):
             return not is_done_on_turned(self._search, node, other)
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
-        same = moves and self._moves_same(node, other)
+        same = moves and moves_same(self._search, node, other)
         return same or has_like_behind(self._search, node, other)
-
-    def _moves_same(self, node: Node, other: Node) -> bool:
-        """Return whether two moves read the same value, the second maybe through more moves."""
-        before, after = self._search.before, self._search.after
-        if became_needless(node, read_at(before, node, 0), other):
-            return False
-        read = before.values.read(node)
-        moves = (other, *sources_behind(after.graph, other))
-        return bool(read) and any(after.values.read(move) == read for move in moves)
 
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""

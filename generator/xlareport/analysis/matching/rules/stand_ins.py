@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from xlareport.analysis.matching.rules.sources import same_move_behind, sources_behind
 from xlareport.analysis.matching.search.nodes import (
     are_tuples,
     dimension_numbers,
@@ -85,7 +86,7 @@ def only_gathers(node: Node, other: Node) -> bool:
     return (alike or both) and other.constant and not node.constant
 
 
-def became_needless(node: Node, source: Node | None, other: Node) -> bool:
+def _became_needless(node: Node, source: Node | None, other: Node) -> bool:
     """Return whether a reshape's source has the reshape's dimensions now, unlike another move."""
     partner = None if source is None else source.partner
     dimensions = node.instruction.shape.dimensions
@@ -93,6 +94,21 @@ def became_needless(node: Node, source: Node | None, other: Node) -> bool:
         return False
     moved = other.instruction.shape.dimensions
     return partner.instruction.shape.dimensions == dimensions != moved
+
+
+def moves_same(search: Search, node: Node, other: Node) -> bool:
+    """Return whether two moves read the same value, the second maybe through more moves.
+
+    Or the first through a move that the second is now.
+    """
+    before, after = search.before, search.after
+    if _became_needless(node, read_at(before, node, 0), other):
+        return False
+    read = before.values.read(node)
+    moves = (other, *sources_behind(after.graph, other))
+    if read and any(after.values.read(move) == read for move in moves):
+        return True
+    return same_move_behind(before, node, after, other) is not None
 
 
 def _lines_read(node: Node) -> Iterator[Instruction]:

@@ -102,18 +102,20 @@ class Search(Struct):
         relation: Relation = Relation.SAME,
         *,
         anywhere: bool = False,
+        unread: bool = False,
     ) -> bool:
         """Make two nodes partners with one value number; return whether that is possible.
 
         Incompatible parameters are never linked, whichever rule asks for it; nor what two programs
-        have at other places, unless it may be anywhere.
+        have at other places, unless it may be anywhere; nor what is dead code on one side only,
+        unless it may be unread or is exact.
         """
         if before in self.inlined or after in self.without_origin:
             return False
         possible = can_continue(before.instruction, after.instruction)
         if not possible or swaps_parameters(before, after):
             return False
-        if grade is not Grade.EXACT and live_apart(before, after):
+        if grade is not Grade.EXACT and not unread and live_apart(before, after):
             return False
         if contradict(self.before, before, self.after, after):
             return False

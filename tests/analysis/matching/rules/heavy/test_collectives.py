@@ -127,6 +127,20 @@ def test_the_opcode_of_a_wrapped_asynchronous_instruction_is_that_of_its_computa
     assert said.after == (at("slice-start"), at("slice-done"), wrapped)
 
 
+def test_an_asynchronous_slice_reads_what_was_evicted_before(read: Read) -> None:
+    evicted = WRAPPED.replace("async-start(%b)", "async-start(%copy-done)").replace(
+        "  %slice-start",
+        "  %copy-start = (f32[32]{0}, f32[32]{0:S(1)}, u32[]) copy-start(%b)\n"
+        "  %copy-done = f32[32]{0} copy-done(%copy-start)\n  %slice-start",
+    )
+    matching = match(read(AT_ONCE), read(evicted))
+    said = matching.pairing_before(at("slice.1"))
+    assert said is not None
+    assert said.relation is Relation.ASYNC
+    assert at("slice-start") == said.after[0]
+    assert {at("copy-start"), at("copy-done")} <= set(matching.added)
+
+
 def test_what_is_wrapped_in_a_call_as_well_became_all_of_these(read: Read) -> None:
     called = WRAPPED.replace(
         "%async_computation (param_0", "%called_computation (param_1", 1

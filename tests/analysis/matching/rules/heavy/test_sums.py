@@ -207,3 +207,41 @@ def test_all_reduces_of_what_a_loop_adds_up_follow_the_loop_in_another_shape(rea
     matching = match(read(_IN_A_LOOP), read(after))
     for number, name in ((1, "all.8"), (2, "all.9")):
         assert matching.partner_after(Place("body", f"sent.{number}")) == Place("main", name)
+
+
+_SHARES = f"""{HEAD}
+  %p = u32[] partition-id()
+  %i = s32[] convert(%p)
+  %j = s32[] negate(%i)
+  %one = f32[8]{{0}} all-reduce(%x), to_apply=%sum
+  %two = f32[8]{{0}} all-reduce(%y), to_apply=%sum
+  %part.1 = f32[4]{{0}} dynamic-slice(%one, %i), dynamic_slice_sizes={{4}}
+  %part.2 = f32[4]{{0}} dynamic-slice(%two, %i), dynamic_slice_sizes={{4}}
+  %add.1 = f32[4]{{0}} add(%part.1, %part.2), metadata={{op_name="add_any"}}
+  ROOT %tanh = f32[4]{{0}} tanh(%add.1)
+}}
+"""
+_SHARE_OF_SUM = f"""{HEAD}
+  %p = u32[] partition-id()
+  %i = s32[] convert(%p)
+  %j = s32[] negate(%i)
+  %add.9 = f32[8]{{0}} add(%x, %y), metadata={{op_name="add_any"}}
+  %all-reduce.9 = f32[8]{{0}} all-reduce(%add.9), to_apply=%sum
+  %part.9 = f32[4]{{0}} dynamic-slice(%all-reduce.9, %i), dynamic_slice_sizes={{4}}
+  ROOT %tanh = f32[4]{{0}} tanh(%part.9)
+}}
+"""
+
+
+def test_all_reduces_of_which_equal_shares_were_added_became_one_of_the_sum(read: Read) -> None:
+    claim = match(read(_SHARES), read(_SHARE_OF_SUM)).pairing_before(Place("main", "one"))
+    assert claim is not None
+    assert claim.relation is Relation.COMBINED
+    assert {place.instruction for place in claim.before} == {"one", "two"}
+    assert claim.after == (Place("main", "all-reduce.9"),)
+
+
+def test_all_reduces_of_which_different_shares_were_added_stay_apart(read: Read) -> None:
+    other = _SHARES.replace("dynamic-slice(%two, %i)", "dynamic-slice(%two, %j)")
+    pairings = match(read(other), read(_SHARE_OF_SUM)).pairings
+    assert not [claim for claim in pairings if claim.relation is Relation.COMBINED]

@@ -71,6 +71,23 @@ def test_an_unrolled_loop_counts_the_constants_of_its_body(read: Read) -> None:
     assert "unrolled 1 while into 4 instructions" in made.headline
 
 
+def test_what_was_dead_in_the_body_is_not_what_is_live_outside(read: Read) -> None:
+    """An element of the loop starts with the value that a dead instruction of the body has."""
+    idle = "  %none = s32[] constant(0)\n  %idle = s32[8]{0} broadcast(%none), dimensions={}\n"
+    filled = (
+        "  %fill.1 = s32[8]{0} broadcast(%i), dimensions={}\n"
+        '  %kept.1 = s32[8]{0} custom-call(%fill.1), custom_call_target="keep", '
+        "custom_call_has_side_effect=true\n"
+    )
+    loop = _LOOP.replace("  %one", idle + filled + "  %one")
+    outside = filled.replace(".1", ".9").replace("%i)", "%zero)")
+    outside = "  %zero = s32[] constant(0)\n" + outside
+    once = _ONCE.replace("  %sine.9 =", outside + "  %sine.9 =")
+    matching = match(read(loop), read(once))
+    assert matching.partner_after(Place("body", "fill.1")) == Place("main", "fill.9")
+    assert matching.partner_after(Place("body", "idle")) is None
+
+
 _CONDITIONAL = """
 HloModule m
 

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
-from xlareport.analysis.matching.search.nodes import Names, is_free, same_shape
+from xlareport.analysis.matching.search.nodes import Names, is_free, read_at, same_shape
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.halves import (
@@ -207,7 +207,8 @@ def _pair_halves(
     if is_free(start):
         begun = _begun(search.after, start)
         opcode = _opcode(begun).removesuffix(START)
-        queue = waiting.get((opcode, devices_of(begun), *search.after.values.read(start)))
+        read = _read_behind_copies(search.after, start)
+        queue = waiting.get((opcode, devices_of(begun), *read))
         whole = _taken(queue, channel_of(begun)) if queue else None
         if whole is not None and is_free(whole):
             search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
@@ -216,6 +217,18 @@ def _pair_halves(
         for inner in wrapped_in_turn(search.after, start):
             if is_free(inner):
                 search.extend(whole, inner)
+
+
+def _read_behind_copies(side: Side, start: Node) -> Iterator[int]:
+    """Yield the values that a start reads; of a value that was copied elsewhere, its own.
+
+    XLA evicts what it reads later from a fast memory space, and reads the copy.
+    """
+    for node, path in side.graph.operands(start):
+        begun = read_at(side, node, 0) if _opcode(node) == "copy-done" else None
+        copied = begun is not None and not path and is_free(node) and is_free(begun)
+        source = side.graph.operands(begun)[:1] if begun is not None and copied else ()
+        yield side.value_of(source[0] if source else (node, path))
 
 
 def link_wrapped(search: Search, whole: Node, inner: Node, grade: Grade, reason: str) -> bool:

@@ -4,13 +4,13 @@ Likewise for those of a maximum, a minimum or a product, and for one that each i
 adds up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from xlareport.analysis.matching.rules.heavy.products import reducer
 from xlareport.analysis.matching.search.nodes import is_free, node_before, same_count, same_type
 from xlareport.analysis.matching.search.reasons import AfterLoop
 from xlareport.analysis.matching.search.search import NodePair, Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.halves import START
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.side import Side
@@ -20,6 +20,8 @@ from xlareport.knowledge.grades import Grade
 _ALL_REDUCE = "all-reduce"
 _MOVES = REARRANGEMENTS | {"convert", "pad"}
 """Opcodes that a sum can be moved through; the padding is equal on every device."""
+_PART = "dynamic-slice"
+"""Likewise what takes a device's share, if it is the same of each term."""
 _JOINED = {"add": "sum", "maximum": "maximum", "minimum": "minimum", "multiply": "product"}
 """What the opcodes make of the values that all-reduces of the same opcode send."""
 _MOST_TERMS = 100
@@ -108,7 +110,7 @@ def _whole_sum(search: Search, term: Node, opcode: str) -> Node:
     for _ in range(_MOST_TERMS):
         users = {user for user, _ in search.before.users.get(term, ())}
         user = users.pop() if len(users) == 1 else term
-        if user is term or not (user.instruction.opcode == opcode or _moves(user)):
+        if user is term or not (user.instruction.opcode in (opcode, _PART) or _moves(user)):
             return term
         term = user
     return term
@@ -133,16 +135,32 @@ def _behind_moves(side: Side, node: Node) -> Node | None:
 def _terms(side: Side, total: Node, joining: str) -> list[Node]:
     """Return the all-reduces among the terms of a sum, through sums of sums; each once.
 
-    Those that stay as they are do not count: they were not joined.
+    Those that stay as they are do not count: they were not joined. None are known where devices
+    add up different shares.
     """
-    waiting, terms = [total], dict[Node, None]()
+    waiting, terms, shares = [total], dict[Node, None](), set[Hashable]()
     for _ in range(_MOST_TERMS):
         if not waiting:
             break
-        for operand, path in side.graph.operands(waiting.pop()):
+        for operand, path in _summands(side, waiting.pop()):
             opcode = operand.instruction.opcode
             if opcode == _ALL_REDUCE and not path:
                 terms[operand] = None
             elif opcode == joining or _moves(operand):
                 waiting.append(operand)
-    return [term for term in terms if not term.kept]
+            elif opcode == _PART:
+                waiting.append(operand)
+                shares.add(_share(side, operand))
+    return [term for term in terms if not term.kept] if len(shares) < _FEWEST else []
+
+
+def _summands(side: Side, node: Node) -> Sequence[NodeElement]:
+    """Return the operands of a sum or of what moves one; of a share, not where it starts."""
+    operands = side.graph.operands(node)
+    return operands[:1] if node.instruction.opcode == _PART else operands
+
+
+def _share(side: Side, node: Node) -> Hashable:
+    """Return which share a dynamic-slice takes: the values of its starts, and its sizes."""
+    starts = map(side.value_of, side.graph.operands(node)[1:])
+    return (*starts, node.instruction.shape.dimensions)

@@ -6,6 +6,7 @@ from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.contents import stem
 from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement, opened_root
+from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
@@ -120,9 +121,13 @@ class _Once:
         return node.frame.number == number or node.frame.computation.name == home
 
     def pair(self) -> None:
-        """Pair each instruction with the only free node outside that has its value."""
+        """Pair each instruction with the only free node outside that has its value.
+
+        Dead ones are left out: what is live outside does the work of another one of that value.
+        """
+        dead = dead_names(self._body.computation)
         for line in self._body.computation.instructions:
-            if line.opcode not in BOUNDARIES:
+            if line.opcode not in BOUNDARIES and line.name not in dead:
                 node = self._body.node(line)
                 self._tokens[node] = self._pair(node)
 

@@ -1,0 +1,69 @@
+"""Rules for what a pass left without users: originals under longer names, and unread shares."""
+
+from collections.abc import Hashable, Iterable, Iterator
+
+from xlareport.analysis.matching.search.nodes import is_free, operand_pairs, origin
+from xlareport.analysis.matching.search.pairing import Relation
+from xlareport.analysis.matching.search.search import NodePair, Search
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.leftovers import dead_names
+from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import sole_pairs
+
+_REASON = "the same expression, under its name with a number behind it"
+
+
+def left_behind(search: Search) -> None:
+    """Pair what is left without users in its computation with its original, not with a clone.
+
+    A pass clones it into fusions; dumps number all names anew, so that the name does not stay.
+    """
+    left = {(node.frame.number, node.token): node for node in _dead(search.after)}
+    for link in list(search.links) if left else ():
+        itself = left.get((link.before.frame.number, link.before.token))
+        if itself is not None and is_free(itself) and _is_of_clone(search, link, itself):
+            search.unlink([link])
+            search.link(link.before, itself, Grade.EXACT, _REASON)
+
+
+def unread_shares(search: Search) -> None:
+    """Pair what the SPMD partitioner divided with its share, though what read it reads another."""
+    dead = [*_dead(search.after)] if search.divided else ()
+    if not dead:
+        return
+    search.evaluate()
+    old, new = _keyed(search.before, search.before.open()), _keyed(search.after, dead)
+    for node, other in sole_pairs(old, new):
+        if is_part(node.instruction.shape, other.instruction.shape):
+            reason = "the share of its result, which nothing reads"
+            search.link(node, other, Grade.MATCHED, reason, unread=True)
+            for read, now in operand_pairs(search, node, other):
+                if is_free(read) and is_free(now):
+                    search.link(read, now, Grade.MATCHED, "what it reads", unread=True)
+
+
+def _keyed(side: Side, nodes: Iterable[Node]) -> Iterator[tuple[Hashable, Node]]:
+    """Yield nodes with operands, each with its place, its operation and the values it reads."""
+    for node in nodes:
+        line, read = node.instruction, tuple(side.values.read(node))
+        if read:
+            yield (node.frame.number, line.opcode, origin(node), *read), node
+
+
+def _dead(side: Side) -> Iterator[Node]:
+    """Yield the nodes without a partner on which no result depends."""
+    for node in side.open():
+        if node.instruction.name in dead_names(node.frame.computation):
+            yield node
+
+
+def _is_of_clone(search: Search, link: NodePair, itself: Node) -> bool:
+    """Return whether a link is of an original that lost its name, and of its clone elsewhere."""
+    name, homes = link.before.instruction.name, (link.after.frame, itself.frame)
+    if link.relation is not Relation.SAME or link.before in search.further:
+        return False
+    stays = name in itself.frame.computation.by_name
+    elsewhere = homes[0].computation is not homes[1].computation
+    return link.equal and elsewhere and not stays and itself.instruction.name.startswith(f"{name}.")
