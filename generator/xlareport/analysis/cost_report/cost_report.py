@@ -7,7 +7,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from xlareport.analysis.code.later_instructions import LaterInstructions
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.analysis.cost.breakdown import (
     CostPart,
     break_down,
