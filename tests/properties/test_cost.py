@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.modules import parse_module
 from tests.walks import examples
 
-from xlareport.analysis.collectives.figures import measure_collectives
+from xlareport.analysis.collectives.collective_figures import measure_collectives
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.memory_estimate import estimate_peak
 from xlareport.analysis.cost.work import count_cost

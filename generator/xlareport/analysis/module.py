@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from xlareport import reader_table
 from xlareport.analysis.code.later_instructions import LaterInstructions
 from xlareport.analysis.code.module_code import CodeFiles, CodeSummary, read_code_files
+from xlareport.analysis.collectives.collective_rows import CollectivesReport
 from xlareport.analysis.collectives.collectives_report import report_collectives
-from xlareport.analysis.collectives.rows import CollectivesReport
 from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.cost.costed import CostedModule, cost_module
 from xlareport.analysis.cost.work import Costs

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from xlareport.analysis.collectives.collective_events import NO_NAME
-from xlareport.analysis.collectives.rows import (
+from xlareport.analysis.collectives.collective_rows import (
     CollectiveMember,
     CollectiveOrigin,
     CollectiveRow,

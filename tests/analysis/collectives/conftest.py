@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.analyzed import analyze_named
 
-from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures, measure_collectives
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.hlo.model import HloModule

@@ -6,9 +6,9 @@ import pytest
 
 from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.collective_origin import explain_cause
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.partitioning import PartitioningStep
-from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.hlo.model import HloModule

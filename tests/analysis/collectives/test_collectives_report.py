@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.analyzed import analyze_named
 
+from xlareport.analysis.collectives.collective_rows import CollectivesReport
 from xlareport.analysis.collectives.collectives_report import report_collectives
-from xlareport.analysis.collectives.rows import CollectivesReport
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.analysis.passes.step_boundaries import find_boundaries

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.analysis.collectives.find import find_collectives
-from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.hlo.model import HloModule
 
 ReadText = Callable[[str], HloModule]

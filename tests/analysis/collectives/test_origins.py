@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from xlareport.analysis.collectives.collective_rows import CollectiveMember, CollectiveOrigin
 from xlareport.analysis.collectives.origins import (
     _derived,
     _requested_words,
@@ -11,7 +12,6 @@ from xlareport.analysis.collectives.origins import (
     makes_none,
     split_operands,
 )
-from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveOrigin
 from xlareport.hlo.model import HloModule, Instruction
 
 ReadText = Callable[[str], HloModule]

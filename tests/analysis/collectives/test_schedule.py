@@ -5,8 +5,8 @@ from itertools import permutations
 
 import pytest
 
-from xlareport.analysis.collectives.figures import CollectiveFigures, sum_hideable
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures, sum_hideable
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.analysis.collectives.schedule import Schedule, WaitReason
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 
 Rows = Callable[[str, str], dict[str, CollectiveRow]]
 

@@ -3,8 +3,8 @@
 import pytest
 from tests.modules import parse_module
 
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import Site, parse_integers, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.shape import MOST_DIMENSIONS
 
 TEXT = """HloModule m

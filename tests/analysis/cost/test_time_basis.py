@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from tests.modules import parse_module
 
-from xlareport.analysis.collectives.figures import measure_collectives
+from xlareport.analysis.collectives.collective_figures import measure_collectives
 from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.cost.heavy import list_heavy
 from xlareport.analysis.cost.roofline import measure_on_chip_share

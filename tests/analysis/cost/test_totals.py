@@ -4,7 +4,7 @@ import pytest
 from tests.modules import parse_module
 
 from xlareport.analysis.cost.loops import Loops
-from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.totals import (
     MOST_WORK,
     NO_COST,

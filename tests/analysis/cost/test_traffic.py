@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import pytest
 
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.traffic import (
     DYNAMIC_SIZE_BYTES,
     NO_TRAFFIC,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.windows import WindowDimension, count_valid_positions, parse_window
 from xlareport.analysis.cost.work import ModuleCost
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from xlareport.analysis.collectives.cause import CauseKind
-from xlareport.analysis.collectives.rows import CollectiveOrigin
+from xlareport.analysis.collectives.collective_rows import CollectiveOrigin
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.gathered_once import gathered_once
 

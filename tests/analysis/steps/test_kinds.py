@@ -17,7 +17,9 @@ _PUT_IN = {
 
 def test_every_kind_is_in_the_table_once_and_in_its_order() -> None:
     assert [*words_of_kinds()] == [*Kind]
-    assert [*read_toml("xlareport.analysis.steps", "kinds.toml")] == [str(kind) for kind in Kind]
+    assert [*read_toml("xlareport.analysis.steps", "change_kinds.toml")] == [
+        str(kind) for kind in Kind
+    ]
 
 
 def test_each_kind_has_a_heading_of_its_own() -> None:

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.pages.collectives.test_page import report_of
 
-from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveRow
+from xlareport.analysis.collectives.collective_rows import CollectiveMember, CollectiveRow
 from xlareport.pages.collectives.collective_reasons import (
     cause_words,
     coded_reason_words,

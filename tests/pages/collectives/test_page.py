@@ -11,8 +11,8 @@ from tests.analyzed import analyze_named
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.collectives.cause import CauseKind
+from xlareport.analysis.collectives.collective_rows import CollectivesReport
 from xlareport.analysis.collectives.counted_once import LoopCountedOnce
-from xlareport.analysis.collectives.rows import CollectivesReport
 from xlareport.pages.collectives.page import _once, collectives_page, collectives_words
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.analyzed import analyze_named
 
 from xlareport.analysis.collectives.cause import CauseKind
-from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.pages.collectives.tables import collectives_tables

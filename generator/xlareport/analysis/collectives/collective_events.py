@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from xlareport.analysis.collectives.collective_rows import TrailEvent
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
-from xlareport.analysis.collectives.rows import TrailEvent
 from xlareport.analysis.collectives.trail import CollectiveLink
 from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
 from xlareport.runtime.english import first_few

@@ -43,8 +43,8 @@ from xlareport.analysis.collectives.split_windows import (
 )
 from xlareport.analysis.collectives.windowed_rings import Ring, find_ring
 from xlareport.analysis.collectives.windowed_words import describe_ring, find_product
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import parse_integers
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import CONTRACTIONS, REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade

@@ -3,20 +3,24 @@
 from collections.abc import Sequence
 
 from xlareport.analysis.collectives.collective_events import Passes, list_events
-from xlareport.analysis.collectives.counted_once import find_loops_counted_once
-from xlareport.analysis.collectives.figures import (
+from xlareport.analysis.collectives.collective_figures import (
     CollectiveFigures,
     groups_text,
     measure_collectives,
     sum_hideable,
 )
+from xlareport.analysis.collectives.collective_rows import (
+    CollectiveRow,
+    CollectivesReport,
+    TrailEvent,
+)
+from xlareport.analysis.collectives.counted_once import find_loops_counted_once
 from xlareport.analysis.collectives.origins import Origins, join_origins
 from xlareport.analysis.collectives.remedies import (
     find_remedy,
     find_scheduler_step,
     find_sync_step,
 )
-from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport, TrailEvent
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.collectives.updated_arguments import UpdatedArguments

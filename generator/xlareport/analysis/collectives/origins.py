@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from xlareport.analysis.collectives.cause import CauseKind, CollectiveCause
 from xlareport.analysis.collectives.collective_events import Passes
+from xlareport.analysis.collectives.collective_figures import count_bytes_of
 from xlareport.analysis.collectives.collective_origin import explain_cause
-from xlareport.analysis.collectives.figures import count_bytes_of
+from xlareport.analysis.collectives.collective_rows import CollectiveMember, CollectiveOrigin
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.partitioning import PartitioningStep, ShardedValue
-from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveOrigin
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.collectives.trail import Ancestor, CollectiveTrails, Trail
 from xlareport.analysis.history.instruction import SnapshotSequence

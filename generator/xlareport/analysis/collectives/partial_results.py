@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from xlareport.analysis.collectives.partitioning import MOVES, Counterpart, PartitioningStep
 from xlareport.analysis.collectives.sharding_effect import cuts_along
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import parse_integers
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction

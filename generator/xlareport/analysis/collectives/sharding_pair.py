@@ -19,8 +19,8 @@ from xlareport.analysis.collectives.sharding_effect import (
     permute_sharding,
     tiles_of,
 )
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import parse_integers
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.collectives.figures import count_body_bytes
+from xlareport.analysis.collectives.collective_figures import count_body_bytes
 from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.history.instruction import SnapshotSequence, sources_of
 from xlareport.analysis.matching.search.pairing import Place

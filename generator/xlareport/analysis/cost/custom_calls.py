@@ -9,13 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.instruction_flops import NOTHING, Work, convert_to_real
-from xlareport.analysis.cost.site import Site, parse_integers
-from xlareport.analysis.cost.sizes import (
+from xlareport.analysis.cost.shape_sizes import (
     UncountableError,
     count_elements,
     iterate_leaves,
     measure_data,
 )
+from xlareport.analysis.cost.site import Site, parse_integers
 from xlareport.analysis.cost.traffic import NO_TRAFFIC, Traffic
 from xlareport.analysis.cost.windows import FMA_FLOPS, count_convolution_flops
 from xlareport.hlo.backend_config import read_backend_config

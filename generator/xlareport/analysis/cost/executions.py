@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
-from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.totals import MOST_WORK, NO_COST, Composition, OwnCost, weight
 from xlareport.hlo.model import Computation
 

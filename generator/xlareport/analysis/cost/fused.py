@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from xlareport.analysis.cost.shape_sizes import UncountableError, count_elements
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import UncountableError, count_elements
 from xlareport.analysis.cost.traffic import DATA, XLA, Sizes, Traffic
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
+from xlareport.analysis.cost.shape_sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape

@@ -10,8 +10,8 @@ from math import log2, prod
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.shape_sizes import UncountableError, count_elements, iterate_leaves
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import UncountableError, count_elements, iterate_leaves
 from xlareport.analysis.cost.windows import (
     FMA_FLOPS,
     count_convolution_flops,

@@ -15,7 +15,7 @@ from itertools import accumulate
 from msgspec import Struct
 
 from xlareport.analysis.cost.donation import find_donations
-from xlareport.analysis.cost.sizes import UncountableError, measure_data
+from xlareport.analysis.cost.shape_sizes import UncountableError, measure_data
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import RUNNERS

@@ -9,8 +9,8 @@ import re
 from msgspec import Struct
 
 from xlareport.analysis.cost.instruction_flops import COMPONENTS
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 from xlareport.hlo.shape import bits_of
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
 from xlareport.runtime.whole_numbers import parse_whole_number

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from math import prod
 
-from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
+from xlareport.analysis.cost.shape_sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import LARGEST, Shape
 from xlareport.runtime.whole_numbers import parse_whole_number, round_up

@@ -20,8 +20,8 @@ from xlareport.analysis.cost.instruction_flops import (
     count_work,
 )
 from xlareport.analysis.cost.loops import Loops, TripCount
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.traffic import (
     DATA,
     MAIN_MEMORY,

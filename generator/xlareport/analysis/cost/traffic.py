@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.shape_sizes import KEPT_SHAPES, iterate_leaves, measure_data
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import KEPT_SHAPES, iterate_leaves, measure_data
 from xlareport.analysis.cost.tiling import (
     main_memory_part,
     main_memory_size,

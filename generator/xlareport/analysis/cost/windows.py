@@ -5,8 +5,8 @@ from math import gcd, prod
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.shape_sizes import UncountableError, count_elements
 from xlareport.analysis.cost.site import Site, parse_integers
-from xlareport.analysis.cost.sizes import UncountableError, count_elements
 from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
 
 _FIELD = re.compile(r"(?<![a-z_])([a-z_]++)=([0-9x_-]++)")

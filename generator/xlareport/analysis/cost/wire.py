@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.shape_sizes import UncountableError, measure_data
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError, measure_data
 from xlareport.hlo.backend_config import read_kernel_strategy
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_groups, parse_pairs

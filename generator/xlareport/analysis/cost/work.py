@@ -17,7 +17,7 @@ from xlareport.analysis.cost.instruction_flops import find_arithmetic_type
 from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.precision import PRODUCTS, name_product
-from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.totals import Composition, OwnCost, Tallies, Tally, Total
 from xlareport.analysis.cost.wire import (
     CollectiveTraffic,

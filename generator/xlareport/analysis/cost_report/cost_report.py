@@ -7,7 +7,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from xlareport.analysis.code.later_instructions import LaterInstructions
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.analysis.cost.breakdown import (
     CostPart,
     break_down,
@@ -147,11 +147,7 @@ def report_cost(
     hlo, restored = _restored(costed.hlo, snapshots)
     earlier = (snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not costed.hlo)
     first = next(earlier, None)
-    chip = device_named(module.device_words)
-    key = chip.key if chip else ""
-    memory = report_memory(
-        module.memory, hlo, cost, key, costed.backend, before=first, shardings=shardings
-    )
+    memory = _memory(costed, hlo, first, shardings)
     peak = memory.peak_lines if memory.at_peak_count else None
     served = serve_ops(hlo)
     findings, candidates = _search(costed, shardings, collectives, later)
@@ -179,6 +175,20 @@ def report_cost(
         memory=memory,
         source=report_source_lines(evidence, cost, costed.divided, read),
         restored_op_names=restored,
+    )
+
+
+def _memory(
+    costed: CostedModule,
+    hlo: HloModule,
+    before: HloModule | None,
+    shardings: ShardingReport | None,
+) -> MemoryReport:
+    """Return the memory of the module on the chip that the dump names, whatever the user chose."""
+    module, chip = costed.module, device_named(costed.module.device_words)
+    named = chip.key if chip else "", costed.backend
+    return report_memory(
+        module.memory, hlo, costed.cost, *named, before=before, shardings=shardings
     )
 
 

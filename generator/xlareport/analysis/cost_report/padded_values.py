@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.sizes import UncountableError, measure_data
+from xlareport.analysis.cost.shape_sizes import UncountableError, measure_data
 from xlareport.analysis.cost.tiling import padded_size
 from xlareport.analysis.cost_report.peak_groups import element_at
 from xlareport.analysis.cost_report.value_row import ValueRow

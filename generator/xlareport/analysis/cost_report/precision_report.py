@@ -6,8 +6,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.precision import PRODUCTS, Precision, find_precision, name_product
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.custom_calls import PRODUCT_WORK, find

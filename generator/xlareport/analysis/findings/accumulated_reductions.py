@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.cost.loops import Loops
-from xlareport.analysis.cost.sizes import measure_data
+from xlareport.analysis.cost.shape_sizes import measure_data
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
     Case,

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.tiling import main_memory_size
 from xlareport.analysis.findings.arguments import copy_path
 from xlareport.analysis.findings.finding import (

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from xlareport import reader_table
 from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.code.later_instructions import LaterInstructions
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sync_step
-from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.findings.combined_chains import find_combiners

@@ -16,7 +16,7 @@ does not apply to CPU or to modules without a schedule.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.combined_chains import (
     LongerChain,
     channel_of,

@@ -12,7 +12,7 @@ module's time is exposed. The upper bound of the gain is their exposed time.
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.filled_values import find_filling
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
 from xlareport.analysis.findings.known_values import find_iota

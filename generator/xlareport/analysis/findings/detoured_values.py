@@ -10,7 +10,7 @@ Copies, transposes and converts between the two are looked through.
 from collections.abc import Iterator
 from itertools import product
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, describe_executions
 from xlareport.analysis.findings.gathered_ways import describe_way, way_to_only_user
 from xlareport.hlo.shardings.device_groups import DeviceGroups

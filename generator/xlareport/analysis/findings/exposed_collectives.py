@@ -15,9 +15,9 @@ schedule.
 from collections import defaultdict
 from collections.abc import Iterator
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.schedule import WaitReason
-from xlareport.analysis.cost.sizes import iterate_leaves
+from xlareport.analysis.cost.shape_sizes import iterate_leaves
 from xlareport.analysis.findings.combined_chains import find_combiner
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.kept_parts import describe_kept_parts

@@ -7,12 +7,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.collectives.figures import (
+from xlareport.analysis.collectives.collective_figures import (
     CollectiveFigures,
     hideable_by_computation,
     measure_collectives,
 )
-from xlareport.analysis.collectives.rows import CollectiveOrigin
+from xlareport.analysis.collectives.collective_rows import CollectiveOrigin
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, measure_occupancy

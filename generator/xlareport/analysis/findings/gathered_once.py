@@ -9,7 +9,7 @@ over the same groups are named, because one of them is enough.
 
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.findings.detoured_values import detoured_values
 from xlareport.analysis.findings.finding import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units

@@ -8,7 +8,7 @@ time of the module. The rule does not apply to CPU or to modules without a sched
 
 from collections.abc import Iterator
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
 from xlareport.analysis.findings.small_collectives import (
     LATENCY_WORDS,

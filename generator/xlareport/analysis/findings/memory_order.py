@@ -1,7 +1,7 @@
 """Whether a copy or a transpose changes the order of elements in memory."""
 
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import Site, parse_integers, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import Shape

@@ -15,8 +15,8 @@ from math import prod
 from msgspec import Struct
 
 from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import parse_integers
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.windows import parse_window
 from xlareport.analysis.findings.expanded import name_expanded
 from xlareport.analysis.findings.finding import Case, Finding, join_names

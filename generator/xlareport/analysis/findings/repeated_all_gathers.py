@@ -9,7 +9,7 @@ forward and backward pass, repeats of separate all-gathers are intended: they sa
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import units

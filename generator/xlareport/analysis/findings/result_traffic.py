@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.code.unfused_pairs import WeighedResult, find_consumers
 from xlareport.analysis.cost.roofline import estimate_time
-from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.tiling import main_memory_size
 from xlareport.analysis.findings.finding import Case
 from xlareport.hlo.model import Computation, Instruction, InstructionKey

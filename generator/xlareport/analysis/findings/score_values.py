@@ -8,7 +8,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.windows import (
     WindowDimension,
     count_valid_positions,

@@ -6,7 +6,7 @@ one another. The gain assumes 2 µs of latency for each. The rule does not apply
 
 from collections.abc import Iterator
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, join_names
 from xlareport.hlo.model import Computation
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.cost.layout_spaces import space_of
-from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
+from xlareport.analysis.cost.shape_sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major, padded_size
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction, InstructionKey

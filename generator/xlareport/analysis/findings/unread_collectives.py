@@ -8,7 +8,7 @@ device, and 5% or more of the bytes of all collectives.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS

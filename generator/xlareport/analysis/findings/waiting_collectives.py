@@ -10,7 +10,7 @@ run in any order.
 
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.cost.sent import count_sent

@@ -8,8 +8,8 @@ become elementwise operations.
 
 from collections.abc import Iterator
 
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import parse_integers
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, REARRANGEMENTS

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from xlareport.analysis.cost.instruction_flops import count_work
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.hlo.model import Computation, HloModule, Instruction

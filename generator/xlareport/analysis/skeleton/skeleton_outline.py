@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.breakdown import OpKey
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.phases import FORWARD, key_by_phase

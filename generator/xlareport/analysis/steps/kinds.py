@@ -1,4 +1,4 @@
-"""The kinds of change of an instruction in a step, and what is said of each: `kinds.toml`."""
+"""The kinds of change of an instruction in a step, and what is said of each: `change_kinds.toml`."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -135,4 +135,4 @@ class KindWords(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def words_of_kinds() -> Mapping[Kind, KindWords]:
     """Return the table of all kinds."""
-    return convert(read_toml(__package__, "kinds.toml"), dict[Kind, KindWords])
+    return convert(read_toml(__package__, "change_kinds.toml"), dict[Kind, KindWords])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from xlareport.analysis.collectives.rows import CollectiveOrigin, CollectiveRow
+from xlareport.analysis.collectives.collective_rows import CollectiveOrigin, CollectiveRow
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.source.scopes import (
     Phase,

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.counted_once import LoopCountedOnce
-from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.sent import SentBytes
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.pages.collectives.replica_groups import GroupsFigure, draw_groups

@@ -7,7 +7,7 @@ from math import prod
 from markupsafe import Markup
 from msgspec import Struct
 
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.shardings import MeshRecord

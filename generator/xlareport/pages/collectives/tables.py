@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.cause import CauseKind
-from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.pages.collectives.collective_reasons import cause_words, reason_words
 from xlareport.pages.collectives.replica_groups import find_axes, label_groups

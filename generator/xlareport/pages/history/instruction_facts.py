@@ -15,8 +15,8 @@ from xlareport.analysis.code.unfused_pairs import (
     is_weighable,
     list_unfused_finally,
 )
+from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
-from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.analysis.cost_report.memory_report import MemoryReport

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.collectives.figures import CollectiveFigures
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
+from xlareport.analysis.collectives.collective_rows import CollectiveRow
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.resources import PACKAGE

@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from xlareport.analysis.collectives.cause import CauseKind
+from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.counted_once import LoopCountedOnce
-from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.partitioning import ShardedValue
 from xlareport.analysis.collectives.sharding_pair import ShardingPair

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlareport.analysis.cost.sizes import (
+from xlareport.analysis.cost.shape_sizes import (
     UncountableError,
     count_elements,
     iterate_leaves,

@@ -24,7 +24,7 @@ HOSTILE = {
 
 @pytest.fixture(scope="module")
 def site(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("expense")
+    folder = tmp_path_factory.mktemp("cost")
     dump = folder / "dump"
     dump.mkdir()
     for path in unpacked("gpu-h100x2-train").glob("module_0001.jit_train_step.*"):
