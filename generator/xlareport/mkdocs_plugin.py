@@ -50,14 +50,14 @@ class VisibleTemplates(FileSystemLoader):
 
     def list_templates(self) -> list[str]:
         """Return the names of the templates outside hidden folders, sorted."""
-        found: set[str] = set()
+        templates: set[str] = set()
         for root in self.searchpath:
             for current, folders, names in os.walk(root, followlinks=self.followlinks):
                 folders[:] = [name for name in folders if not name.startswith(".")]
                 place = os.path.relpath(current, root).replace(os.sep, "/")
                 start = "" if place == "." else f"{place}/"
-                found.update(f"{start}{name}" for name in names if not name.startswith("."))
-        return sorted(found)
+                templates.update(f"{start}{name}" for name in names if not name.startswith("."))
+        return sorted(templates)
 
 
 def theme_templates(theme: Theme) -> Environment:
