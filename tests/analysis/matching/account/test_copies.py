@@ -1,4 +1,4 @@
-"""Copies of computations: closed ones, those that were merged, and those that no known instruction calls."""
+"""Copies of computations: closed ones, merged ones, and those that no known instruction calls."""
 
 from collections.abc import Callable
 
