@@ -223,7 +223,7 @@ def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node |
     return source if here.values.read(source) == read != here.values.read(node) else None
 
 
-def _sizes_in_memory(shape: Shape) -> tuple[int, ...]:
+def _sizes_in_memory(shape: Shape) -> tuple[int | None, ...]:
     """Return the dimensions as they lie in memory, which a normalized layout writes so."""
     order, sizes = minor_to_major(shape), shape.dimensions
     known = sorted(order) == [*range(len(sizes))]
