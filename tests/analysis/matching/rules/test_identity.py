@@ -957,3 +957,42 @@ def test_a_fusion_merged_as_an_output_is_no_new_one_of_its_framework_op(read: Re
     assert pairing is not None
     assert pairing.relation is Relation.ABSORBED
     assert pairing.after == (Place("main", "taking"),)
+
+
+_SUM_OF = """%sum.N (x.N: bf16[], y.N: bf16[]) -> bf16[] {
+  %x.N = bf16[] parameter(0)
+  %y.N = bf16[] parameter(1)
+  ROOT %add.N = bf16[] add(%x.N, %y.N), metadata={op_name="f/reduce_sum"}
+}
+
+"""
+_WIDE_SUM_OF = """%sum.N (x.N: f32[], y.N: f32[]) -> f32[] {
+  %x.N = f32[] parameter(0)
+  %a.N = bf16[] convert(%x.N)
+  %y.N = f32[] parameter(1)
+  %b.N = bf16[] convert(%y.N)
+  %add.N9 = bf16[] add(%a.N, %b.N), metadata={op_name="f/reduce_sum"}
+  ROOT %c.N = f32[] convert(%add.N9)
+}
+
+"""
+_TWO_SUMS = """ENTRY %main (p: bf16[8]) -> (bf16[], bf16[]) {
+  %p = bf16[8]{0} parameter(0)
+  %zero = bf16[] constant(0)
+  %r.1 = bf16[] reduce(%p, %zero), dimensions={0}, to_apply=%sum.1
+  %r.2 = bf16[] reduce(%p, %zero), dimensions={0}, to_apply=%sum.2
+  ROOT %out = (bf16[], bf16[]) tuple(%r.1, %r.2)
+}
+"""
+
+
+def test_what_is_alone_in_its_computation_is_no_guess(read: Read) -> None:
+    before = "".join(_SUM_OF.replace("N", number) for number in "12") + _TWO_SUMS
+    wide = _TWO_SUMS.replace("bf16", "f32")
+    after = "".join(_WIDE_SUM_OF.replace("N", number) for number in "21") + wide
+    matching = match(read(before), read(after))
+    for number in "12":
+        pairing = matching.pairing_before(Place(f"sum.{number}", f"add.{number}"))
+        assert pairing is not None
+        assert pairing.after == (Place(f"sum.{number}", f"add.{number}9"),)
+        assert pairing.grade is Grade.MATCHED
