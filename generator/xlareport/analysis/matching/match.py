@@ -37,6 +37,7 @@ from xlareport.analysis.matching.rules.heavy import (
     merged_dots,
     parted_reduces,
     products,
+    staged_reduces,
     structure,
     sums,
 )
@@ -176,6 +177,7 @@ _PARTS = (
     products.split_complex,
     products.split_windows,
     products.split_reductions,
+    staged_reduces.staged,
     sinking.sunk,
     sunk_work.sunk_work,
     moved_copies.lowered,

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.destinations import destination
@@ -43,9 +42,10 @@ def _with_types(matching: Matching, change: Change) -> Change:
     new = None if change.after is None else matching.after.find(*change.after)
     if old is None or new is None:
         return change
-    targets = _targets(matching, old, change.members)
-    if targets:
-        return replace(change, kinds=(Kind.SPLIT, Kind.ATTRIBUTES), details=(targets,))
+    lines = [line for place in change.members if (line := matching.after.find(*place))]
+    named = _targets(old, lines) or _device_groups(old, lines)
+    if named:
+        return replace(change, kinds=(Kind.SPLIT, Kind.ATTRIBUTES), details=(named,))
     loop = _loop_of_parts(matching, change)
     if loop:
         return replace(change, kinds=(Kind.SPLIT, Kind.SUNK), details=(loop,))
@@ -67,8 +67,19 @@ def _loop_of_parts(matching: Matching, change: Change) -> Difference:
     return destination(matching, here, there, change.opcodes[1]).get(Kind.SUNK, "")
 
 
-def _targets(matching: Matching, old: Instruction, parts: Iterable[Place]) -> str:
+def _targets(old: Instruction, parts: Iterable[Instruction]) -> str:
     """Return the targets of a custom call and of its parts; '' where they are the same."""
-    lines = (matching.after.find(*part) for part in parts if target(old))
-    news = [*dict.fromkeys(filter(None, map(target, lines)))]
+    news = [*dict.fromkeys(filter(None, map(target, parts)))] if target(old) else []
     return f"{target(old)} → {english.listing(news)}" if news and news != [target(old)] else ""
+
+
+def _device_groups(old: Instruction, parts: Iterable[Instruction]) -> str:
+    """Return the device groups of a collective and of its parts; '' where they are the same."""
+    former = old.attributes.get(_GROUPS, "")
+    alike = (part for part in parts if part.opcode == old.opcode)
+    news = [*dict.fromkeys(part.attributes.get(_GROUPS, "") for part in alike)]
+    is_other = former and news and all(news) and news != [former]
+    return f"{_GROUPS}: {former} → {english.listing(news)}" if is_other else ""
+
+
+_GROUPS = "replica_groups"

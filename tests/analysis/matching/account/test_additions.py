@@ -548,3 +548,31 @@ def test_a_fused_copy_of_a_move_that_stays_is_a_copy(read: Read) -> None:
     pairing = matching.pairing_after(Place("fused_computation", "bitcast.1.7"))
     assert pairing is not None
     assert pairing.before == (Place("main", "bitcast.1.0"),)
+
+
+def test_a_fill_in_the_place_of_a_moved_one_is_no_copy_of_a_third_that_is_equal(
+    read: Read,
+) -> None:
+    before = """
+ENTRY %main (a: f32[4], b: f32[1,4], c: f32[1,4]) -> (f32[4], f32[1,4], f32[1,4]) {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[1,4]{1,0} parameter(1)
+  %c = f32[1,4]{1,0} parameter(2)
+  %one = f32[] constant(1)
+  %flat = f32[4]{0} broadcast(%one), dimensions={}, metadata={op_name="body"}
+  %wide = f32[1,4]{1,0} reshape(%flat), metadata={op_name="body"}
+  %equal = f32[1,4]{1,0} broadcast(%one), dimensions={}, metadata={op_name="body"}
+  %x = f32[4]{0} add(%a, %flat)
+  %y = f32[1,4]{1,0} add(%b, %wide)
+  %z = f32[1,4]{1,0} add(%c, %equal)
+  ROOT %out = (f32[4]{0}, f32[1,4]{1,0}, f32[1,4]{1,0}) tuple(%x, %y, %z)
+}
+"""
+    after = before.replace("%wide = f32[1,4]{1,0} reshape(%flat)", "%new = FILL").replace(
+        "FILL", "f32[1,4]{1,0} broadcast(%one), dimensions={}"
+    )
+    matching = match(read(before), read(after.replace("%wide)", "%new)")))
+    pairing = matching.pairing_after(at("new"))
+    assert pairing is not None
+    assert pairing.before == (at("flat"),)
+    assert pairing.grade is Grade.MATCHED

@@ -55,7 +55,7 @@ class Additions:
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return where a node comes from."""
-        source = self.source(node)
+        source = None if node.constant and node in self._search.copies else self.source(node)
         if source is not None and is_dead_copy(source, node):
             unread = is_idle(node.instruction, node.frame.computation)
             return PairVerdict(None, Grade.EXACT, IDLE if unread else DEAD)

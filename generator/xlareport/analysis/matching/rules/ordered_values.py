@@ -5,7 +5,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from xlareport.analysis.matching.rules.frames import elements_read_now
 from xlareport.analysis.matching.rules.identity import grouped, is_leaf, is_other_move, value_of
 from xlareport.analysis.matching.rules.loops.hoisting import name_after
-from xlareport.analysis.matching.rules.replaced_constants import replaces_another
+from xlareport.analysis.matching.rules.replaced_constants import (
+    left_loop,
+    literals_in_loops,
+    replaces_another,
+)
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     are_other_fills,
@@ -39,6 +43,7 @@ def same_fill_in_order(search: Search) -> None:
 def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None:
     search.evaluate()
     new = grouped(search.after, value_of)
+    in_loops = literals_in_loops(search.before)
     for value, ours in grouped(search.before, value_of).items():
         for node, other in _in_order(search, ours, new.get(value, ())):
             if search.divided and node.constant and not is_leaf(node):
@@ -52,6 +57,8 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
             if is_leaf(node) and (_is_folded(search, node, other) or _is_read_anew(search, other)):
                 continue
             if node.constant and replaces_another(search, node, other):
+                continue
+            if left_loop(node, other, in_loops):
                 continue
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)

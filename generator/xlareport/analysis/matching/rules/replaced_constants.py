@@ -1,8 +1,16 @@
 """New constant values that took the place of others than those of their value."""
 
+from collections.abc import Hashable, Mapping
+from collections.abc import Set as AbstractSet
+
 from xlareport.analysis.matching.search.nodes import is_free, read_at
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.contents import stem
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.side import Side
+
+LiteralNames = Mapping[Hashable, AbstractSet[str]]
+"""Names of literals without numbers and copy marks at their ends, by value number."""
 
 _MOST = 8
 """Limit on values that are followed from a constant to their readers."""
@@ -35,3 +43,27 @@ def _of_its_name(search: Search, node: Node) -> Node | None:
     if home is None or known is None or known.opcode != line.opcode:
         return None
     return home.node(known) if len(known.operands) == len(line.operands) else None
+
+
+def literals_in_loops(side: Side) -> LiteralNames:
+    """Return the names of the unpaired literals in the bodies of loops."""
+    names: dict[Hashable, set[str]] = {}
+    for node in side.open():
+        line = node.instruction
+        if line.opcode == "constant" and _is_in_loop(side, node):
+            names.setdefault(node.token, set()).add(stem(line.name))
+    return names
+
+
+def left_loop(node: Node, other: Node, in_loops: LiteralNames) -> bool:
+    """Return whether a new literal is a clone, by name, of an equal one in a loop, not of `node`.
+
+    A pass that takes a literal out of a loop clones it; the clone has its name with a new number.
+    """
+    name = stem(other.instruction.name)
+    return name != stem(node.instruction.name) and name in in_loops.get(other.token, ())
+
+
+def _is_in_loop(side: Side, node: Node) -> bool:
+    sites = side.graph.call_sites(node.frame.computation.name)
+    return any(call.instruction.opcode == "while" for _, call in sites)

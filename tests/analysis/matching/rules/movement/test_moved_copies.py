@@ -575,3 +575,45 @@ def test_a_move_of_a_result_is_a_copy_only_where_it_gives_the_old_result(
     pairing = match(read(_FLAT), read(after)).pairing_after(Place("main", "back"))
     assert pairing is not None
     assert (pairing.before == (Place("main", "r"),)) is is_copy
+
+
+_MASK = """
+HloModule m
+
+ENTRY %main (n: s32[4], a: bf16[4,8]) -> (bf16[4,8,1], bf16[4,8]) {
+  %n = s32[4]{0} parameter(0)
+  %a = bf16[4,8]{1,0} parameter(1)
+  %iota = s32[4,8]{1,0} iota(), iota_dimension=1
+  %bound = s32[4,8]{1,0} broadcast(%n), dimensions={0}
+  %mask = pred[4,8]{1,0} compare(%iota, %bound), direction=LT
+  %kept = bf16[4,8]{1,0} convert(%mask)
+  %given = bf16[4,8,1]{2,1,0} reshape(%kept)
+  %more = bf16[4,8]{1,0} multiply(%a, %kept)
+  ROOT %t = (bf16[4,8,1]{2,1,0}, bf16[4,8]{1,0}) tuple(%given, %more)
+}
+"""
+_MASK_AGAIN = _MASK.replace(
+    "  %given = bf16[4,8,1]{2,1,0} reshape(%kept)\n",
+    """  %iota.1 = s32[4,8,1]{2,1,0} reshape(%iota)
+  %one = s32[4,1]{1,0} reshape(%n)
+  %again = s32[4]{0} reshape(%one)
+  %wide = s32[4,8]{1,0} broadcast(%again), dimensions={0}
+  %bound.1 = s32[4,8,1]{2,1,0} broadcast(%wide), dimensions={0,1}
+  %mask.1 = pred[4,8,1]{2,1,0} compare(%iota.1, %bound.1), direction=LT
+  %kept.1 = bf16[4,8,1]{2,1,0} convert(%mask.1)
+""",
+).replace("tuple(%given", "tuple(%kept.1")
+
+
+def test_work_behind_a_broadcast_that_only_adds_a_dimension_is_a_copy(read: Read) -> None:
+    """The rewriter of broadcasts for TPUs computes a mask again, in the shape that a reader has."""
+    matching = match(read(_MASK), read(_MASK_AGAIN))
+    for name in ("bound", "mask", "kept"):
+        pairing = matching.pairing_before(_at(name))
+        assert pairing is not None
+        assert pairing.relation is Relation.CLONED
+        assert _at(f"{name}.1") in pairing.after
+    for name in ("one", "again"):
+        pairing = matching.pairing_after(_at(name))
+        assert pairing is not None
+        assert not pairing.before

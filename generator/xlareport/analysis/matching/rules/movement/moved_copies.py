@@ -186,12 +186,19 @@ def _follow(search: Search, source: Node, other: Node, move: Node | None) -> Non
         if not is_free(copy) or copy in search.copies:
             continue
         if _is_move(copy):
-            if move is not None and copy in read_as_data:
+            if move is not None and copy in read_as_data and not _is_undone(search.after, copy):
                 _pair_move(search, move, copy, source)
         elif is_free(node) and search.link(node, copy, Grade.MATCHED, _SAME):
             pass_chains(search, node, copy)
         else:
             search.copies[copy] = node, _again(node, copy)
+
+
+def _is_undone(side: Side, move: Node) -> bool:
+    """Return whether a move and those behind it give the dimensions that there were before."""
+    dimensions = move.instruction.shape.dimensions
+    behind = [*_sources(side, move)][1:]
+    return any(source.instruction.shape.dimensions == dimensions for source in behind)
 
 
 def _again(node: Node, copy: Node) -> str:
@@ -218,6 +225,10 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
     for node, copy in waiting:
         if _is_move(copy) or len(waiting) > _MOST_PAIRS:
             continue
+        inner = _without_unit_dimensions(search.after, copy)
+        if inner is not None and _does_the_same(node, inner):
+            waiting.append((node, inner))
+            continue
         values = search.after.values.read(copy)
         for (read, now), value in zip(operand_pairs(search, node, copy), values, strict=False):
             again = is_free(now) and (_does_the_same(read, now) or _are_turned(read, now))
@@ -231,6 +242,14 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
             if (read, now) not in waiting:
                 waiting.append((read, now))
     return None if len(waiting) > _MOST_PAIRS else waiting
+
+
+def _without_unit_dimensions(side: Side, node: Node) -> Node | None:
+    """Return the broadcast to which a new broadcast only adds dimensions of one element."""
+    operands = side.graph.operands(node) if _is_fill(node) else ()
+    inner = operands[0][0] if operands and not operands[0][1] else None
+    widened = inner is not None and is_free(inner) and _is_fill(inner) and same_count(inner, node)
+    return inner if widened else None
 
 
 def _are_turned(node: Node, other: Node) -> bool:
