@@ -85,6 +85,16 @@ def test_the_figure_beside_a_name_is_in_view_on_a_narrow_screen(
     assert max(ends) <= 400
 
 
+def test_the_time_of_a_source_line_stands_beside_it(seen: Callable[[str], Page]) -> None:
+    heads = seen(f"{MAIN}.html?source").locator("[data-xr-table$='/lines'] thead th")
+    expect(heads.first).to_be_visible()
+    assert [head.split("\n")[0].split(" ")[0] for head in heads.all_inner_texts()[:3]] == [
+        "Line",
+        "Roofline",
+        "Share",
+    ]
+
+
 @pytest.mark.parametrize("key", ["?", "/"])
 def test_the_focus_stays_in_what_is_open(opened: Any, key: str) -> None:
     page = opened("index.html")

@@ -13,6 +13,7 @@ from xlareport.analysis.cost_report.value_purposes import (
     find_drawn_shares,
     find_joined_operands,
     find_partial_sums,
+    find_purposes,
     find_repeated_values,
 )
 
@@ -176,3 +177,24 @@ ENTRY e {
 def test_an_array_that_is_repeated_along_a_new_dimension_is_named() -> None:
     repeated = find_repeated_values(parse_module(REPEATED))
     assert repeated == {"wide": "p", "whole": "a"}
+
+
+def test_values_that_are_put_in_order_are_known_among_those_that_are_asked_for() -> None:
+    text = """HloModule m, is_scheduled=true
+
+less {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT l = pred[] compare(x, y), direction=LT
+}
+
+ENTRY e {
+  a = f32[8] parameter(0)
+  b = f32[8] negate(a)
+  s = f32[8] sort(b), dimensions={0}, to_apply=less
+  ROOT c = f32[8] cosine(a)
+}
+"""
+    module = parse_module(text)
+    purposes = find_purposes(module, count_cost(module), ("b", "c"))
+    assert purposes.ranked_values == {"b"}

@@ -44,6 +44,13 @@ ENTRY e {
 """
 
 
+def test_a_fusion_around_a_sort_makes_ranked_values() -> None:
+    text = TEXT.replace("ROOT q = f32[8] exponential(p)", "ROOT q = f32[8] sort(p), dimensions={0}")
+    module = parse_module(text.replace("reduce(f, i,", "reduce(b, i,"))
+    entry = module.by_name["e"]
+    assert are_ranked(module, entry, entry.by_name["f"])
+
+
 @pytest.mark.parametrize(("name", "count"), [("a", 1), ("b", 0), ("c", 1)])
 def test_an_argmax_or_a_top_k_puts_values_in_order_and_a_sum_does_not(
     name: str, count: int

@@ -8,7 +8,12 @@ from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_purposes import CopiedArgument, ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.analysis.memory_actions.treatments import TREATMENTS, name_rows, treatment_of
+from xlareport.analysis.memory_actions.treatments import (
+    TREATMENTS,
+    name_rows,
+    treatment_of,
+    warn_of_order,
+)
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
 ROW = ValueRow("v", (), 1 << 20, "f32[8]{0}", "fusion", "temp", 0, 0, None, None, "", "")
@@ -32,6 +37,15 @@ def test_the_treatment_of_a_value(row: ValueRow, treatment: str) -> None:
 def test_several_values_are_named_with_their_sizes() -> None:
     assert name_rows([ROW]) == "`%v` (f32[8])"
     assert name_rows([ROW, ROW]) == "`%v` (1.0 MiB, f32[8]), `%v` (1.0 MiB, f32[8])"
+
+
+def test_a_narrower_type_is_no_plain_advice_for_values_that_are_put_in_order() -> None:
+    assert warn_of_order(EMPTY, [ROW]) == ""
+    memory = replace(EMPTY, purposes=ValuePurposes(ranked_values=frozenset({"v"})))
+    assert warn_of_order(memory, [ROW]) == (
+        " `%v` is put in order (sort, top-k or argmax): a narrower type can change the order."
+    )
+    assert "`%v`, `%v` are put in order" in warn_of_order(memory, [ROW, ROW])
 
 
 def test_each_remedy_says_how() -> None:

@@ -7,8 +7,10 @@ from msgspec import Struct, field
 from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.result_gradients import ResultGradient, find_result_gradients
+from xlareport.analysis.findings.ranked_values import are_ranked
 from xlareport.analysis.findings.split_products import count_parts
 from xlareport.analysis.source.argument_names import name_arguments
+from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES, REARRANGEMENTS
 from xlareport.hlo.shape import without_layout
@@ -119,6 +121,8 @@ class ValuePurposes(Struct, frozen=True):
     """The argument that a copy writes again in another layout."""
     repeated_values: Mapping[str, str] = field(default_factory=dict)
     """The array that is repeated along a new dimension."""
+    ranked_values: frozenset[str] = frozenset()
+    """Of the instructions that were asked for, those whose values are put in order."""
 
     def without_partial_sums(self, activations: Iterable[Activation]) -> tuple[Activation, ...]:
         """Return the activations that are no partial sums: without the split these are smaller."""
@@ -126,14 +130,20 @@ class ValuePurposes(Struct, frozen=True):
 
 
 def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> ValuePurposes:
-    """Return the purposes of values; gradients of results only among the instructions named."""
+    """Return the purposes of values; gradients and ranked ones only among those named."""
+    asked = tuple(names)
     return ValuePurposes(
         drawn_shares=find_drawn_shares(module),
         partial_sums=find_partial_sums(module, cost),
         joined_operands=find_joined_operands(module),
-        result_gradients=find_result_gradients(module, names),
+        result_gradients=find_result_gradients(module, asked),
         copied_arguments=find_copied_arguments(module),
         repeated_values=find_repeated_values(module),
+        ranked_values=frozenset(
+            line.name
+            for home, line in outside_fusions(module)
+            if line.name in asked and are_ranked(module, home, line)
+        ),
     )
 
 

@@ -1,5 +1,7 @@
 """Values that are put in order, by a sort, a top-k or an argmax: rounding changes their order."""
 
+from itertools import chain
+
 from xlareport.analysis.collectives.find import Collective
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -18,9 +20,14 @@ _MOVES = REARRANGEMENTS | {
 
 
 def are_ranked(module: HloModule, home: Computation, value: Instruction) -> bool:
-    """Return whether a sort, a top-k or an argmax reads a value, or what is computed of each."""
-    readers = follow_readers(module, home, value, _is_of_each)
-    return any(_is_ordering(line) for _, line in readers)
+    """Return whether a sort, a top-k or an argmax makes a value, or reads it or what is computed.
+
+    What is computed of each element by itself, as far as it goes.
+    """
+    fused = module.callees(value) if value.opcode == "fusion" else ()
+    inside = (line for computation in fused for line in computation.instructions)
+    readers = (line for _, line in follow_readers(module, home, value, _is_of_each))
+    return any(map(_is_ordering, chain(inside, readers)))
 
 
 def are_ranked_after(module: HloModule, collective: Collective) -> bool:

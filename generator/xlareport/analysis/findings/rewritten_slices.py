@@ -15,7 +15,7 @@ from xlareport.analysis.findings.arguments import name_argument
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions, join_names
 from xlareport.analysis.findings.flat_flow import FlatFlow, flatten
 from xlareport.hlo.model import Computation, Instruction
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import SAME_ORDER
 from xlareport.hlo.shape import without_layout
 from xlareport.runtime import units
 
@@ -24,7 +24,8 @@ LEAST_SHARE = 0.02
 _MOST_CHANGED = 0.25
 """Of the slice."""
 _UPDATE = "dynamic-update-slice"
-_MOVES = REARRANGEMENTS | {"convert"}
+_MOVES = SAME_ORDER | {"copy"}
+"""What keeps each element: another type or order of dimensions has to be written whole."""
 _LONGEST = 32
 """Moves in a row that are followed."""
 _DEEPEST = 6
@@ -132,7 +133,7 @@ def _changed_part(
 
 
 def _behind_moves(flow: FlatFlow, number: int) -> int:
-    """Return the value that another one is a rearrangement of."""
+    """Return the value that another one is, maybe with other dimensions or another layout."""
     for _ in range(_LONGEST):
         if flow.lines[number].opcode not in _MOVES or not flow.sources[number]:
             break

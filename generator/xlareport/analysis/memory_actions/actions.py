@@ -21,6 +21,7 @@ from xlareport.analysis.memory_actions.treatments import (
     TREATMENTS,
     name_rows,
     treatment_of,
+    warn_of_order,
 )
 from xlareport.analysis.source.scopes import Phase
 from xlareport.runtime import units
@@ -30,6 +31,7 @@ _NAMED = 2
 _LEAST_SHARE = 0.01
 """Share of the peak: fewer bytes are not worth a change of the program."""
 
+_NARROW = "narrower type"
 _NARROWER = "a narrower type or sharding shrinks them."
 _STACKED = {
     FORWARD: (
@@ -159,7 +161,9 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[tuple[int, str]]:
         if rows:
             size = min(saved, sum(row.size for row in rows))
             later = _later(memory, saving, size)
-            yield size, f"{units.byte_size(size)} at most: {words(memory, rows)}.{later}"
+            what = words(memory, rows)
+            ranked = warn_of_order(memory, rows) if _NARROW in what else ""
+            yield size, f"{units.byte_size(size)} at most: {what}.{ranked}{later}"
 
 
 def _later(memory: MemoryReport, saving: Saving, size: int) -> str:

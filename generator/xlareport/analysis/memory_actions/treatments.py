@@ -167,6 +167,19 @@ TREATMENTS: Mapping[str, _Words] = {
 """Sentences on the treatment of values, in this order."""
 
 
+def warn_of_order(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    """Return a sentence on the values that are put in order, which a narrower type changes."""
+    ranked = [row for row in rows if row.instruction in memory.purposes.ranked_values]
+    if not ranked:
+        return ""
+    names = first_few([f"`%{row.name}`" for row in ranked[:_NAMED]], _NAMED, len(ranked))
+    are = "is" if len(ranked) == 1 else "are"
+    return (
+        f" {names} {are} put in order (sort, top-k or argmax): a narrower type can change the "
+        "order."
+    )
+
+
 def name_rows(rows: Sequence[ValueRow]) -> str:
     """Return the first values, with their sizes if there are several, and their origins."""
     has_size = len(rows) > 1  # else it is that of the suggestion
