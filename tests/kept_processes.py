@@ -6,17 +6,14 @@ Starting a process and importing everything in it costs more than a small build 
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
 
-from xlareport.module_work import kept
 from xlareport.runtime import worker_pool
-from xlareport.runtime.program_digest import digest_program
 from xlareport.runtime.worker_pool import InlineExecutor, WorkerPool
-from xlareport.site import builder, former_build
+from xlareport.site import builder
 from xlareport.site.builder import MkdocsEnd, MkdocsRun, MkdocsWorker
 
 START_POOL = WorkerPool.__init__
@@ -93,6 +90,3 @@ def share_processes() -> None:
     patch = pytest.MonkeyPatch()
     patch.setattr(builder, "MkdocsWorker", MkdocsKeeper().worker)
     patch.setattr(WorkerPool, "__init__", start_pool)
-    digest = cache(digest_program)  # of sources that no test changes
-    for module in (kept, former_build):
-        patch.setattr(module, "digest_program", digest)

@@ -7,10 +7,11 @@ import os
 import re
 import shutil
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import Environment, TemplateError
+from jinja2 import Environment, FileSystemLoader, TemplateError
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, event_priority
@@ -44,10 +45,32 @@ class NoSettings(Config):  # type: ignore[no-untyped-call]
 _COMPILED = Compiled()
 
 
+class VisibleTemplates(FileSystemLoader):
+    """Lists no hidden files, which MkDocs leaves out one by one: the theme has 14,000 icons."""
+
+    def list_templates(self) -> list[str]:
+        """Return the names of the templates outside hidden folders, sorted."""
+        templates: set[str] = set()
+        for root in self.searchpath:
+            for current, folders, names in os.walk(root, followlinks=self.followlinks):
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                place = os.path.relpath(current, root).replace(os.sep, "/")
+                start = "" if place == "." else f"{place}/"
+                templates.update(f"{start}{name}" for name in names if not name.startswith("."))
+        return sorted(templates)
+
+
+def theme_templates(theme: Theme) -> Environment:
+    """Return the templates of a theme as MkDocs does, each compiled once and icons not listed."""
+    templates = Theme.get_env(theme)
+    templates.loader = VisibleTemplates(theme.dirs)
+    templates.bytecode_cache = _COMPILED
+    return templates
+
+
 def compile_theme() -> None:
     """Compile the templates of the frame, so that it is done when the pages are there."""
-    templates = Theme(name="material").get_env()
-    templates.bytecode_cache = _COMPILED
+    templates = theme_templates(Theme(name="material"))
     for name in templates.list_templates(filter_func=lambda name: bool(_FRAME.fullmatch(name))):
         with suppress(TemplateError):  # one of another plugin, without its filters
             templates.get_template(name)
@@ -72,6 +95,9 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Put back the scripts and styles of the report where mkdocs.yml has lists of its own."""
         ours = own_settings()
+        config.theme.get_env = partial(  # type: ignore[method-assign]
+            theme_templates, config.theme
+        )
         config.use_directory_urls = False
         config.theme["font"] = False
         config.extra_css = _join_entries(ours["extra_css"], config.extra_css)
@@ -125,8 +151,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
 
     @event_priority(100)
     def on_env(self, env: Environment, *, files: Files, **_: object) -> Environment:
-        """Compile no template of the theme twice, and copy no payload: most files of a site are."""
-        env.bytecode_cache = _COMPILED
+        """Copy no payload: most files of a site are."""
         for file in () if self._finish.is_live else files:
             if file.src_uri.startswith(_WRITTEN_WHOLE):
                 file.inclusion = InclusionLevel.EXCLUDED

@@ -4429,7 +4429,7 @@ var xlareport = (() => {
   // src/tables/rows.js
   var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent", "precise"]);
   var WINDOWED = 100;
-  var WINDOWED_SENTENCES = 1e3;
+  var WINDOWED_SENTENCES = 200;
   var cellText = (cell) => cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell);
   var natural = (name) => name.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
   function formatted(column, cell) {

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from xlareport.runtime import program_digest
-from xlareport.runtime.program_digest import digest_program
 from xlareport.runtime.resources import PACKAGE
 
 
@@ -18,6 +17,7 @@ def test_an_edit_of_a_source_or_an_upgrade_makes_another_digest(
     package = tmp_path / "xlareport"
     shutil.copytree(PACKAGE / "runtime", package)
     monkeypatch.setattr(program_digest, "PACKAGE", package)
+    digest_program = program_digest.digest_program.__wrapped__  # as of another process
     first = digest_program()
     (package / "__pycache__").mkdir(exist_ok=True)
     (package / "__pycache__/units.pyc").write_bytes(b"compiled")
@@ -28,6 +28,12 @@ def test_an_edit_of_a_source_or_an_upgrade_makes_another_digest(
     assert second != first
     monkeypatch.setattr(program_digest, "__version__", "99")
     assert digest_program() not in (first, second)
+
+
+def test_a_process_computes_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = program_digest.digest_program()
+    monkeypatch.setattr(program_digest, "PACKAGE", None)
+    assert program_digest.digest_program() == first
 
 
 def test_the_libraries_are_those_that_the_package_asks_for() -> None:

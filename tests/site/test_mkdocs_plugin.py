@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment
-from mkdocs.structure.files import Files
 from mkdocs.theme import Theme
 
 from xlareport import mkdocs_plugin
@@ -125,10 +124,19 @@ def test_what_finds_words_of_other_languages_is_there_for_those_only(
 def test_templates_of_the_theme_are_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     mkdocs_plugin.compile_theme()
     monkeypatch.setattr(Environment, "compile", None)
-    templates = XlareportPlugin().on_env(Theme(name="material").get_env(), files=Files([]))
+    templates = mkdocs_plugin.theme_templates(Theme(name="material"))
 
     for name in ("main.html", "404.html", "base.html", "partials/languages/en.html"):
         assert templates.get_template(name).name == name
+
+
+def test_mkdocs_lists_no_hidden_files_of_the_theme() -> None:
+    theme = Theme(name="material")
+    listed = Theme.get_env(theme).list_templates()
+    visible = [name for name in listed if not any(p.startswith(".") for p in name.split("/"))]
+
+    assert mkdocs_plugin.theme_templates(theme).list_templates() == visible
+    assert len(visible) < len(listed)
 
 
 def test_a_site_keeps_its_data_though_the_next_build_writes_others(

@@ -26,6 +26,9 @@ LOOKED_AT = PAGES if LONG_WALKS else (*READ, "names.html", "guide/index.html", f
 """Pages whose headings and widths are looked at, a second for each."""
 LEVELS = """() => [...document.querySelectorAll('main :is(h1,h2,h3,h4,h5,h6)')]
     .filter(one => one.checkVisibility()).map(one => Number(one.tagName[1]))"""
+SECOND = """() => [...document.querySelectorAll('main table.xr-static thead')]
+    .filter(head => head.checkVisibility() && head.querySelectorAll('th').length > 1)
+    .map(head => head.querySelectorAll('th')[1].getBoundingClientRect().right)"""
 FOCUSED = (
     "document.activeElement.closest('dialog') !== null || document.activeElement === document.body"
 )
@@ -68,6 +71,18 @@ def test_headings_are_in_order_and_it_fits_a_narrow_screen_and_twice_the_size(
     assert all(after <= before + 1 for before, after in pairwise(levels))
     for width in (400, 640):  # a screen of 1,280 at 200 % is 640 wide
         assert narrow_width(page, width) <= width
+
+
+@pytest.mark.parametrize("name", ["index.html", f"{MAIN}.html?memory"])
+def test_the_figure_beside_a_name_is_in_view_on_a_narrow_screen(
+    opened: Callable[[str], Page], name: str
+) -> None:
+    page = opened(name)
+    page.set_viewport_size({"width": 400, "height": 800})
+    ends = page.evaluate(SECOND)
+    page.set_viewport_size(SIZE)
+    assert ends
+    assert max(ends) <= 400
 
 
 @pytest.mark.parametrize("key", ["?", "/"])

@@ -7,7 +7,8 @@ export const NUMBERS = new Set(["int", "bytes", "flops", "float", "percent", "pr
 
 /** Rows beyond which a table draws only those in sight. */
 const WINDOWED = 100;
-const WINDOWED_SENTENCES = 1000;
+/** The same of sentences, the most rows that a document has. */
+const WINDOWED_SENTENCES = 200;
 
 /** @typedef {import("../../types/payloads").Column} Column */
 /** @typedef {import("../../types/payloads").Name} Name */

@@ -344,25 +344,26 @@ def _spooled(files: Iterator[tuple[str, Path, float | None]]) -> Iterator[Entry]
 
 def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
     """List regular files below a folder; links that lead out of the dump are not followed."""
-    pending = [(root, "")]
+    pending = [""]
     while pending:
-        current, inside = pending.pop()
-        for child in _children(current, inside, spool, problems):
+        inside = pending.pop()
+        for child in _children(root / inside, inside, spool, problems):
             spool.count()
-            name = as_utf8(f"{inside}{child}")
+            below = f"{inside}{child}"
+            name = as_utf8(below)
             try:
-                status = (current / child).lstat()
+                status = os.lstat(f"{root}{os.sep}{below}")
                 if stat.S_ISLNK(status.st_mode):
-                    status = _linked_file(root, current / child)
+                    status = _linked_file(root, root / below)
             except (OSError, ValueError) as error:
                 reason = error_reason(error)
                 problems.append(Problem(name, None, f"Not read: {reason}."))
                 continue
             if stat.S_ISDIR(status.st_mode):
-                pending.append((current / child, f"{inside}{child}/"))
+                pending.append(f"{below}/")
             elif stat.S_ISREG(status.st_mode):
-                is_below = name == f"{inside}{child}"
-                place = root if is_below else current / child
+                is_below = name == below
+                place = root if is_below else root / below
                 yield Entry(name, status.st_size, status.st_mtime, place, is_below=is_below)
             else:
                 problems.append(Problem(name, None, "Not read: it is not a regular file."))

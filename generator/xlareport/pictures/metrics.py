@@ -4,6 +4,7 @@ Lengths are SVG user units, which are also Graphviz's points.
 """
 
 import unicodedata
+from functools import lru_cache
 
 from xlareport.pictures.drawing import Box
 from xlareport.pictures.style_values import sizes
@@ -19,6 +20,7 @@ OPENING_WIDTH = _SIZES.opening_width
 LONGEST_LINE = _SIZES.longest_line
 
 
+@lru_cache(maxsize=1 << 16)
 def text_columns(text: str) -> int:
     """Return how many character cells the text takes: wide characters two, marks none."""
     return len(text) if text.isascii() else sum(map(_columns, text))

@@ -65,6 +65,8 @@ def _arrow_key(edge: Arrow) -> tuple[str, str, str]:
 
 def _larger(box: Box, other: Box) -> Box:
     """Return a box in which the text of either has room."""
+    if box == other:
+        return other
     rows = zip_longest(box.lines, other.lines, fillvalue="")
     return other._replace(
         lines=tuple(max(row, key=text_width) for row in rows),

@@ -1,4 +1,4 @@
-"""The kinds of change of an instruction in a step, with what is said of each (a TOML table)."""
+"""Kinds of change of an instruction in a step, and what is said of each: `change_kinds.toml`."""
 
 from collections.abc import Mapping
 from enum import StrEnum

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import unpaired
-from xlareport.analysis.matching.sides.contents import Contents, stem
+from xlareport.analysis.matching.sides.contents import Contents, copied_name, stem
 from xlareport.analysis.matching.sides.facts import Call
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.paired_lines import pair_lines
@@ -24,7 +24,10 @@ class Copy(NamedTuple):
     name: str
     other: str
     grade: Grade
-    """EXACT if a caller confirms it; a guess if only the name does."""
+    """EXACT if a caller confirms it, MATCHED if it has the name of the other with a mark behind it.
+
+    A guess if only the first part of the name does.
+    """
 
 
 def list_copies(search: Search) -> Iterator[Copy]:
@@ -74,9 +77,11 @@ class _Copies:
             self._known[name] = None
             sites = self._here.graph.call_sites(name)
             first = next(self._called_by_likes(name, sites), None)
-            self._grades[name] = Grade.GUESSED if first is None else first[1]
-            alike = self._of_one_stem(name) if first is None and self._may_go_on(sites) else None
-            self._known[name] = alike if first is None else first[0]
+            if first is None and self._may_go_on(sites):
+                named = copied_name(name, self._there.graph.module.by_name)
+                is_copy = bool(named) and self._alike(name, named)
+                first = (named, Grade.MATCHED) if is_copy else self._of_one_stem(name)
+            self._known[name], self._grades[name] = first or (None, Grade.GUESSED)
         return self._known[name]
 
     def _may_go_on(self, sites: Sequence[tuple[Computation, Call]]) -> bool:
@@ -132,7 +137,8 @@ class _Copies:
         known = others is not None and token != UNKNOWN and len(lines) == len(others.instructions)
         return known and token == self._contents[1].of(other)
 
-    def _of_one_stem(self, name: str) -> str | None:
+    def _of_one_stem(self, name: str) -> tuple[str, Grade] | None:
         here = self._here.graph.module.by_name[name]
         other = self._contents[1].holding(self._contents[0].of(name), here)
-        return other if other is not None and stem(other) == stem(name) else None
+        known = other is not None and stem(other) == stem(name)
+        return (other, Grade.GUESSED) if other is not None and known else None

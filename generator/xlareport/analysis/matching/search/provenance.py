@@ -7,6 +7,7 @@ and phases: what belongs to a scope of one of them alone continues nothing of a 
 from collections.abc import Iterator
 from functools import lru_cache
 
+from xlareport.analysis.matching.search.fixed_lines import FixedLines
 from xlareport.analysis.matching.search.nodes import origin
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
@@ -29,9 +30,10 @@ class Provenance:
 
     def __init__(self, before: Side, after: Side) -> None:
         self._programs = _Program(before), _Program(after)
+        self._lines = FixedLines(before.graph.module, after.graph.module)
 
     def parts(self, before: Node, after: Node) -> bool:
-        """Return whether two nodes belong to different scopes or read different arguments.
+        """Return whether two nodes belong to different scopes or lines, or read other arguments.
 
         A scope with another name in one program may be one that only the other program has.
         """
@@ -41,6 +43,8 @@ class Provenance:
             return self._are_other_arguments({labels[0]}, {labels[1]})
         scopes = scope_of_op(origin(before)), scope_of_op(origin(after))
         if scopes[0] and scopes[1] and self._are_other_scopes(*scopes):
+            return True
+        if self._lines.part(before.instruction, after.instruction):
             return True
         return self._are_other_arguments(ours.reads(before), theirs.reads(after))
 

@@ -1,0 +1,54 @@
+"""Source lines that two programs share by their numbers: what is of one is of no other line.
+
+Lines move where a file is edited above them. They are taken for the same only where nearly all
+lines of the smaller program have the same ops in the other one.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from xlareport.analysis.source.locations import find_source
+from xlareport.analysis.source.scopes import split_merged, split_path
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+from xlareport.knowledge.opcodes import opcode_work
+
+_LEAST_SHARED = 0.8
+"""Of the lines of the program that has fewer."""
+_Ops = frozenset[str]
+
+
+class FixedLines:
+    """Decides whether two instructions of two programs are of different source lines."""
+
+    def __init__(self, before: HloModule, after: HloModule) -> None:
+        self._modules = before, after
+        ours, theirs = _read_lines(before), _read_lines(after)
+        shared = {line for line, ops in ours.items() if theirs.get(line) == ops}
+        is_unmoved = len(shared) >= _LEAST_SHARED * min(len(ours), len(theirs))
+        self._shared = shared if is_unmoved else set[str]()
+
+    def part(self, before: Instruction, after: Instruction) -> bool:
+        """Return whether the line of one is one that both programs have, and not the other's."""
+        if not self._shared or not (_computes(before) and _computes(after)):
+            return False
+        lines = [
+            find_source(line, module)
+            for line, module in zip((before, after), self._modules, strict=True)
+        ]
+        return all(lines) and lines[0] != lines[1] and not self._shared.isdisjoint(lines)
+
+
+def _computes(line: Instruction) -> bool:
+    """Return whether an instruction is an op of the program; XLA gives moves lines of others."""
+    return line.opcode in opcode_work().by_element - {"convert"} | MATRIX_PRODUCTS
+
+
+def _read_lines(module: HloModule) -> Mapping[str, _Ops]:
+    """Return the ops on each source line of a program."""
+    lines: defaultdict[str, set[str]] = defaultdict(set)
+    for line in module.instructions:
+        place = find_source(line, module) if _computes(line) else ""
+        if place and line.metadata.op_name:
+            lines[place].add(split_path(split_merged(line.metadata.op_name)[0])[-1])
+    return {place: frozenset(ops) for place, ops in lines.items()}
