@@ -26,6 +26,7 @@ from xlareport.module_work.module_pictures import (
     main_requests,
     part_requests,
 )
+from xlareport.module_work.tables import read_tables
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled
@@ -87,6 +88,7 @@ def build(
     """
     folder = Folder(options.out)
     check_apart(dump, folder.out, folder.replaced())
+    read_tables()
     try:
         with (
             rare_collections(),

@@ -43,6 +43,14 @@ def test_parameters_by_number() -> None:
     assert [parameter.name for parameter in made.parameters] == ["z", "y", "x"]
 
 
+def test_instructions_that_call_are_found_once_and_in_order() -> None:
+    calls = instruction("b", "fusion", attributes="calls=%f"), instruction("c", "call")
+    loop = instruction("d", "while", attributes="condition=%g, body=%h")
+    made = computation(instruction("a"), *calls, loop)
+    assert [line.name for line in made.calling] == ["b", "d"]
+    assert made.calling is made.calling
+
+
 def test_the_root_is_marked_or_last() -> None:
     first, last = instruction("a"), instruction("b")
     assert computation(first, last).root is last

@@ -123,7 +123,7 @@ class HloDigests:
         callees = self._callees.get(computation)
         if callees is None:
             callees = self._callees[computation] = tuple(
-                [name for instruction in computation.instructions for _, name in instruction.called]
+                [name for instruction in computation.calling for _, name in instruction.called]
             )
         return callees
 

@@ -26,7 +26,7 @@ def callees_first(module: HloModule) -> tuple[Computation, ...] | None:
 
 def _called(computation: Computation, known: Mapping[str, Computation]) -> list[str]:
     """Return the callees in a fixed order, because sums of floats depend on it."""
-    called = (name for instruction in computation.instructions for _, name in instruction.called)
+    called = (name for instruction in computation.calling for _, name in instruction.called)
     return sorted({name for name in called if name in known})
 
 
@@ -58,7 +58,8 @@ def outside_fusions(module: HloModule) -> Iterator[tuple[Computation, Instructio
     """Yield every instruction that is in no fusion, with its computation."""
     fused = {
         name
-        for instruction in module.instructions
+        for computation in module.computations
+        for instruction in computation.calling
         if instruction.opcode == "fusion"
         for _, name in instruction.called
     }
@@ -88,4 +89,4 @@ def called_computations(
                     yield computation.name
 
     starts = callees(instructions)
-    return {*reachable(starts, lambda name: callees(module.by_name[name].instructions))}
+    return {*reachable(starts, lambda name: callees(module.by_name[name].calling))}

@@ -136,6 +136,11 @@ class Computation(Struct, eq=False, dict=True, weakref=True):
             )
         )
 
+    @cached_property
+    def calling(self) -> tuple[Instruction, ...]:
+        """The instructions that call computations, in order."""
+        return tuple([line for line in self.instructions if line.called])
+
     def operand(self, user: Instruction, number: int = 0) -> Instruction | None:
         """Return the instruction that an operand of another one names; None if there is none."""
         names = user.operand_names
@@ -234,9 +239,10 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
     def calls(self) -> Mapping[str, Sequence[ComputationCall]]:
         """The calls of each computation that is called, in the order of the callers."""
         calls: dict[str, list[ComputationCall]] = {}
-        for computation, instruction in self.placed:
-            for role, name in instruction.called:
-                calls.setdefault(name, []).append(ComputationCall(role, computation, instruction))
+        for computation in self.computations:
+            for line in computation.calling:
+                for role, name in line.called:
+                    calls.setdefault(name, []).append(ComputationCall(role, computation, line))
         return calls
 
     def sole_calls(

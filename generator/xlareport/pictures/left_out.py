@@ -81,22 +81,31 @@ def _walk(
 def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
     """Link changed instructions that are connected, directly or at an unchanged one."""
     owners = _owners(sides)
+    links: dict[str, list[str]] = {}
+    for owner, names in _by_owner(owners).items():
+        if owner:
+            _link(links, names)
+    for name, changed in _beside(sides).items():
+        if len(changed) == 1:  # as most have
+            (sole,) = changed
+            if owners.get(name) == owners[sole]:
+                _link(links, (name, sole))
+        elif name in owners or len(changed) <= _HUB:
+            for names in _by_owner({text: owners[text] for text in changed}).values():
+                here = owners.get(name) == owners[names[0]]
+                _link(links, [name, *names] if here else names)
+    return links
+
+
+def _beside(sides: Iterable[tuple[PictureSide, Naming]]) -> dict[str, dict[str, None]]:
+    """Return the changed instructions beside each instruction."""
     beside: dict[str, dict[str, None]] = {}
     for side, naming in sides:
         for place in side.states:
             name = naming(place)
             for other in side.neighbors(place):
                 beside.setdefault(naming(other), {})[name] = None
-    links: dict[str, list[str]] = {}
-    for owner, names in _by_owner(owners).items():
-        if owner:
-            _link(links, names)
-    for name, changed in beside.items():
-        if name in owners or 1 < len(changed) <= _HUB:
-            for names in _by_owner({text: owners[text] for text in changed}).values():
-                here = owners.get(name) == owners[names[0]]
-                _link(links, [name, *names] if here else names)
-    return links
+    return beside
 
 
 def _link(links: dict[str, list[str]], names: Sequence[str]) -> None:

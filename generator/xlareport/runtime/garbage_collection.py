@@ -23,7 +23,7 @@ def collect_rarely() -> None:
 
 
 def freeze_objects() -> None:
-    """Exclude existing objects from garbage collection: the process is about to end."""
+    """Exclude existing objects from garbage collection: they live as long as this process."""
     gc.freeze()
 
 

@@ -26,7 +26,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct
 
-from xlareport.runtime.garbage_collection import collect_rarely
+from xlareport.runtime.garbage_collection import collect_rarely, freeze_objects
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -300,13 +300,18 @@ def _serve(
     begin_worker()
     with suppress(EOFError):
         line.send(prepare())
+        freeze_objects()
         while True:
             line.send(work(line.recv()))
 
 
 def begin_worker() -> None:
-    """Let Ctrl-C, SIGTERM and the end of the parent process end this process silently."""
+    """Let Ctrl-C, SIGTERM and the end of the parent process end this process silently.
+
+    What it has from its parent is never collected.
+    """
     collect_rarely()
+    freeze_objects()
     for number in _ENDS:
         signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):

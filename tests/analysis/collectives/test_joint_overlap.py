@@ -1,5 +1,7 @@
 """What collectives hide together at most, with each piece of work used once."""
 
+import sys
+
 import pytest
 
 from xlareport.analysis.collectives.joint_overlap import maximum_flow
@@ -20,3 +22,14 @@ def test_each_piece_of_work_hides_its_own_time(
     limits: list[float], work: list[list[str]], expected: float
 ) -> None:
     assert maximum_flow(limits, work, {"a": 5.0, "b": 2.0}) == pytest.approx(expected)
+
+
+def test_without_work_beside_several_collectives_no_graph_is_needed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    times = {"a": 5.0, "b": 2.0, "none": 0.0}
+    work = [["a", "none"], ["b", "none"]]
+
+    assert maximum_flow([4.0, 4.0], work, times) == 6.0
+    assert maximum_flow([4.0, 4.0], [["none"], ["none"]], times) == 0.0

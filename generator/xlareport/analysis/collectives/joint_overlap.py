@@ -44,8 +44,26 @@ def maximum_flow(
 
     Work that is independent of the same collectives counts together.
     """
-    import networkx as nx  # noqa: PLC0415 - what imports xlareport does not wait for it
+    room = [round(seconds / _UNIT) for seconds in limits]
+    amounts = _group_work(work, times)
+    if all(len(members) == 1 for members in amounts):
+        return sum(min(room[number], amount) for (number,), amount in amounts.items()) * _UNIT
+    import networkx as nx  # noqa: PLC0415 - takes longer to import than most modules to analyze
 
+    graph = nx.DiGraph()
+    graph.add_edge("start", "end", capacity=0)
+    for number, most in enumerate(room):
+        graph.add_edge("start", number, capacity=most)
+    for members, amount in amounts.items():
+        graph.add_edges_from((number, members) for number in members)
+        graph.add_edge(members, "end", capacity=amount)
+    return float(nx.maximum_flow_value(graph, "start", "end") * _UNIT)
+
+
+def _group_work(
+    work: Sequence[Iterable[str]], times: Mapping[str, float]
+) -> dict[tuple[int, ...], int]:
+    """Return the units of work that the same collectives can hide behind, by their numbers."""
     collectives: dict[str, tuple[int, ...]] = defaultdict(tuple)
     for number, names in enumerate(work):
         for name in dict.fromkeys(names):
@@ -53,11 +71,5 @@ def maximum_flow(
     groups: dict[tuple[int, ...], float] = defaultdict(float)
     for name, members in collectives.items():
         groups[members] += times.get(name, 0.0)
-    graph = nx.DiGraph()
-    graph.add_edge("start", "end", capacity=0)
-    for number, seconds in enumerate(limits):
-        graph.add_edge("start", number, capacity=round(seconds / _UNIT))
-    for members, seconds in groups.items():
-        graph.add_edges_from((number, members) for number in members)
-        graph.add_edge(members, "end", capacity=round(seconds / _UNIT))
-    return float(nx.maximum_flow_value(graph, "start", "end") * _UNIT)
+    amounts = {members: round(seconds / _UNIT) for members, seconds in groups.items()}
+    return {members: amount for members, amount in amounts.items() if amount}

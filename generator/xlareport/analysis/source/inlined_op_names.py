@@ -57,12 +57,13 @@ def whole_op_name(module: HloModule, computation: Computation, instruction: Inst
 @remembered
 def _find_scopes(module: HloModule) -> _Scopes:
     """Return the op_names of the calls around each computation; none for those outside of calls."""
-    if all(instruction.opcode != "call" for instruction in module.instructions):
+    calling = chain.from_iterable(computation.calling for computation in module.computations)
+    if all(instruction.opcode != "call" for instruction in calling):
         return {}
     scopes: dict[str, dict[str, None]] = {}
     for computation in reversed(module.computations):
         around = scopes.get(computation.name, dict.fromkeys(_NONE))
-        for instruction in computation.instructions:
+        for instruction in computation.calling:
             for _, callee in instruction.called:
                 inner_scopes = [_inlined_prefix(outer, instruction) for outer in around]
                 held = scopes.setdefault(callee, {})
