@@ -32,9 +32,9 @@ _WHOLE = f"""{_HEAD}  %all-reduce.1 = f32[8]{{0}} all-reduce(%n), to_apply=%sum,
 _STAGED = (
     _WHOLE.replace("{{0,1,2,3}}", "{{0,1},{2,3}}")
     .replace(
-        "  ROOT",
+        "  ROOT %out",
         "  %all-reduce.2 = f32[2]{0} all-reduce(%ds), to_apply=%sum, replica_groups={{0,2},{1,3}}\n"
-        "  ROOT",
+        "  ROOT %out",
     )
     .replace("negate(%ds)", "negate(%all-reduce.2)")
 )
