@@ -11,6 +11,7 @@ from xlareport.analysis.steps.details import Difference, ShapeChange
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.replacements import target
+from xlareport.analysis.steps.shape_changes import shortened
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import english
 
@@ -79,7 +80,7 @@ def _device_groups(old: Instruction, parts: Iterable[Instruction]) -> str:
     alike = (part for part in parts if part.opcode == old.opcode)
     news = [*dict.fromkeys(part.attributes.get(_GROUPS, "") for part in alike)]
     is_other = former and news and all(news) and news != [former]
-    return f"{_GROUPS}: {former} → {english.listing(news)}" if is_other else ""
+    return f"{_GROUPS}: {shortened(former, english.listing(news))}" if is_other else ""
 
 
 _GROUPS = "replica_groups"

@@ -32,9 +32,9 @@ _WHOLE = f"""{_HEAD}  %all-reduce.1 = f32[8]{{0}} all-reduce(%n), to_apply=%sum,
 _STAGED = (
     _WHOLE.replace("{{0,1,2,3}}", "{{0,1},{2,3}}")
     .replace(
-        "  ROOT",
+        "  ROOT %out",
         "  %all-reduce.2 = f32[2]{0} all-reduce(%ds), to_apply=%sum, replica_groups={{0,2},{1,3}}\n"
-        "  ROOT",
+        "  ROOT %out",
     )
     .replace("negate(%ds)", "negate(%all-reduce.2)")
 )
@@ -51,6 +51,19 @@ def test_the_groups_of_both_stages_are_told(read: Read) -> None:
     headline = step(read(_WHOLE), read(_STAGED), "all-reduce-splitter").headline
     assert "split 1 all-reduce" in headline
     assert "{{0,1,2,3}} → {{0,1},{2,3}} and {{0,2},{1,3}}" in headline
+
+
+def test_long_lists_of_groups_are_cut(read: Read) -> None:
+    every = ",".join(map(str, range(64)))
+    halves = "{" + every.replace(",32,", "},{32,") + "}"
+    pairs = "{" + "},{".join(f"{number},{number + 32}" for number in range(32)) + "}"
+    before = _WHOLE.replace("{{0,1,2,3}}", f"{{{{{every}}}}}")
+    after = _STAGED.replace("{{0,1},{2,3}}", f"{{{halves}}}").replace(
+        "{{0,2},{1,3}}", f"{{{pairs}}}"
+    )
+    headline = step(read(before), read(after), "all-reduce-splitter").headline
+    assert "split 1 all-reduce" in headline
+    assert len(headline) < 400
 
 
 @pytest.mark.parametrize(
