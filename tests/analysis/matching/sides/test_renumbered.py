@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
@@ -74,3 +75,25 @@ def test_constants_go_on_with_readers_of_which_some_have_other_names(read: Read)
     for old, new in (("1", "2"), ("2", "3"), ("3", "4")):
         place = matching.partner_after(Place("main", f"constant.{old}"))
         assert place == Place("main", f"constant.{new}")
+
+
+_TWO_OPS = """
+ENTRY %main (a: f32[8]) -> (f32[1], f32[1]) {
+  %a = f32[8]{0} parameter(0)
+  %constant.2 = s32[] constant(0), metadata={op_name="jit(f)/scatter"}
+  %second = f32[1]{0} dynamic-slice(%a, %constant.2), dynamic_slice_sizes={1}
+  %constant.1 = s32[] constant(0), metadata={op_name="jit(f)/gather"}
+  %first = f32[1]{0} dynamic-slice(%a, %constant.1), dynamic_slice_sizes={1}
+  ROOT %out = (f32[1]{0}, f32[1]{0}) tuple(%first, %second)
+}
+"""
+
+
+def test_a_constant_with_metadata_of_its_own_is_the_same_for_another_reader(read: Read) -> None:
+    """CSE keeps one of two constants, and of their readers the one that read the other."""
+    gone = ("%constant.2 =", "%first =")
+    lines = [line for line in _TWO_OPS.splitlines() if not any(name in line for name in gone)]
+    after = "\n".join(lines).replace("%constant.2", "%constant.1").replace("%first", "%second")
+    rows = [row for row in step(read(_TWO_OPS), read(after)).changes if row.after]
+    constants = {(row.kind, row.before) for row in rows if row.opcodes[1] == "constant"}
+    assert constants == {(Kind.MERGED, Place("main", "constant.2"))}

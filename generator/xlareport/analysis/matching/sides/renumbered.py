@@ -16,10 +16,29 @@ _MOST_READERS = 4
 def renumbered(
     old: Computation, new: Computation, shared: Iterable[Instruction]
 ) -> Iterator[Instruction]:
-    """Yield the lines without operands that have the name of another of the same value now."""
+    """Yield the lines without operands that have the name of another of the same value now.
+
+    Not those with metadata of their own: it is the same line, which what read its equal reads now.
+    """
     for line in shared:
-        if not line.operands and line.opcode != "parameter" and _is_another(line, old, new):
+        is_leaf = not line.operands and line.opcode != "parameter"
+        if is_leaf and _is_another(line, old, new) and _is_like_all_read(line, old, new):
             yield line
+
+
+def _is_like_all_read(line: Instruction, old: Computation, new: Computation) -> bool:
+    """Return whether a line has the metadata of all that what reads it now read before."""
+    readers = new.users.get(line.name, ())[:_MOST_READERS]
+    return all(_has_metadata_of_read(line, reader, old) for reader in readers)
+
+
+def _has_metadata_of_read(line: Instruction, reader: Instruction, old: Computation) -> bool:
+    """Return whether a line has the metadata of what one of its readers read; so if not known."""
+    former = old.by_name.get(reader.name)
+    if former is None or len(former.operands) != len(reader.operands):
+        return True
+    read = old.by_name.get([*former.operand_names][[*reader.operand_names].index(line.name)])
+    return read is None or read.metadata == line.metadata
 
 
 def _is_another(line: Instruction, old: Computation, new: Computation) -> bool:
