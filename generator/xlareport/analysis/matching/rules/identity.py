@@ -24,7 +24,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.contents import stem
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.families import family_of
-from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_results
+from xlareport.analysis.matching.sides.graph import Node, element_taken, opcode_of, opened_results
 from xlareport.analysis.matching.sides.renumbered import is_another
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
@@ -66,7 +66,7 @@ def _of_one_framework_op(node: Node, other: Node) -> Node:
     that gives a loop another tuple puts it before.
     """
     home = node.frame.computation
-    if _opcode(node) != "get-tuple-element" or origin(node) or not origin(other):
+    if opcode_of(node) != "get-tuple-element" or origin(node) or not origin(other):
         return node
     for line in home.users.get(node.instruction.name, ()):
         for reader in home.users.get(line.name, ()) if line.opcode == "tuple" else ():
@@ -85,9 +85,9 @@ def is_other_move(node: Node, other: Node) -> bool:
     Of an iota another layout says enough: where layouts are normalized, its dimensions are numbered
     anew, and another one may have its former number.
     """
-    if _opcode(node) == "iota":
+    if opcode_of(node) == "iota":
         return node.instruction.shape != other.instruction.shape
-    if _opcode(node) not in REARRANGEMENTS or node.instruction.shape == other.instruction.shape:
+    if opcode_of(node) not in REARRANGEMENTS or node.instruction.shape == other.instruction.shape:
         return False
     return bool(origin(node) and origin(other)) and origin(node) != origin(other)
 
@@ -122,7 +122,7 @@ def same_leaf_read(search: Search) -> None:
     search.evaluate()
     for node in search.before.open():
         other = same_leaf(search.before, search.after, node) if is_leaf(node) else None
-        if other is not None and is_free(other) and _opcode(node) == _opcode(other):
+        if other is not None and is_free(other) and opcode_of(node) == opcode_of(other):
             reason = "the same expression, read by an instruction with a known counterpart"
             search.link(node, other, Grade.EXACT, reason)
 
@@ -143,15 +143,11 @@ def same_name(search: Search) -> None:
             _reads_the_same(search, node, other) or _is_same_element(node, other)
         )
         twin = written.get(_as_written(node)) if _is_arithmetic(node) and not named else None
-        bypassed = twin is not None and _opcode(twin) in TUPLES and old_names.claim_by_user(twin)
+        bypassed = twin is not None and opcode_of(twin) in TUPLES and old_names.claim_by_user(twin)
         if twin is not None and not bypassed and _reads_the_same(search, node, twin):
             search.link(node, twin, Grade.MATCHED, "the same opcode over the same operands")
         elif other is not None and other.partner is None and _speaks_for(search, node, other):
             search.link(node, other, Grade.MATCHED, "the same name and opcode")
-
-
-def _opcode(node: Node) -> str:
-    return node.instruction.opcode
 
 
 def _is_arithmetic(node: Node) -> bool:
@@ -355,7 +351,7 @@ def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -
 
 def _is_replaced(search: Search, node: Node, other: Node) -> bool:
     """Return whether paired users of a move read something else than its namesake now."""
-    if _opcode(node) not in MOVES:
+    if opcode_of(node) not in MOVES:
         return False
     reads = [read_at(search.after, partner, place) for _, partner, place in paired_users(node)]
     return any(read is not None for read in reads) and other not in reads

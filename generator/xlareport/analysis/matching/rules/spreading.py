@@ -63,7 +63,7 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
-from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement
+from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
@@ -129,8 +129,8 @@ class _Spread:
         """Return whether another operation replaced the operand, and a better one is unpaired."""
         message = origin(node)
         if self._search.divided and family_of(other.instruction) == COLLECTIVE:
-            return _opcode(node) != _opcode(other) and self._is_left_elsewhere(node, other)
-        if not message or _opcode(node) in PASSING or _opcode(node) == _opcode(other):
+            return opcode_of(node) != opcode_of(other) and self._is_left_elsewhere(node, other)
+        if not message or opcode_of(node) in PASSING or opcode_of(node) == opcode_of(other):
             return False
         return message != origin(other) and self._is_left_elsewhere(node, other)
 
@@ -148,10 +148,10 @@ class _Spread:
         """Return whether a new move is of the framework op of another old one that is unpaired."""
         search = self._search
         message = origin(other)
-        if _opcode(other) not in REARRANGEMENTS or not message or message == origin(node):
+        if opcode_of(other) not in REARRANGEMENTS or not message or message == origin(node):
             return False
         if self._open_before is None:
-            moves = (known for known in search.before.open() if _opcode(known) in REARRANGEMENTS)
+            moves = (known for known in search.before.open() if opcode_of(known) in REARRANGEMENTS)
             self._open_before = group_by_key(
                 ((known.frame.number, origin(known)), known) for known in moves
             )
@@ -192,7 +192,7 @@ class _Spread:
         if not (is_free(node) and is_free(other)) or self._goes_by_name(node, other):
             return False
         if self._crosses and is_array_call(node):
-            return _opcode(other) == "copy" and self._edge(node) == self._edge(other)
+            return opcode_of(other) == "copy" and self._edge(node) == self._edge(other)
         return same_form(self._search, node, other) or has_same_origin(node, other)
 
     def _goes_by_name(self, node: Node, other: Node) -> bool:
@@ -285,12 +285,12 @@ class _Spread:
 
         These stay, unlike the shape, which may be that of another one before.
         """
-        name = _STAYING.get(_opcode(node), "") if self._search.divided else ""
+        name = _STAYING.get(opcode_of(node), "") if self._search.divided else ""
         return node.instruction.attributes.get(name, "")
 
     def _edge(self, node: Node) -> Hashable:
         """Return the sharding of a node that only states where an array is; else the node."""
-        if not is_array_call(node) and _opcode(node) != "copy":
+        if not is_array_call(node) and opcode_of(node) != "copy":
             return node
         return sharding(node) if self._says_where else ""
 
@@ -302,7 +302,7 @@ class _Spread:
         like = is_masked_part(node, other) or is_reshaped(node, other) or is_retyped(node, other)
         if like or same_shape(self._search, node, other):
             return not is_done_on_turned(self._search, node, other)
-        moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
+        moves = opcode_of(node) in REARRANGEMENTS and opcode_of(other) in REARRANGEMENTS
         same = moves and moves_same(self._search, node, other)
         return same or has_like_behind(self._search, node, other)
 
@@ -310,7 +310,7 @@ class _Spread:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
         node = behind_no_op(self._search.before, node, other)
         copy = copy_behind(self._search.after.graph, node, other)
-        if copy is not None or _opcode(other) == "constant" or are_moves_of_op(node, other):
+        if copy is not None or opcode_of(other) == "constant" or are_moves_of_op(node, other):
             return node, copy or other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
         for source in sources_behind(theirs, other, passed_by(node) | {"broadcast"}):
@@ -338,7 +338,7 @@ class _Spread:
         """Return whether two nodes have the same opcode and operands, whatever their shape."""
         search = self._search
         read = search.before.values.read(node)
-        alike = _opcode(node) == _opcode(other) and bool(read)
+        alike = opcode_of(node) == opcode_of(other) and bool(read)
         return alike and read == search.after.values.read(other)
 
     def _is_behind_moves(self, node: Node, source: Node) -> bool:
@@ -346,10 +346,10 @@ class _Spread:
 
         Passes exchange moves and elementwise operations, and normalize copies.
         """
-        if _opcode(node) == "copy":
-            return _opcode(source) == "transpose"
-        moves = _opcode(node) in REARRANGEMENTS
-        return not moves and _opcode(node) == _opcode(source) and same_count(node, source)
+        if opcode_of(node) == "copy":
+            return opcode_of(source) == "transpose"
+        moves = opcode_of(node) in REARRANGEMENTS
+        return not moves and opcode_of(node) == opcode_of(source) and same_count(node, source)
 
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
         """Yield operands in the same position, or the only unpaired operand of either side."""
@@ -375,7 +375,7 @@ class _Spread:
             return
         placed = len(ours) == len(theirs) and are_placed(self._search, before, ours, theirs)
         node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
-        opcodes = _opcode(before), _opcode(after)
+        opcodes = opcode_of(before), opcode_of(after)
         if other.constant and (opcodes == _MASKED or not node.constant) and len({*opcodes}) > 1:
             return  # the new opcode needs a constant more: x * mask as select(mask, x, 0)
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
@@ -383,8 +383,4 @@ class _Spread:
 
 
 def _operation(node: Node, frame: Frame) -> Hashable:
-    return (frame.number, _opcode(node), origin(node))
-
-
-def _opcode(node: Node) -> str:
-    return node.instruction.opcode
+    return (frame.number, opcode_of(node), origin(node))

@@ -19,7 +19,7 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
-from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import kinds_of
@@ -48,18 +48,18 @@ def could_do_its_work(node: Node, other: Node) -> bool:
     """
     if target_of(other) == _BUFFER:
         return target_of(node) == _BUFFER
-    if _opcode(other) == "copy-done":
-        return _opcode(node).startswith("copy")
+    if opcode_of(other) == "copy-done":
+        return opcode_of(node).startswith("copy")
     if only_gathers(node, other) or _is_turned(node, other):
         return False
-    fills = _opcode(node) in _FILLS and not other.constant
-    return not fills or _opcode(other) in PASSING
+    fills = opcode_of(node) in _FILLS and not other.constant
+    return not fills or opcode_of(other) in PASSING
 
 
 def _is_turned(node: Node, other: Node) -> bool:
     """Return whether a transpose of the shape of a reshape has the elements in another order."""
     old, new = node.instruction.shape.dimensions, other.instruction.shape.dimensions
-    if (_opcode(node), _opcode(other)) != ("reshape", "transpose") or old != new:
+    if (opcode_of(node), opcode_of(other)) != ("reshape", "transpose") or old != new:
         return False
     numbers = dimension_numbers(other)
     long = [number for number, size in zip(numbers, new, strict=False) if size != 1]
@@ -69,7 +69,9 @@ def _is_turned(node: Node, other: Node) -> bool:
 def was_evaluated(node: Node, other: Node) -> bool:
     """Whether a constant is read instead of the only result of a conditional on constants."""
     elements = node.instruction.shape.elements
-    return _opcode(node) == "conditional" and len(elements) == 1 and _opcode(other) == "constant"
+    return (
+        opcode_of(node) == "conditional" and len(elements) == 1 and opcode_of(other) == "constant"
+    )
 
 
 def only_gathers(node: Node, other: Node) -> bool:
@@ -79,10 +81,10 @@ def only_gathers(node: Node, other: Node) -> bool:
     Nor of another one: `(0 + x) * 4` with `x = y * 2` as `y * (2 * 4)`.
     Nor is a smaller array, repeated: `(x * a) * b` as `x * (a * b)`.
     """
-    if _opcode(node) in _ARITHMETIC and _opcode(other) == "broadcast" and not other.constant:
+    if opcode_of(node) in _ARITHMETIC and opcode_of(other) == "broadcast" and not other.constant:
         return any(read.opcode not in _FILLS for read in _lines_read(node))
-    alike = _opcode(node) == _opcode(other) and _opcode(node) not in PASSING
-    both = _opcode(node) in _ARITHMETIC and _opcode(other) in _ARITHMETIC
+    alike = opcode_of(node) == opcode_of(other) and opcode_of(node) not in PASSING
+    both = opcode_of(node) in _ARITHMETIC and opcode_of(other) in _ARITHMETIC
     return (alike or both) and other.constant and not node.constant
 
 
@@ -90,7 +92,7 @@ def _became_needless(node: Node, source: Node | None, other: Node) -> bool:
     """Return whether a reshape's source has the reshape's dimensions now, unlike another move."""
     partner = None if source is None else source.partner
     dimensions = node.instruction.shape.dimensions
-    if partner is None or _opcode(node) not in SAME_ORDER or _opcode(node) == _opcode(other):
+    if partner is None or opcode_of(node) not in SAME_ORDER or opcode_of(node) == opcode_of(other):
         return False
     moved = other.instruction.shape.dimensions
     return partner.instruction.shape.dimensions == dimensions != moved
@@ -121,9 +123,9 @@ _ARITHMETIC = frozenset({"add", "divide", "multiply", "power", "subtract"})
 
 def is_work_behind(source: Node, move: Node, other: Node) -> bool:
     """Return whether an operation was replaced with another and the move of its result is gone."""
-    if _opcode(move) not in REARRANGEMENTS or other.constant or _opcode(other) in _NO_WORK:
+    if opcode_of(move) not in REARRANGEMENTS or other.constant or opcode_of(other) in _NO_WORK:
         return False
-    return _opcode(source) not in _NO_WORK | {"convert"}
+    return opcode_of(source) not in _NO_WORK | {"convert"}
 
 
 _NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parameter"}
@@ -135,7 +137,7 @@ def behind_no_op(side: Side, node: Node, other: Node) -> Node:
     A broadcast to the dimensions that are there, or a select between a value and itself.
     """
     values = side.graph.operands(node)[-2:]
-    is_no_op = _opcode(node) in {"broadcast", "select"} and _opcode(node) != _opcode(other)
+    is_no_op = opcode_of(node) in {"broadcast", "select"} and opcode_of(node) != opcode_of(other)
     if not is_no_op or not values:
         return node
     (source, path), same = values[0], len(set(values)) == 1
@@ -159,7 +161,7 @@ def start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
     Or what branches of paired conditionals get.
     """
     return (
-        _opcode(loop) in {"conditional", "while"}
+        opcode_of(loop) in {"conditional", "while"}
         and are_tuples(*starts)
         and all(map(is_free, starts))
     )
@@ -196,31 +198,27 @@ def start_behind(start: Node) -> Node:
 
 def is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
     """Return whether a move continues as the move whose result is copied, not as the copy."""
-    moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
-    return moves and _opcode(copy) == "copy"
+    moves = opcode_of(node) in _RESHAPES and opcode_of(source) in _RESHAPES
+    return moves and opcode_of(copy) == "copy"
 
 
 def is_masked_part(node: Node, other: Node) -> bool:
     """Return whether a device selects its part of what was padded: the SPMD partitioner's pad."""
-    opcodes = _opcode(node), _opcode(other)
+    opcodes = opcode_of(node), opcode_of(other)
     return opcodes == ("pad", "select") and is_part(node.instruction.shape, other.instruction.shape)
-
-
-def _opcode(node: Node) -> str:
-    return node.instruction.opcode
 
 
 def may_be_resized(node: Node, other: Node) -> bool:
     """Return whether the results of two like operations on like operands may be one value."""
     sizes, others = node.instruction.shape.dimensions, other.instruction.shape.dimensions
     alike = len(sizes) == len(others) and same_type(node, other)
-    return alike or _opcode(node) == "broadcast"
+    return alike or opcode_of(node) == "broadcast"
 
 
 def is_reshaped(node: Node, other: Node) -> bool:
     """Return whether two light operations of one framework op differ only in their dimensions."""
-    line, opcode = node.instruction, _opcode(node)
-    if opcode != _opcode(other) or opcode in REARRANGEMENTS or family_of(line) is not None:
+    line, opcode = node.instruction, opcode_of(node)
+    if opcode != opcode_of(other) or opcode in REARRANGEMENTS or family_of(line) is not None:
         return False
     alike = same_type(node, other) and same_count(node, other)
     return alike and bool(line.operands) and origin(node) == origin(other)
@@ -267,11 +265,11 @@ def are_placed(
     search: Search, node: Node, read: Sequence[NodeElement], now: Sequence[NodeElement]
 ) -> bool:
     """Return whether the places of operands say which is which: not of a dot that was turned."""
-    turned = _opcode(node) == "dot" and any(
+    turned = opcode_of(node) == "dot" and any(
         path == there and node_after(search, operand) is other
         for (operand, path), (other, there) in zip(read, reversed(now), strict=False)
     )
-    return not turned and _opcode(node) not in _COMMUTATIVE
+    return not turned and opcode_of(node) not in _COMMUTATIVE
 
 
 def is_read_as_another(search: Search, node: Node, other: Node) -> bool:

@@ -47,6 +47,11 @@ class Node(Struct, eq=False):
     __repr__ = object.__repr__  # the fields of a node lead to all others
 
 
+def opcode_of(node: Node) -> str:
+    """Return the opcode of a node's instruction."""
+    return node.instruction.opcode
+
+
 NodeElement = tuple[Node, tuple[int, ...]]
 """A node, and the tuple elements to take from its result."""
 

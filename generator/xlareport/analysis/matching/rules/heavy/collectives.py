@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from xlareport.analysis.matching.search.nodes import Names, is_free, read_at, same_shape
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, opcode_of
 from xlareport.analysis.matching.sides.halves import (
     DONE,
     START,
@@ -42,8 +42,8 @@ def combined(search: Search) -> None:
 def _combine_all(search: Search, wholes: list[Node]) -> None:
     waiting: dict[Hashable, deque[Node]] = {}
     for node in search.before.open():
-        if _opcode(node) in _COMBINED and len(node.instruction.operands) == 1:
-            key = (_opcode(node), devices_of(node), search.before.values.read(node)[0])
+        if opcode_of(node) in _COMBINED and len(node.instruction.operands) == 1:
+            key = (opcode_of(node), devices_of(node), search.before.values.read(node)[0])
             waiting.setdefault(key, deque()).append(node)
     channels = frozenset(map(channel_of, wholes))
     for whole in wholes:
@@ -51,7 +51,7 @@ def _combine_all(search: Search, wholes: list[Node]) -> None:
 
 
 def _is_whole(node: Node) -> bool:
-    known = _opcode(node).removesuffix(START) in _COMBINED
+    known = opcode_of(node).removesuffix(START) in _COMBINED
     return known and len(node.instruction.operands) >= _FEWEST
 
 
@@ -62,7 +62,7 @@ def _combine(
     channels: AbstractSet[str],
 ) -> None:
     """Combine what sends the operands of a new collective, which has the channel of the first."""
-    opcode, devices = _opcode(whole).removesuffix(START), devices_of(whole)
+    opcode, devices = opcode_of(whole).removesuffix(START), devices_of(whole)
     queues = [waiting.get((opcode, devices, token)) for token in search.after.values.read(whole)]
     if not all(queues):
         return
@@ -91,7 +91,7 @@ def _by_own_reducer(side: Side) -> dict[str, Node]:
     """Return the free reductions over devices by the computation that they alone apply."""
     nodes = {}
     for node in side.open():
-        if _opcode(node) in REDUCING_COLLECTIVES and is_free(node):
+        if opcode_of(node) in REDUCING_COLLECTIVES and is_free(node):
             for _, name in node.instruction.called:
                 if len(side.graph.call_sites(name)) == 1:
                     nodes[name] = node
@@ -106,7 +106,7 @@ def folded(search: Search) -> None:
         if inner is not None:
             chains[search.before.values.read(inner)[0]] = (outer, inner)
     for whole in search.after.open() if chains else ():
-        read = search.after.values.read(whole) if _opcode(whole) == _REDUCED else ()
+        read = search.after.values.read(whole) if opcode_of(whole) == _REDUCED else ()
         members = chains.pop(read[0], ()) if len(read) == 1 else ()
         if members and _reduced(search.after, whole) is None:
             reason = f"%{whole.instruction.name} does the work of both"
@@ -116,9 +116,9 @@ def folded(search: Search) -> None:
 
 def _reduced(side: Side, outer: Node) -> Node | None:
     """Return the open all-reduce that an open all-reduce alone reads."""
-    operands = side.graph.operands(outer) if _opcode(outer) == _REDUCED else ()
+    operands = side.graph.operands(outer) if opcode_of(outer) == _REDUCED else ()
     inner = operands[0][0] if len(operands) == 1 else None
-    if inner is None or _opcode(inner) != _REDUCED or not is_free(inner):
+    if inner is None or opcode_of(inner) != _REDUCED or not is_free(inner):
         return None
     return inner if side.has_one_user(inner) and is_free(outer) else None
 
@@ -128,7 +128,7 @@ def scattered(search: Search) -> None:
 
     Such a reduce-scatter may read another one, which stands for the share that was read before.
     """
-    scatters = [node for node in search.after.open() if _opcode(node) == _SCATTERED]
+    scatters = [node for node in search.after.open() if opcode_of(node) == _SCATTERED]
     if not scatters:
         return
     search.evaluate()
@@ -157,10 +157,10 @@ _SCATTERED = "reduce-scatter"
 
 def _share_taken(side: Side, node: Node) -> Node | None:
     """Return the open dynamic-slice that alone reads an open all-reduce of one operand."""
-    if _opcode(node) != _REDUCED or not is_free(node) or len(node.instruction.operands) != 1:
+    if opcode_of(node) != _REDUCED or not is_free(node) or len(node.instruction.operands) != 1:
         return None
     users = [user for user, _ in side.users.get(node, ())]
-    taken = len(users) == 1 and _opcode(users[0]) == "dynamic-slice" and is_free(users[0])
+    taken = len(users) == 1 and opcode_of(users[0]) == "dynamic-slice" and is_free(users[0])
     return users[0] if taken and side.graph.operands(node) else None
 
 
@@ -184,7 +184,7 @@ def _pair_each(search: Search, pairs: Iterable[tuple[Node, Node]], names: Names)
     waiting: dict[Hashable, deque[Node]] = {}
     for node in search.before.open():
         if not names.claim(node):
-            key = (_opcode(node), devices_of(node), *search.before.values.read(node))
+            key = (opcode_of(node), devices_of(node), *search.before.values.read(node))
             waiting.setdefault(key, deque()).append(node)
     for start, done in pairs:
         _pair_halves(search, start, done, waiting)
@@ -193,9 +193,9 @@ def _pair_each(search: Search, pairs: Iterable[tuple[Node, Node]], names: Names)
 def _halves(side: Side) -> Iterator[tuple[Node, Node]]:
     """Yield the start and the done of each new asynchronous instruction."""
     for done in side.open():
-        if _opcode(done).endswith(DONE):
+        if opcode_of(done).endswith(DONE):
             operands = side.graph.operands(done)
-            if operands and _opcode(operands[0][0]).endswith(START):
+            if operands and opcode_of(operands[0][0]).endswith(START):
                 yield operands[0][0], done
 
 
@@ -206,13 +206,13 @@ def _pair_halves(
     whole = start.partner
     if is_free(start):
         begun = _begun(search.after, start)
-        opcode = _opcode(begun).removesuffix(START)
+        opcode = opcode_of(begun).removesuffix(START)
         read = _read_behind_copies(search.after, start)
         queue = waiting.get((opcode, devices_of(begun), *read))
         whole = _taken(queue, channel_of(begun)) if queue else None
         if whole is not None and is_free(whole):
             search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
-    if whole is not None and whole.partner is start and _opcode(whole) != _opcode(start):
+    if whole is not None and whole.partner is start and opcode_of(whole) != opcode_of(start):
         search.extend(whole, done)
         for inner in wrapped_in_turn(search.after, start):
             if is_free(inner):
@@ -225,7 +225,7 @@ def _read_behind_copies(side: Side, start: Node) -> Iterator[int]:
     XLA evicts what it reads later from a fast memory space, and reads the copy.
     """
     for node, path in side.graph.operands(start):
-        begun = read_at(side, node, 0) if _opcode(node) == "copy-done" else None
+        begun = read_at(side, node, 0) if opcode_of(node) == "copy-done" else None
         copied = begun is not None and not path and is_free(node) and is_free(begun)
         source = side.graph.operands(begun)[:1] if begun is not None and copied else ()
         yield side.value_of(source[0] if source else (node, path))
@@ -245,7 +245,7 @@ def link_wrapped(search: Search, whole: Node, inner: Node, grade: Grade, reason:
 
 def _begun(side: Side, start: Node) -> Node:
     """Return the instruction that a start begins, or the start where it is that itself."""
-    return (wrapped(side, start) if _opcode(start) == "async-start" else None) or start
+    return (wrapped(side, start) if opcode_of(start) == "async-start" else None) or start
 
 
 def _taken(queue: deque[Node], channel: str, channels: AbstractSet[str] = frozenset()) -> Node:
@@ -275,7 +275,3 @@ def devices_of(node: Node) -> Hashable:
     attributes = node.instruction.attributes
     groups = parse_groups(attributes.get("replica_groups", ""))
     return groups and groups.groups, parse_pairs(attributes.get("source_target_pairs", "{}"))
-
-
-def _opcode(node: Node) -> str:
-    return node.instruction.opcode

@@ -11,7 +11,7 @@ from xlareport.analysis.matching.rules.heavy.collectives import devices_of
 from xlareport.analysis.matching.rules.heavy.products import reducer
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, opcode_of
 from xlareport.analysis.matching.sides.halves import START
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
@@ -24,7 +24,7 @@ def completed(search: Search) -> None:
     """Pair the all-reduces that are left with the combined one that lacks as many of their size."""
     left: dict[Hashable, list[Node]] = defaultdict(list)
     for node in search.before.open():
-        if _opcode(node) == _REDUCED and len(node.instruction.operands) == 1:
+        if opcode_of(node) == _REDUCED and len(node.instruction.operands) == 1:
             left[_reduction_key(search.before, node, _unordered_sizes(node))].append(node)
     if left:
         lacking = _lacking(search)
@@ -50,7 +50,7 @@ def _lacking(search: Search) -> dict[Hashable, list[Node]]:
             members[link.after].append(link.before)
     result: dict[Hashable, list[Node]] = defaultdict(list)
     for whole in search.after.nodes:
-        if _opcode(whole).removesuffix(START) != _REDUCED or whole.kept:
+        if opcode_of(whole).removesuffix(START) != _REDUCED or whole.kept:
             continue
         known = members[whole]
         if whole.partner is not None and len(known) < _FEWEST:
@@ -71,7 +71,3 @@ def _unordered_sizes(node: Node) -> tuple[int, ...]:
 def _reduction_key(side: Side, node: Node, size: tuple[int, ...]) -> Hashable:
     """Return how a collective reduces, over which devices, and values of which size."""
     return reducer(side, node), devices_of(node), size
-
-
-def _opcode(node: Node) -> str:
-    return node.instruction.opcode

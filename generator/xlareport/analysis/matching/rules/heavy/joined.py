@@ -12,7 +12,7 @@ from xlareport.analysis.matching.search.nodes import is_free, node_before
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.elements import kept_elements
 from xlareport.analysis.matching.sides.families import family_of, is_mark
-from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.halves import START, dones_of, is_done, start_of
 from xlareport.analysis.matching.sides.pieces import piece_of, slices_of
 from xlareport.analysis.matching.sides.side import Side
@@ -33,9 +33,9 @@ _FEWEST = 2
 def joined(search: Search) -> None:
     """Pair collectives and dots with the one instruction that does the work of all of them."""
     old, new = search.before.open(), search.after.nodes
-    if any(_opcode(node) in _COLLECTIVES for node in old):
+    if any(opcode_of(node) in _COLLECTIVES for node in old):
         for whole in new:
-            if _opcode(whole).removesuffix(START) in _COLLECTIVES and not whole.kept:
+            if opcode_of(whole).removesuffix(START) in _COLLECTIVES and not whole.kept:
                 _join_collectives(search, whole)
     if any(family_of(node.instruction) == "product" for node in old):
         for whole in new:
@@ -49,7 +49,7 @@ def _join_collectives(search: Search, whole: Node) -> None:
         return
     start = start_of(search.after, whole.frame) if whole.frame.caller is None else None
     holder = whole if start is None else start
-    opcode = _opcode(whole).removesuffix(START)
+    opcode = opcode_of(whole).removesuffix(START)
     members = _members(search, pieces, opcode, holder)
     known = [member for member in members if member is not None]
     if len(set(known)) == len(known) >= _FEWEST:
@@ -85,7 +85,7 @@ def _by_channel(search: Search, sent: list[Node], count: int, whole: Node) -> li
     others = {
         channel_of(node)
         for node in search.after.nodes
-        if _opcode(node) == _opcode(whole) and node is not whole
+        if opcode_of(node) == opcode_of(whole) and node is not whole
     }
     return [node for node in sent if channel_of(node) not in others]
 
@@ -97,7 +97,7 @@ def _pieces(side: Side, whole: Node) -> list[NodeElement]:
     if len(operands) != 1:
         return list(operands)
     node = _behind_moves(side, operands[0])[0]
-    joins = _opcode(node) == "concatenate" and is_free(node)
+    joins = opcode_of(node) == "concatenate" and is_free(node)
     return list(side.graph.operands(node)) if joins else []
 
 
@@ -126,7 +126,7 @@ def _sent_before(search: Search, piece: NodeElement, opcode: str, whole: Node) -
     return [
         user
         for user in readers
-        if _opcode(user) == opcode and (is_free(user) or user.partner is whole)
+        if opcode_of(user) == opcode and (is_free(user) or user.partner is whole)
     ]
 
 
@@ -142,7 +142,7 @@ def _readers(
             if source is node and side.graph.operands(user)[position][1] != path:
                 continue
             yield user, position
-            slices = slices_of(side, user, position) if _opcode(user) == "concatenate" else []
+            slices = slices_of(side, user, position) if opcode_of(user) == "concatenate" else []
             for reader in [user] if _passes(user, passing) else slices:
                 if reader not in seen and is_free(reader):
                     seen.add(reader)
@@ -159,7 +159,7 @@ def _join_products(search: Search, whole: Node) -> None:
 def _products_of_slices(search: Search, whole: Node) -> list[Node]:
     """Return the old dots whose readers now read slices of one dot; empty if it was only one."""
     readers = _readers(search.after, whole, _SUMMED)
-    slices = [user for user, _ in readers if _opcode(user) == "slice" and is_free(user)]
+    slices = [user for user, _ in readers if opcode_of(user) == "slice" and is_free(user)]
     members = [_product_before(search, part, whole) for part in dict.fromkeys(slices)]
     partner = [whole.partner] if whole.partner is not None and None in members else []
     products = dict.fromkeys(member for member in (*members, *partner) if member is not None)
@@ -172,7 +172,7 @@ def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
     if len(sides) < _FEWEST:
         return []
     for (node, _), (other, _) in (sides[:2], sides[1::-1]):
-        if _opcode(node) == "concatenate" and is_free(node):
+        if opcode_of(node) == "concatenate" and is_free(node):
             pieces = [
                 _behind_moves(search.after, piece)[0] for piece in search.after.graph.operands(node)
             ]
@@ -237,7 +237,3 @@ def _passes(node: Node, opcodes: frozenset[str]) -> bool:
         return is_free(node) and line.opcode in opcodes
     sent = is_done(node) or family_of(line) == "collective"
     return line.opcode in opcodes or is_mark(line) or sent
-
-
-def _opcode(node: Node) -> str:
-    return node.instruction.opcode
