@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.collectives.collective_rows import TrailEvent
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.trail import CollectiveLink
-from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
+from xlareport.analysis.steps.boundaries import Boundary, DumpMode, dump_mode
 from xlareport.runtime.english import first_few
 from xlareport.snapshots import ParsedSnapshot
 
@@ -35,24 +35,11 @@ class Passes:
         """Return the pass that ran, or was running, before a snapshot; None if unknown.
 
         Where only some passes were dumped, others may have run before the named one.
-
-        A pipeline that begins inside a pass is dumped before the pass ends: the next snapshot of
-        the outer pipeline names that pass.
         """
         boundary = self._boundaries.get(number)
         if boundary is None or (self._only_some and not boundary.certain):
             return None
-        if boundary.ran is not None:
-            return boundary.ran
-        if not boundary.pipeline_start:
-            return None
-        outer = self._snapshots[number - 1].stage.pipeline
-        inner = self._snapshots[number].stage.pipeline
-        if outer is None or outer == inner:
-            return None
-        later = (snapshot.stage for snapshot in self._snapshots[number + 1 :])
-        around = next((event for event in later if event.pipeline == outer), None)
-        return around.after if around is not None and around.after != START else None
+        return boundary.ran
 
 
 def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[TrailEvent]:
