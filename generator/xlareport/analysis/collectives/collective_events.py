@@ -1,6 +1,6 @@
 """Changes of a collective by passes: merged, split, moved, rewritten, made asynchronous."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xlareport.analysis.collectives.collective_rows import TrailEvent
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
@@ -53,16 +53,25 @@ def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[Tra
 
 def _changes(link: CollectiveLink) -> Iterator[tuple[str, str]]:
     before, after = link.before[0], link.after
-    if len(link.before) > 1:
-        names = first_few([f"`{source.instruction}`" for source in link.before], 6)
+    if link.folded:
+        outer = [source for source in link.before if source not in link.folded]
+        inner, into = _names(source.instruction for source in link.folded), after.instruction
+        others = _names(source.instruction for source in outer)
+        yield "folded", f"{inner} folded into {others}, which reads it: `{into}` reduces over all."
+    elif len(link.before) > 1:
+        names = _names(source.instruction for source in link.before)
         yield "merged", f"{names} became `{after.instruction}`."
-    if link.siblings > 1:
-        yield "split", f"`{before.instruction}` became {link.siblings:,}."
+    if len(link.siblings) > 1:
+        yield "split", f"`{before.instruction}` became {_names(link.siblings)}."
     if link.moved:
         yield "moved", f"From `{before.computation}` to `{after.computation}`."
     if before.kind != after.kind:
         yield "rewritten", f"`{before.instruction}` was {_article(before.kind)}."
     yield from _form_changes(before, after)
+
+
+def _names(instructions: Iterable[str]) -> str:
+    return first_few([f"`{instruction}`" for instruction in instructions], 6)
 
 
 def _article(kind: str) -> str:

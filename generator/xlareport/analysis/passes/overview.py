@@ -187,8 +187,9 @@ def find_idle_passes(
     }
     runs: dict[str, int] = {}
     for boundary in between:
-        is_end = boundary.ran is not None and not boundary.pipeline_start
-        if is_end and boundary.ran not in changed:
+        if boundary.pipeline_start:  # inside a run that a later file ends
+            continue
+        if boundary.ran is not None and boundary.ran not in changed:
             runs[boundary.ran] = runs.get(boundary.ran, 0) + 1
     return QuietPasses(
         _sorted(runs.items()), "a file was written after every pass, and they are the same"
