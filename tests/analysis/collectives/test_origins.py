@@ -94,12 +94,10 @@ def test_one_operand_is_the_collective_itself(read_text: ReadText) -> None:
 
 
 @pytest.mark.parametrize(
-    ("whole", "operands", "verb"),
-    [(64, 1, "Sends the sum of"), (128, 2, "Combines"), (128, 1, "Does the work of")],
+    ("whole", "verb"),
+    [(64, "Sends the sum of"), (128, "Combines"), (127, "Does the work of")],
 )
-def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(
-    whole: int, operands: int, verb: str
-) -> None:
+def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(whole: int, verb: str) -> None:
     origins = (
         CollectiveOrigin("0021", None, "p", None, None, "r", detail, (), "matched", None)
         for detail in ("Of `%dot.1`.", "Of `%dot.2`.")
@@ -110,7 +108,7 @@ def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(
         )
         for origin in origins
     ]
-    origin, _, _ = join_origins(members, whole, operands)
+    origin, _, _ = join_origins(members, whole, is_combined=whole == 128)
     assert origin.detail == f"{verb} 2 (2\u00d7 not known). Of the largest member: Of `%dot.1`."
 
 

@@ -47,12 +47,12 @@ _MOST_MEMBERS = 500
 
 
 def join_origins(
-    members: Sequence[CollectiveMember], data_bytes: int | None, operands: int
+    members: Sequence[CollectiveMember], data_bytes: int | None, *, is_combined: bool
 ) -> tuple[CollectiveOrigin, ShardingPair | None, str]:
     """Return the origin of a collective, its sharding pair, and why it has none.
 
-    Where each member has as many bytes as the collective, `data_bytes`, it sends their sum. It
-    combines them where it has as many operands.
+    Where each member has as many bytes as the collective, `data_bytes`, it sends their sum.
+    `is_combined` says whether it had each of them as an operand.
     """
     first = max(members, key=lambda member: member.data_bytes or 0)
     if len(members) < 2:
@@ -66,8 +66,7 @@ def join_origins(
     )
     largest = first.origin.detail
     is_sum = all(member.data_bytes == data_bytes for member in members)
-    combined = "Combines" if len(members) == operands else "Does the work of"
-    verb = "Sends the sum of" if is_sum else combined
+    verb = "Sends the sum of" if is_sum else "Combines" if is_combined else "Does the work of"
     detail = f"{verb} {len(members):,} ({counted}). Of the largest member: {largest}"
     grade = weakest(member.origin.grade for member in members if member.origin.grade)
     is_graded = first.origin.grade is not None
@@ -104,6 +103,16 @@ class Origins:
             if not ancestor.is_inner
         )
         return tuple(islice(chain.from_iterable(members), _MOST_MEMBERS))
+
+    def has_had_operands(self, count: int, collective: Collective, trail: Trail | None) -> bool:
+        """Return whether a collective had so many operands once; later they may be concatenated."""
+        final = self._module.final
+        places = [(final.hlo, collective)] if final is not None else []
+        places += (
+            [(self._modules[link.number], link.after) for link in trail.links] if trail else []
+        )
+        bodies = (module.find(*place.body) for module, place in places)
+        return any(body is not None and len(body.operands) == count for body in bodies)
 
     def _lone(self, collective: Collective) -> Iterator[CollectiveMember]:
         """Yield the members of a collective of the only snapshot."""
