@@ -4612,11 +4612,14 @@ var xlareport = (() => {
       return longest + BESIDE2;
     });
   }
+  var isNumber = ({ kind }) => NUMBERS.has(kind);
   var headWidth = ({ title: title2 }) => title2.length + 2 + BESIDE2;
   function dividedRoom(wanted2, firm, room, told = [], heads = []) {
     const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
     const key = Math.max(LEAST2, Math.min(LEAST_KEY, room / 2));
-    const names2 = wanted2.map((width, place2) => firm[place2] ? width : Math.min(width, Math.max(heads[place2] ?? 0, place2 ? LEAST2 : key)));
+    const names2 = wanted2.map(
+      (width, place2) => firm[place2] ? width : Math.min(width, Math.max(heads[place2] ?? 0, place2 ? LEAST2 : key))
+    );
     const sentences = told.filter(Boolean).length;
     const others = names2.reduce((sum2, width, place2) => sum2 + (told[place2] ? 0 : width), 0);
     const left = Math.min(room * SENTENCE, (room - others) / Math.max(1, sentences));
@@ -4847,11 +4850,10 @@ var xlareport = (() => {
     setWidths() {
       const wanted2 = this.columns.map((index) => this.widths[index]);
       const shown = this.columns.map((index) => this.data.columns[index]);
-      const firm = shown.map(({ kind }) => NUMBERS.has(kind));
       const character = Number.parseFloat(getComputedStyle(this.table).fontSize) * 0.6 || 8;
       const room = this.scroller.clientWidth / character;
       const told = shown.map(({ kind }) => kind === "sentence");
-      const divided = dividedRoom(wanted2, firm, room || 120, told, shown.map(headWidth));
+      const divided = dividedRoom(wanted2, shown.map(isNumber), room || 120, told, shown.map(headWidth));
       const total = divided.reduce((sum2, width) => sum2 + width, 0);
       const columns2 = divided.map((width) => element("col", { style: `width: ${100 * width / total}%` }));
       this.group.replaceChildren(...columns2);
