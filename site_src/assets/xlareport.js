@@ -4612,10 +4612,14 @@ var xlareport = (() => {
       return longest + BESIDE2;
     });
   }
-  function dividedRoom(wanted2, firm, room, told = []) {
+  var isNumber = ({ kind }) => NUMBERS.has(kind);
+  var headWidth = ({ title: title2 }) => title2.length + 2 + BESIDE2;
+  function dividedRoom(wanted2, firm, room, told = [], heads = []) {
     const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
     const key = Math.max(LEAST2, Math.min(LEAST_KEY, room / 2));
-    const names2 = wanted2.map((width, place2) => firm[place2] ? width : Math.min(width, place2 ? LEAST2 : key));
+    const names2 = wanted2.map(
+      (width, place2) => firm[place2] ? width : Math.min(width, Math.max(heads[place2] ?? 0, place2 ? LEAST2 : key))
+    );
     const sentences = told.filter(Boolean).length;
     const others = names2.reduce((sum2, width, place2) => sum2 + (told[place2] ? 0 : width), 0);
     const left = Math.min(room * SENTENCE, (room - others) / Math.max(1, sentences));
@@ -4845,11 +4849,11 @@ var xlareport = (() => {
     }
     setWidths() {
       const wanted2 = this.columns.map((index) => this.widths[index]);
-      const firm = this.columns.map((index) => NUMBERS.has(this.data.columns[index].kind));
+      const shown = this.columns.map((index) => this.data.columns[index]);
       const character = Number.parseFloat(getComputedStyle(this.table).fontSize) * 0.6 || 8;
       const room = this.scroller.clientWidth / character;
-      const told = this.columns.map((index) => this.data.columns[index].kind === "sentence");
-      const divided = dividedRoom(wanted2, firm, room || 120, told);
+      const told = shown.map(({ kind }) => kind === "sentence");
+      const divided = dividedRoom(wanted2, shown.map(isNumber), room || 120, told, shown.map(headWidth));
       const total = divided.reduce((sum2, width) => sum2 + width, 0);
       const columns2 = divided.map((width) => element("col", { style: `width: ${100 * width / total}%` }));
       this.group.replaceChildren(...columns2);
@@ -6042,7 +6046,7 @@ var xlareport = (() => {
         this.kinds.get(kind).values[place2]
       );
       const [first, last] = this.span(kind, place2);
-      const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place2] ?? -1]}, ` : "";
+      const opcode = kind === "instruction" ? `${this.opcode(place2)}, ` : "";
       const phase = kind === "op_name" ? phaseOf(text) : "";
       const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
       const lines3 = this.value.kinds[kind].lines?.[place2] ?? 0;
@@ -6100,17 +6104,23 @@ var xlareport = (() => {
         const plain = ranked(kind === "function" ? shortFunction(lower[place2]) : lower[place2]);
         const score = plain < 0 ? this.rankOther(kind, place2, ranked) : plain;
         const merged = kind === "op_name" && score > 0 && isMerged(lower[place2]);
-        const gone = merged || PASSING2.has(kind) && this.span(kind, place2)?.[1] !== this.last;
+        const op = kind === "op_name" && !merged && ranked(lower[place2].split("/").at(-1) ?? "") === 0;
+        const gone = merged || (op || PASSING2.has(kind)) && this.span(kind, place2)?.[1] !== this.last;
         const size = lower[place2].length;
         const whose = kind === "op_name" && { models: isModels(lower[place2]), optimizers: isOptimizers(lower[place2]) };
         const parts = kind === "op_name" ? partsBelow(lower[place2]) : [];
         const at = parts.findIndex((name) => ranked(name) === 0);
         const root2 = kind === "op_name" && ranked(rootOf(lower[place2])) === 0;
         if (score >= 0) {
-          const quality = at >= 0 ? Math.min(at, 1) : merged ? RANKS - 1 : score;
-          yield { rank: quality, gone, part: at >= 0, root: root2, ...whose, size, hit: () => this.hit(kind, place2) };
+          const late = merged || score === 1 && kind === "instruction" && this.opcode(place2) === "parameter";
+          const quality = at >= 0 ? Math.min(at, 1) : late ? RANKS - 1 : score;
+          yield { rank: quality, gone, part: at >= 0, root: root2, op, ...whose, size, hit: () => this.hit(kind, place2) };
         }
       }
+    }
+    /** @param {number} place of an instruction @returns {string} */
+    opcode(place2) {
+      return this.value.codes[this.value.kinds.instruction.codes?.[place2] ?? -1];
     }
     /** @returns {string[][]} the forms of op_names without transformations, in lower case */
     plain() {
@@ -7252,6 +7262,7 @@ var xlareport = (() => {
   var GONE = 2.5;
   var IN_SCOPE = 0.5;
   var OF_ROOT = 0.4;
+  var OF_OP = 0.6;
   var SHORTEST = 2;
   var LOOKED_AT = 50;
   var hasName = ({ kind, matches: matches2 }, query) => OWN.has(kind) && matches2.slice(0, LOOKED_AT).some((match) => {
@@ -7277,6 +7288,7 @@ var xlareport = (() => {
     if (op_name && isArgument && !groups.some(isSame)) op_name.best = -1;
     const isRoot = op_name?.matches.some(({ root: root2 }) => root2) ?? false;
     if (op_name && isRoot) op_name.best = Math.min(op_name.best, OF_ROOT);
+    if (op_name?.matches.some(({ op, gone }) => op && !gone)) op_name.best = Math.min(op_name.best, OF_OP);
     if (scope?.best === 1 && query.length > SHORTEST) scope.best = IN_SCOPE;
     if (scope?.best === 0 && !isExact) scope.best = -1;
     const isOwn = () => isArgument || isRoot || scope?.best === IN_SCOPE || groups.some((group) => hasName(group, query));

@@ -17,7 +17,7 @@ FOLLOWER = Follower("while.2", (1,), end=8, ends=End.USE, last_use="add.3", oper
     ("lifetime", "words"),
     [
         (None, ""),
-        (USED, "last use %dot.1 (operand 0, last of 3)"),
+        (USED, "last use %dot.1 (operand 0, last of 3 by XLA's count)"),
         (replace(USED, uses=1), "last use %dot.1 (operand 0)"),
         (replace(USED, operand=None, uses=None), "last use %dot.1"),
         (replace(USED, ends=End.ARGUMENT), "entry parameter"),
@@ -25,7 +25,10 @@ FOLLOWER = Follower("while.2", (1,), end=8, ends=End.USE, last_use="add.3", oper
         (replace(USED, operand=None, uses=0), "no use; its memory is in use until %dot.1"),
         (
             replace(USED, operand=None, last_read=("copy.4", 1)),
-            "last use %copy.4 (operand 1, last of 3); its memory is in use until %dot.1",
+            (
+                "last use %copy.4 (operand 1, last of 3 by XLA's count); "
+                "its memory is in use until %dot.1"
+            ),
         ),
         (
             replace(USED, follower=FOLLOWER),

@@ -28,7 +28,7 @@ const PASSING = new Set([...NAMED, "function"]);
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
 /** @typedef {Hit & {between: boolean}} TextHit `between` if neither the first snapshot nor the last has it */
-/** @typedef {{rank: number, gone?: boolean, part?: boolean, root?: boolean, models?: boolean, optimizers?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; `part` if it is an argument of which a part is what was typed, `root` if its root is; `models` and `optimizers` if it is an argument of either; it has `size` letters */
+/** @typedef {{rank: number, gone?: boolean, part?: boolean, root?: boolean, op?: boolean, models?: boolean, optimizers?: boolean, size?: number, hit: () => Hit}} Found `gone` if the last snapshot lacks the name, or it is several in one; `part` if it is an argument of which a part is what was typed, `root` if its root is; `op` if it is an op_name that ends with it; `models` and `optimizers` if it is an argument of either; it has `size` letters */
 
 /**
  * @param {string} value in lower case
@@ -112,8 +112,7 @@ export class ModuleIndex {
   hit(kind, place) {
     const text = /** @type {{values: string[]}} */ (this.kinds.get(kind)).values[place];
     const [first, last] = this.span(kind, place);
-    const opcode =
-      kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
+    const opcode = kind === "instruction" ? `${this.opcode(place)}, ` : "";
     const phase = kind === "op_name" ? phaseOf(text) : "";
     const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
     const lines = this.value.kinds[kind].lines?.[place] ?? 0;
@@ -177,7 +176,8 @@ export class ModuleIndex {
       const plain = ranked(kind === "function" ? shortFunction(lower[place]) : lower[place]);
       const score = plain < 0 ? this.rankOther(kind, place, ranked) : plain;
       const merged = kind === "op_name" && score > 0 && isMerged(lower[place]);
-      const gone = merged || (PASSING.has(kind) && this.span(kind, place)?.[1] !== this.last);
+      const op = kind === "op_name" && !merged && ranked(lower[place].split("/").at(-1) ?? "") === 0;
+      const gone = merged || ((op || PASSING.has(kind)) && this.span(kind, place)?.[1] !== this.last);
       const size = lower[place].length;
       const whose = kind === "op_name" && { models: isModels(lower[place]), optimizers: isOptimizers(lower[place]) };
       const parts = kind === "op_name" ? partsBelow(lower[place]) : [];
@@ -185,10 +185,16 @@ export class ModuleIndex {
       const root = kind === "op_name" && ranked(rootOf(lower[place])) === 0;
       // several together are never what was meant by a part of them
       if (score >= 0) {
-        const quality = at >= 0 ? Math.min(at, 1) : merged ? RANKS - 1 : score;
-        yield { rank: quality, gone, part: at >= 0, root, ...whose, size, hit: () => this.hit(kind, place) };
+        const late = merged || (score === 1 && kind === "instruction" && this.opcode(place) === "parameter");
+        const quality = at >= 0 ? Math.min(at, 1) : late ? RANKS - 1 : score;
+        yield { rank: quality, gone, part: at >= 0, root, op, ...whose, size, hit: () => this.hit(kind, place) };
       }
     }
+  }
+
+  /** @param {number} place of an instruction @returns {string} */
+  opcode(place) {
+    return this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1];
   }
 
   /** @returns {string[][]} the forms of op_names without transformations, in lower case */

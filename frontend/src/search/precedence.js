@@ -34,6 +34,8 @@ const GONE = 2.5;
 const IN_SCOPE = 0.5;
 /** Before a scope with the query as a word: arguments whose root it is. */
 const OF_ROOT = 0.4;
+/** Before what begins with the query: op_names of the last snapshot that end with it. */
+const OF_OP = 0.6;
 /** Letters of a query that may be a part of any scope. */
 const SHORTEST = 2;
 /** Results of a group in which the same name with a number is looked for. */
@@ -83,6 +85,7 @@ export function putFirst(groups, query) {
   if (op_name && isArgument && !groups.some(isSame)) op_name.best = -1;
   const isRoot = op_name?.matches.some(({ root }) => root) ?? false;
   if (op_name && isRoot) op_name.best = Math.min(op_name.best, OF_ROOT);
+  if (op_name?.matches.some(({ op, gone }) => op && !gone)) op_name.best = Math.min(op_name.best, OF_OP);
   if (scope?.best === 1 && query.length > SHORTEST) scope.best = IN_SCOPE;
   if (scope?.best === 0 && !isExact) scope.best = -1;
   const isOwn = () => isArgument || isRoot || scope?.best === IN_SCOPE || groups.some((group) => hasName(group, query));

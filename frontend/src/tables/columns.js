@@ -74,18 +74,27 @@ export function textWidths({ columns, rows }) {
   });
 }
 
+/** @param {TableData["columns"][number]} column @returns {boolean} whether it has numbers, which are not cut */
+export const isNumber = ({ kind }) => NUMBERS.has(kind);
+
+/** @param {TableData["columns"][number]} column @returns {number} characters of its title with the sign of the order */
+export const headWidth = ({ title }) => title.length + 2 + BESIDE;
+
 /**
  * Divides the room of a table among its columns: names shrink, numbers do not.
  * @param {number[]} wanted characters
  * @param {boolean[]} firm whether a column keeps its width
  * @param {number} room characters
  * @param {boolean[]} [told] whether a column has sentences, which take what the names leave
+ * @param {number[]} [heads] characters of the titles, below which a column does not shrink
  * @returns {number[]} characters, more than the room where it is too small
  */
-export function dividedRoom(wanted, firm, room, told = []) {
+export function dividedRoom(wanted, firm, room, told = [], heads = []) {
   const total = wanted.reduce((sum, width) => sum + width, 0);
   const key = Math.max(LEAST, Math.min(LEAST_KEY, room / 2));
-  const names = wanted.map((width, place) => (firm[place] ? width : Math.min(width, place ? LEAST : key)));
+  const names = wanted.map((width, place) =>
+    firm[place] ? width : Math.min(width, Math.max(heads[place] ?? 0, place ? LEAST : key)),
+  );
   const sentences = told.filter(Boolean).length;
   const others = names.reduce((sum, width, place) => sum + (told[place] ? 0 : width), 0);
   const left = Math.min(room * SENTENCE, (room - others) / Math.max(1, sentences));

@@ -9,7 +9,7 @@ import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { cellContent, moveInName, tableCell } from "./cells.js";
 import { makeChooser } from "./chooser.js";
-import { chosenColumns, chosenText, dividedRoom, firstColumns, textWidths } from "./columns.js";
+import { chosenColumns, chosenText, dividedRoom, headWidth, firstColumns, isNumber, textWidths } from "./columns.js";
 import { commaSeparated, tabSeparated } from "./export.js";
 import { tableLabel, unloadedLine, unprintedLine } from "./lines.js";
 import { PagedRows } from "./pages.js";
@@ -169,11 +169,11 @@ export class Table {
 
   setWidths() {
     const wanted = this.columns.map((index) => this.widths[index]);
-    const firm = this.columns.map((index) => NUMBERS.has(this.data.columns[index].kind));
+    const shown = this.columns.map((index) => this.data.columns[index]);
     const character = Number.parseFloat(getComputedStyle(this.table).fontSize) * 0.6 || 8;
     const room = this.scroller.clientWidth / character;
-    const told = this.columns.map((index) => this.data.columns[index].kind === "sentence");
-    const divided = dividedRoom(wanted, firm, room || 120, told);
+    const told = shown.map(({ kind }) => kind === "sentence");
+    const divided = dividedRoom(wanted, shown.map(isNumber), room || 120, told, shown.map(headWidth));
     const total = divided.reduce((sum, width) => sum + width, 0);
     const columns = divided.map((width) => element("col", { style: `width: ${(100 * width) / total}%` }));
     this.group.replaceChildren(...columns);

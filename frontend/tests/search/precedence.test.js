@@ -63,3 +63,11 @@ test("a scope with the query as a word comes before an entry of the glossary and
   assert.deepEqual(ranks("loss", stages, scope, word), [1, 0.5, 1]);
   assert.deepEqual(ranks("lo", { ...stages, best: 1 }, { ...scope, best: 1 }), [1, 1]);
 });
+
+test("an op_name that ends with what was typed comes before names that begin with it", () => {
+  const op = group("op_name", 2, "jit(f)/select_and_scatter");
+  op.matches[0].op = true;
+  assert.deepEqual(ranks("select_and_scatter", group("instruction", 1, "%select_and_scatter.5"), op), [1, 0.6]);
+  const gone = { ...op, best: 2, matches: [{ ...op.matches[0], gone: true }] };
+  assert.deepEqual(ranks("select_and_scatter", group("instruction", 1, "%select_and_scatter.5"), gone), [1, 2.5]);
+});

@@ -66,3 +66,7 @@ test("sentences leave room for the names beside them", () => {
   );
   assert.equal(dividedRoom([20, 68, 40, 40, 40], firm, 60, told)[1], 24);
 });
+
+test("a column of names does not shrink below its title", () => {
+  assert.deepEqual(dividedRoom([40, 40], [false, false], 40, [], [10, 21]), [20, 21]);
+});

@@ -34,6 +34,8 @@ class CollectiveMemberRecord(Struct, frozen=True):
     detail: str
     sharding: ShardingPair | None
     sharding_reason: str | None
+    folded: tuple[str, ...] = ()
+    """The collectives whose results it read, which a pass folded into it."""
 
 
 class NotHiddenRecord(Struct, frozen=True):
@@ -265,4 +267,5 @@ def _member(member: CollectiveMember) -> CollectiveMemberRecord:
         detail=member.origin.detail,
         sharding=member.sharding,
         sharding_reason=_without(member.sharding, member.sharding_reason),
+        folded=member.folded[:_MOST_NAMES],
     )

@@ -92,9 +92,12 @@ def _end(lifetime: Lifetime) -> str:
 
 
 def _use(instruction: str, operand: int | None, uses: int | None) -> str:
-    """Return the last use of a value: `last use %dot.1 (operand 0, last of 3)`."""
+    """Return the last use of a value: `last use %dot.1 (operand 0, last of 3 by XLA's count)`.
+
+    Bitcasts and the done of an asynchronous op count.
+    """
     place = [f"operand {operand}"] if operand is not None else []
-    place += [f"last of {units.count(uses)}"] if uses and uses > 1 else []
+    place += [f"last of {units.count(uses)} by XLA's count"] if uses and uses > 1 else []
     return f"last use %{instruction}" + (f" ({', '.join(place)})" if place else "")
 
 

@@ -88,7 +88,9 @@ fusion_steps {
   }
 }
 """
-MADE = "made after the fusion pass, by `all-reduce-contiguous` (0003)"
+BY = "by `all-reduce-contiguous` (0003)"
+WRAPPED_BY = f"by `fusion-wrapper` (0004), around `both.1`, which was made {BY}"
+MADE = f"made after the fusion pass, {BY}"
 
 
 @pytest.fixture(name="analyzed")
@@ -107,15 +109,12 @@ def _analyzed(tmp_path: Path) -> AnalyzedModule[None]:
     return analyze_named(tmp_path, "jit_f", device="h100-sxm")
 
 
-def test_the_step_is_that_of_the_instruction_and_not_of_its_wrapper(
+def test_the_step_is_that_of_the_instruction_and_of_its_wrapper(
     analyzed: AnalyzedModule[None],
 ) -> None:
     later = find_later_instructions(analyzed.module.snapshots, analyzed.snapshots)
     made = {name: step.words for (_, name), step in later.items()}
-    wanted = dict.fromkeys(
-        ["wrapped_concatenate", "part.1", "part.2"], "by `all-reduce-contiguous` (0003)"
-    )
-    assert made == wanted
+    assert made == {"wrapped_concatenate": WRAPPED_BY, "part.1": BY, "part.2": BY}
     assert find_later_instructions(analyzed.module.snapshots, None) == {}
     unlogged = [s for s in analyzed.module.snapshots if s.stage.after != "priority-fusion"]
     assert find_later_instructions(unlogged, analyzed.snapshots) == {}
@@ -130,7 +129,7 @@ def test_a_pair_with_a_later_consumer_has_no_reason_of_the_pass(
     pairs = list_unfused_finally(module.final.hlo, module.code.decisions, later)
     reasons = {(pair.producer, pair.consumer): pair.reason for pair in pairs}
     assert reasons == {
-        ("exp.1", "wrapped_concatenate"): f"it was {MADE}",
+        ("exp.1", "wrapped_concatenate"): f"it was made after the fusion pass, {WRAPPED_BY}",
         ("sum.1", "sine.1"): "too many",
     }
 
@@ -141,8 +140,9 @@ def test_the_panels_state_the_step(analyzed: AnalyzedModule[None]) -> None:
     stated = {
         name: [fact[1] for fact in some if fact[0] == "Not fused"] for name, some in facts.items()
     }
-    assert stated["exp.1"] == [f"into %wrapped_concatenate: It was {MADE}."]
-    assert stated["wrapped_concatenate"] == [f"It was {MADE}."]
+    wrapped = f"It was made after the fusion pass, {WRAPPED_BY}."
+    assert stated["exp.1"] == [f"into %wrapped_concatenate: {wrapped}"]
+    assert stated["wrapped_concatenate"] == [wrapped]
     assert stated["part.1"] == [f"It was {MADE}."]
     assert "log.1" not in stated
 

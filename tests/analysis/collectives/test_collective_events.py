@@ -37,7 +37,13 @@ THREE = (
 
 
 def events(**link: object) -> Mapping[str, str]:
-    given = {"number": 1, "before": (PLAIN,), "after": LATER, "grade": Grade.EXACT, "siblings": 1}
+    given = {
+        "number": 1,
+        "before": (PLAIN,),
+        "after": LATER,
+        "grade": Grade.EXACT,
+        "siblings": ("s",),
+    }
     made = CollectiveLink(**given | {"moved": False} | link)
     return {event.event: event.detail for event in list_events([made], passes(*THREE))}
 
@@ -51,8 +57,15 @@ def test_several_that_became_one_were_merged() -> None:
     assert events(before=(PLAIN, other)) == {"merged": "`r`, `q` became `s`."}
 
 
+def test_one_that_another_read_was_folded_into_it() -> None:
+    other = replace(PLAIN, instruction="q")
+    assert events(before=(PLAIN, other), folded=(PLAIN,)) == {
+        "folded": "`r` folded into `q`, which reads it: `s` reduces over all."
+    }
+
+
 def test_one_that_became_several_was_split() -> None:
-    assert events(siblings=3) == {"split": "`r` became 3."}
+    assert events(siblings=("s", "t")) == {"split": "`r` became `s`, `t`."}
 
 
 def test_a_move_names_both_computations() -> None:
@@ -83,8 +96,8 @@ def test_another_form_is_an_event(before: Collective, after: Collective, event: 
 
 def test_events_are_in_the_order_of_the_snapshots_with_their_passes() -> None:
     links = [
-        CollectiveLink(2, (PLAIN,), STARTED, Grade.EXACT, 1, moved=False),
-        CollectiveLink(1, (PLAIN,), LATER, Grade.GUESSED, 2, moved=False),
+        CollectiveLink(2, (PLAIN,), STARTED, Grade.EXACT, ("s",), moved=False),
+        CollectiveLink(1, (PLAIN,), LATER, Grade.GUESSED, ("s", "t"), moved=False),
     ]
     first, last = list_events(links, passes(*THREE))
     assert (first.event, first.by, first.grade) == ("split", "combiner", "guessed")
@@ -95,7 +108,7 @@ def test_events_are_in_the_order_of_the_snapshots_with_their_passes() -> None:
 def test_without_a_pass_there_is_a_reason() -> None:
     unnamed = SnapshotFiles("after_spmd", None, None, None, None, ())
     (event,) = list_events(
-        [CollectiveLink(1, (PLAIN,), STARTED, Grade.EXACT, 1, moved=False)],
+        [CollectiveLink(1, (PLAIN,), STARTED, Grade.EXACT, ("s",), moved=False)],
         passes(SnapshotFiles("before_optimizations", None, None, None, None, ()), unnamed),
     )
     assert (event.by, event.by_reason) == (None, NO_NAME)

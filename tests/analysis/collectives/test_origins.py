@@ -93,7 +93,10 @@ def test_one_operand_is_the_collective_itself(read_text: ReadText) -> None:
     assert member.metadata.source_line == 3
 
 
-@pytest.mark.parametrize(("whole", "verb"), [(64, "Sends the sum of"), (128, "Combines")])
+@pytest.mark.parametrize(
+    ("whole", "verb"),
+    [(64, "Sends the sum of"), (128, "Combines"), (127, "Does the work of")],
+)
 def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(whole: int, verb: str) -> None:
     origins = (
         CollectiveOrigin("0021", None, "p", None, None, "r", detail, (), "matched", None)
@@ -105,7 +108,7 @@ def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(whole: int, 
         )
         for origin in origins
     ]
-    origin, _, _ = join_origins(members, whole)
+    origin, _, _ = join_origins(members, whole, is_combined=whole == 128)
     assert origin.detail == f"{verb} 2 (2\u00d7 not known). Of the largest member: Of `%dot.1`."
 
 

@@ -86,7 +86,7 @@ def test_of_a_combined_collective_the_member_that_is_gone_counts(combined: str) 
     assert (change.in_head, change.only_here) == (False, 1)
     gone = change.collective
     assert (gone.phase, gone.path, len(gone.members)) == (Phase.FORWARD, "down/dot_general", 2)
-    assert (gone.sent_bytes, gone.seconds) == (16, 1.0)
+    assert (gone.sent_bytes, gone.seconds, gone.shape) == (16, 1.0, "f32[4]")
 
 
 def test_combined_members_of_another_scope_are_the_same_by_size_and_executions() -> None:
@@ -99,6 +99,15 @@ def test_combined_members_of_another_scope_are_the_same_by_size_and_executions()
     assert len(compare_collectives(rarer, placed(ONLY_UP))) == 2
 
 
+def test_a_collective_of_a_recomputed_op_is_that_of_the_backward_pass() -> None:
+    (backward,) = placed(ONLY_UP)
+    member = replace(backward.members[0], phase=Phase.RECOMPUTED)
+    recomputed = replace(backward, phase=Phase.RECOMPUTED, members=(member,))
+    other = replace(recomputed, instruction="new")
+    (change,) = compare_collectives([backward], [recomputed, other])
+    assert (change.in_head, change.collective.instruction) == (True, "new")
+
+
 def test_a_collective_has_its_scope_the_shape_of_its_result_and_its_time() -> None:
     module = parse_module(MODULE)
     seconds = {("main", "s"): 2.0, ("main", "d"): 0.5}
@@ -108,7 +117,7 @@ def test_a_collective_has_its_scope_the_shape_of_its_result_and_its_time() -> No
         *("all-gather", *place, "bf16[16]", "s", 2.5),
         sent_bytes=16,
         executions=1,
-        members=(CombinedMember(*place, 8, 16),),
+        members=(CombinedMember(*place, 8, 16, "bf16[8]"),),
     )
 
 

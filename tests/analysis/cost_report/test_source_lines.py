@@ -204,3 +204,38 @@ def test_members_of_one_op_name_count_to_their_own_lines() -> None:
     }
     assert costs[3].flops == 3 * costs[4].flops == 6_000
     assert costs[3].seconds == pytest.approx(3 * costs[4].seconds)
+
+
+STACKED = """HloModule m
+
+FileNames
+1 "/work/f.py"
+
+FunctionNames
+1 "step"
+2 "conv"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=10}
+2 {file_name_id=1 function_name_id=1 line=11}
+3 {file_name_id=1 function_name_id=2 line=3}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=1}
+3 {file_location_id=3 parent_frame_id=2}
+4 {file_location_id=3 parent_frame_id=3}
+
+ENTRY e {
+  p = f32[3000] parameter(0)
+  m = f32[3000] negate(p), metadata={op_name="a" stack_frame_id=3}
+  n = f32[3000] negate(m), metadata={op_name="b" stack_frame_id=4}
+  ROOT r = f32[3000] copy(n), metadata={op_name="b" source_file="/work/f.py" source_line=3}
+}
+"""
+
+
+def test_a_line_of_a_helper_has_its_function_and_the_lines_that_call_it() -> None:
+    (line,) = story(SourceEvidence(None, parse_module(STACKED), (), None), None).lines
+    assert (line.place.short, line.place.function) == ("f.py:3", "conv")
+    assert (line.callers, line.call_sites) == (("step",), ("f.py:10", "f.py:11"))

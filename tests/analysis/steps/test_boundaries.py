@@ -63,6 +63,53 @@ def test_a_change_before_a_pipeline_began_is_nobodys_and_the_last_known_pass_is_
     assert "left no file of their own; the last that did is `algsimp`" in boundary.note
 
 
+def test_a_pipeline_that_begins_inside_a_pass_shows_what_that_pass_did() -> None:
+    named = stages(
+        ("spmd-partitioner", "shardy", "spmd-partitioning"),
+        ("cleanup", "pipeline-start", "dce"),
+        ("cleanup", "dce", "pipeline-end"),
+        ("spmd-partitioner", "spmd-partitioning", "inliner"),
+    )
+    first, _, third = boundaries(named, [False] * 3)
+    assert (first.ran, first.certain, first.pipeline_start) == ("spmd-partitioning", True, True)
+    assert first.actor == "`spmd-partitioning`"
+    assert first.note == (
+        "The file was written because `cleanup` began inside `spmd-partitioning` (matched: the "
+        "file 0000 names it as the next pass, a later file as done)."
+    )
+    assert third.ran == "spmd-partitioning"
+
+
+def test_the_cleanup_of_the_partitioner_runs_in_it_though_another_pass_was_next() -> None:
+    named = stages(
+        ("partitioner", "shardy", "rng"),
+        ("spmd-cleanup", "pipeline-start", "dce"),
+        ("partitioner", "tpu-spmd-partitioning", "inliner"),
+    )
+    first, _ = boundaries(named, [False] * 2)
+    assert (first.ran, first.certain) == ("tpu-spmd-partitioning", False)
+    assert first.actor == "Passes up to and including `tpu-spmd-partitioning`"
+    assert first.note.endswith("inside `tpu-spmd-partitioning`; earlier passes are possible.")
+
+
+def test_a_pipeline_that_is_a_pass_itself_or_comes_before_one_made_no_change_yet() -> None:
+    itself = stages(
+        ("p", "dce", "simplification"),
+        ("simplification", "pipeline-start", "algsimp"),
+        ("p", "simplification", "cse"),
+    )
+    unnamed = stages(
+        ("p", "dce", "simplification"),
+        ("simplification", "pipeline-start", "algsimp"),
+        ("p", "layout-assignment", "cse"),
+    )
+    again = stages(
+        ("p", "dce", "fusion"), ("q", "pipeline-start", "algsimp"), ("p", "pipeline-start", "dce")
+    )
+    for named in (itself, unnamed, again):
+        assert boundaries(named, [False] * 2)[0].ran is None
+
+
 def test_snapshots_inside_a_pass_are_its_own_work() -> None:
     named = stages(
         ("p", "pipeline-start", "copy-insertion"),

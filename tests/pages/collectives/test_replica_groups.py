@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from xlareport.pages.collectives.replica_groups import find_group_axes, find_pair_axes
+from xlareport.pages.collectives.replica_groups import _lay_out, find_group_axes, find_pair_axes
 from xlareport.records.shardings import AxisRecord, MeshRecord
 
 MESH = MeshRecord(
@@ -53,3 +53,10 @@ def test_axes_without_names_and_meshes_without_devices_tell_nothing() -> None:
 def test_axes_of_pairs(pairs: list[tuple[int, int]], axes: tuple[str, ...]) -> None:
     assert find_pair_axes(pairs, MESH) == axes
     assert find_pair_axes(pairs, None) == ()
+
+
+def test_devices_are_drawn_on_the_mesh_of_the_program() -> None:
+    assert _lay_out([], 8, MESH) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    turned = replace(MESH, devices=(0, 2, 4, 6, 1, 3, 5, 7))
+    assert _lay_out([], 8, turned) == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    assert _lay_out([], 4, None) == [[0, 1, 2, 3]]

@@ -58,6 +58,10 @@ def test_modules_without_a_counterpart_have_a_table_of_their_own(tmp_path: Path)
     assert [len(table.rows) for table in (tables[TABLE], tables[NOT_PAIRED])] == [1, 1]
     page = compare_page(folded)
     assert page.not_paired.startswith("1 module extracted for autotuning is not paired: XLA")
+    alone = tuple(replace(module, extracted=module.head is None) for module in view.modules)
+    assert compare_page(replace(view, modules=alone)).not_paired == (
+        "1 module extracted for autotuning is not paired: the head has no modules of this kind."
+    )
     assert "autotuning" not in page.counts
 
 

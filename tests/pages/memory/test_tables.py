@@ -27,13 +27,19 @@ RETURNED = Follower("while.1", (3,), 9, End.RESULT, "", None)
         (Lifetime(0, 3, 9, End.USE, "dot.1", None, None), "last use %dot.1"),
         (
             Lifetime(0, 3, 9, End.USE, "while.1", None, 2, ("tuple.5", 3)),
-            "last use %tuple.5 (operand 3, last of 2); its memory is in use until %while.1",
+            (
+                "last use %tuple.5 (operand 3, last of 2 by XLA's count); "
+                "its memory is in use until %while.1"
+            ),
         ),
         (
             Lifetime(0, 3, 9, End.USE, "while.1", None, 0),
             "no use; its memory is in use until %while.1",
         ),
-        (Lifetime(0, 3, 9, End.USE, "dot.1", 2, 4), "last use %dot.1 (operand 2, last of 4)"),
+        (
+            Lifetime(0, 3, 9, End.USE, "dot.1", 2, 4),
+            "last use %dot.1 (operand 2, last of 4 by XLA's count)",
+        ),
         (
             Lifetime(0, 3, 9, End.USE, "while.1", None, 1, ("tuple.5", 3), READ),
             "as %while.1{3} until %while.2 (position 7); last own use %tuple.5",
@@ -91,7 +97,7 @@ def test_the_shape_is_among_the_columns_that_are_shown_at_first() -> None:
         "HLO value",
         "Size",
         "Shape",
-        "Held until",
+        "Live until",
     ]
 
 

@@ -20,7 +20,8 @@ class LaterStep(Struct, frozen=True):
     """The step after the fusion pass that made an instruction."""
 
     words: str
-    """Such as ``by `all-reduce-contiguous` (0177)``."""
+    """Such as ``by `all-reduce-contiguous` (0177)``; of a fusion that a later step made around one
+    instruction, both steps."""
     grade: str
     """How sure it is that the instruction continues none of before that step."""
 
@@ -47,7 +48,13 @@ def find_later_instructions(
     for computation, line in outside_fusions(final.hlo):
         origin = trails.beginning(last, Place(computation.name, line.name))
         if origin is not None and (grade := trails.grade(origin)) is not Grade.GUESSED:
-            step = LaterStep(_words_of(snapshots[origin[0]].stage), grade.value)
+            wrapped = trails.wrapping(last, Place(computation.name, line.name))
+            words = _words_of(snapshots[origin[0]].stage)
+            if wrapped is not None:
+                number, inner = wrapped
+                wrapper = _words_of(snapshots[number].stage)
+                words = f"{wrapper}, around `{inner.instruction}`, which was made {words}"
+            step = LaterStep(words, grade.value)
             later[computation.name, line.name] = step
     return later
 
@@ -77,6 +84,19 @@ class _Trails:
         if None in origins:
             return None
         return origins[0] if len(origins) == 1 else point
+
+    def wrapping(self, number: int, place: Place) -> TrailPoint | None:
+        """Return the step that made a fusion around one later instruction, and that instruction."""
+        while (step := self._sequence.change_index.step_to(place, number)) > self._fusion_step:
+            matching = self._sequence.into(step)
+            sources = sources_of(matching, place) if matching else ()
+            if matching is None or len(sources) != 1:
+                return None
+            before, after = matching.before.find(*sources[0]), matching.after.find(*place)
+            if before and after and after.opcode == "fusion" != before.opcode:
+                return step, sources[0]
+            number, place = step - 1, sources[0]
+        return None
 
     def grade(self, origin: TrailPoint) -> Grade:
         """Return how sure it is that a step made an instruction."""

@@ -1,11 +1,11 @@
 """Changes of a collective by passes: merged, split, moved, rewritten, made asynchronous."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xlareport.analysis.collectives.collective_rows import TrailEvent
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.trail import CollectiveLink
-from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
+from xlareport.analysis.steps.boundaries import Boundary, DumpMode, dump_mode
 from xlareport.runtime.english import first_few
 from xlareport.snapshots import ParsedSnapshot
 
@@ -35,24 +35,11 @@ class Passes:
         """Return the pass that ran, or was running, before a snapshot; None if unknown.
 
         Where only some passes were dumped, others may have run before the named one.
-
-        A pipeline that begins inside a pass is dumped before the pass ends: the next snapshot of
-        the outer pipeline names that pass.
         """
         boundary = self._boundaries.get(number)
         if boundary is None or (self._only_some and not boundary.certain):
             return None
-        if boundary.ran is not None:
-            return boundary.ran
-        if not boundary.pipeline_start:
-            return None
-        outer = self._snapshots[number - 1].stage.pipeline
-        inner = self._snapshots[number].stage.pipeline
-        if outer is None or outer == inner:
-            return None
-        later = (snapshot.stage for snapshot in self._snapshots[number + 1 :])
-        around = next((event for event in later if event.pipeline == outer), None)
-        return around.after if around is not None and around.after != START else None
+        return boundary.ran
 
 
 def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[TrailEvent]:
@@ -66,16 +53,25 @@ def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[Tra
 
 def _changes(link: CollectiveLink) -> Iterator[tuple[str, str]]:
     before, after = link.before[0], link.after
-    if len(link.before) > 1:
-        names = first_few([f"`{source.instruction}`" for source in link.before], 6)
+    if link.folded:
+        outer = [source for source in link.before if source not in link.folded]
+        inner, into = _names(source.instruction for source in link.folded), after.instruction
+        others = _names(source.instruction for source in outer)
+        yield "folded", f"{inner} folded into {others}, which reads it: `{into}` reduces over all."
+    elif len(link.before) > 1:
+        names = _names(source.instruction for source in link.before)
         yield "merged", f"{names} became `{after.instruction}`."
-    if link.siblings > 1:
-        yield "split", f"`{before.instruction}` became {link.siblings:,}."
+    if len(link.siblings) > 1:
+        yield "split", f"`{before.instruction}` became {_names(link.siblings)}."
     if link.moved:
         yield "moved", f"From `{before.computation}` to `{after.computation}`."
     if before.kind != after.kind:
         yield "rewritten", f"`{before.instruction}` was {_article(before.kind)}."
     yield from _form_changes(before, after)
+
+
+def _names(instructions: Iterable[str]) -> str:
+    return first_few([f"`{instruction}`" for instruction in instructions], 6)
 
 
 def _article(kind: str) -> str:

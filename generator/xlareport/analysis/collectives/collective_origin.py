@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xlareport.analysis.collectives.cause import CauseKind, CollectiveCause
 from xlareport.analysis.collectives.cut_slices import CutSlices, find_cut_slices
 from xlareport.analysis.collectives.find import Collective
-from xlareport.analysis.collectives.halos import find_edged, needs_edges
+from xlareport.analysis.collectives.halos import WINDOWED, find_edged, needs_edges
 from xlareport.analysis.collectives.partial_results import (
     PART_OF_OPERANDS,
     PartialOp,
@@ -357,9 +357,10 @@ def _halo(step: PartitioningStep, moved: Moved, wanting: Counterpart) -> Collect
         else None
     )
     whose = f"`{value}`" if value else "an operand"
+    how = "over which the window moves" if op.opcode in WINDOWED else "in which the op shifts it"
     detail = (
         f"`{op.name}` ({op.opcode}) needs the edge of {whose} that a neighbor holds: this "
-        "operand is sharded along a dimension over which the window moves."
+        f"operand is sharded along a dimension {how}."
     )
     reason = "" if pair else _NOT_WRITTEN
     grade = _grade(wanting, proved=first is not None and op.opcode == "convolution")

@@ -52,14 +52,16 @@ class CollectiveMember(Struct, frozen=True):
     origin: CollectiveOrigin
     sharding: ShardingPair | None
     sharding_reason: str
+    folded: tuple[str, ...] = ()
+    """The collectives whose results it read, which a pass folded into it."""
 
 
 class TrailEvent(Struct, frozen=True):
     """A change that a pass made to a collective."""
 
     event: str
-    """`merged`, `split`, `moved`, `offloaded`, `rewritten`, `asynchronous`, `synchronous` or
-    `fused`."""
+    """`merged`, `folded`, `split`, `moved`, `offloaded`, `rewritten`, `asynchronous`,
+    `synchronous` or `fused`."""
     by: str | None
     """The pass; None where the dump does not say."""
     by_reason: str | None

@@ -114,7 +114,10 @@ class _RowMaker:
         outer = self._hlo.by_name[collective.computation].by_name[collective.instruction]
         trail = self._trails.trail(collective) if self._trails else None
         members = self._origins.members(collective, trail)
-        origin, sharding, reason = join_origins(members, figures.data_bytes)
+        is_combined = self._origins.has_had_operands(len(members), collective, trail)
+        origin, sharding, reason = join_origins(
+            members, figures.data_bytes, is_combined=is_combined
+        )
         where = self._place(body) or self._place(outer)
         # What a pass makes of an all-reduce has no op_name: it serves that of its first snapshot.
         (first,) = members if len(members) == 1 else (None,)

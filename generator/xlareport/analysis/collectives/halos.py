@@ -12,6 +12,8 @@ from xlareport.runtime.graphs import nearest_first
 
 _EVERY_PART = 1_000_000_000
 _OVER_WINDOWS = ("reduce-window", "select-and-scatter")
+WINDOWED = frozenset({"convolution", *_OVER_WINDOWS})
+"""Opcodes with a window; others that need edges shift values, such as the concatenate of a roll."""
 _EXTENDED = MOVES | {*KINDS, "concatenate", "pad", "select"}
 """Opcodes with which the partitioner adds edges to a part and masks them."""
 _MOST_LINES = 100

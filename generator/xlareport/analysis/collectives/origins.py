@@ -47,11 +47,12 @@ _MOST_MEMBERS = 500
 
 
 def join_origins(
-    members: Sequence[CollectiveMember], data_bytes: int | None
+    members: Sequence[CollectiveMember], data_bytes: int | None, *, is_combined: bool
 ) -> tuple[CollectiveOrigin, ShardingPair | None, str]:
     """Return the origin of a collective, its sharding pair, and why it has none.
 
     Where each member has as many bytes as the collective, `data_bytes`, it sends their sum.
+    `is_combined` says whether it had each of them as an operand.
     """
     first = max(members, key=lambda member: member.data_bytes or 0)
     if len(members) < 2:
@@ -65,7 +66,7 @@ def join_origins(
     )
     largest = first.origin.detail
     is_sum = all(member.data_bytes == data_bytes for member in members)
-    verb = "Sends the sum of" if is_sum else "Combines"
+    verb = "Sends the sum of" if is_sum else "Combines" if is_combined else "Does the work of"
     detail = f"{verb} {len(members):,} ({counted}). Of the largest member: {largest}"
     grade = weakest(member.origin.grade for member in members if member.origin.grade)
     is_graded = first.origin.grade is not None
@@ -96,8 +97,22 @@ class Origins:
         """Return the collectives that were merged into one: first snapshot and cause of each."""
         if trail is None:
             return tuple(self._lone(collective))[:_MOST_MEMBERS]
-        members = (self._of_ancestor(ancestor, trail) for ancestor in trail.beginnings)
+        members = (
+            self._of_ancestor(ancestor, trail)
+            for ancestor in trail.beginnings
+            if not ancestor.is_inner
+        )
         return tuple(islice(chain.from_iterable(members), _MOST_MEMBERS))
+
+    def has_had_operands(self, count: int, collective: Collective, trail: Trail | None) -> bool:
+        """Return whether a collective had so many operands once; later they may be concatenated."""
+        final = self._module.final
+        places = [(final.hlo, collective)] if final is not None else []
+        places += (
+            [(self._modules[link.number], link.after) for link in trail.links] if trail else []
+        )
+        bodies = (module.find(*place.body) for module, place in places)
+        return any(body is not None and len(body.operands) == count for body in bodies)
 
     def _lone(self, collective: Collective) -> Iterator[CollectiveMember]:
         """Yield the members of a collective of the only snapshot."""
@@ -115,14 +130,15 @@ class Origins:
     def _of_ancestor(self, ancestor: Ancestor, trail: Trail) -> Iterator[CollectiveMember]:
         """Yield the members of a collective of an earlier snapshot: those of the program whole."""
         number, collective = ancestor.number, ancestor.collective
-        module = self._modules[number]
+        module, folded = self._modules[number], _folded_into(ancestor, trail)
         if number == 0 and self._passes.name(0) in _PROGRAM_NAMES:
             origin = self._by_user(module, collective, trail.grade)
-            yield _member_of(module, collective, origin, _NoPair(_BY_USER))
+            member = _member_of(module, collective, origin, _NoPair(_BY_USER))
+            yield replace(member, folded=folded)
             return
         for body in _bodies(module, collective):
             origin, pair = self._explained(number, collective, body, trail)
-            yield _member_of(module, collective, origin, pair, body)
+            yield replace(_member_of(module, collective, origin, pair, body), folded=folded)
 
     def _explained(
         self, number: int, collective: Collective, body: Instruction, trail: Trail
@@ -216,6 +232,15 @@ class _NoPair(Struct, frozen=True):
     """Why the shardings before and after a collective are not known."""
 
     reason: str
+
+
+def _folded_into(ancestor: Ancestor, trail: Trail) -> tuple[str, ...]:
+    """Return the collectives that were folded into one, whose results it read before."""
+    return tuple(
+        other.collective.instruction
+        for other in trail.beginnings
+        if other.is_inner and ancestor.fold is not None and other.fold == ancestor.fold
+    )
 
 
 def _bodies(module: HloModule, collective: Collective) -> tuple[Instruction, ...]:

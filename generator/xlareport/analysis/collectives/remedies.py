@@ -38,8 +38,8 @@ _BY_CAUSE = {
         "with_sharding_constraint, or keep one sharding along the way."
     ),
     CauseKind.HALO: (
-        "Shard another dimension than the one over which the window moves, such as the batch, or "
-        "fewer parts: each sends its edge whatever its size."
+        "Shard another dimension than the one over which the window moves, or the values are "
+        "shifted, such as the batch, or fewer parts: each sends its edge whatever its size."
     ),
     CauseKind.SPLIT_WINDOW: (
         "Give the result the sharding of the operand along the dimension over which the window "

@@ -5,12 +5,18 @@ and shape are compared: a pass that rewrites a collective usually keeps one of t
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.collectives.collective_figures import count_body_bytes
 from xlareport.analysis.collectives.find import Collective, find_collectives
+from xlareport.analysis.collectives.reductions_of_reductions import (
+    are_halves,
+    find_folded,
+    read_reduction,
+)
 from xlareport.analysis.history.instruction import SnapshotSequence, sources_of
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
@@ -26,6 +32,13 @@ class Ancestor(Struct, frozen=True):
     number: int
     """The index of the snapshot."""
     collective: Collective
+    fold: tuple[int, tuple[str, str]] | None = None
+    """The number and key of the collective that it was folded into with others; None if it was not.
+
+    The others reduce, over further devices, what this one or another of them has reduced.
+    """
+    is_inner: bool = False
+    """Whether another of its fold reads its result."""
 
 
 class CollectiveLink(Struct, frozen=True):
@@ -37,10 +50,12 @@ class CollectiveLink(Struct, frozen=True):
     """Several if they were merged."""
     after: Collective
     grade: Grade
-    siblings: int
-    """Number of collectives in the later snapshot that have the same first predecessor."""
+    siblings: tuple[str, ...]
+    """The collectives in the later snapshot that have the same first predecessor, this one too."""
     moved: bool
     """Whether it moved to another computation although its own still exists."""
+    folded: tuple[Collective, ...] = ()
+    """Those of `before` whose results others of them read: one reduction does the work of all."""
 
 
 class Trail(Struct, frozen=True):
@@ -86,23 +101,24 @@ class CollectiveTrails:
         links: dict[tuple[int, tuple[str, str]], CollectiveLink] = {}
         beginnings: dict[tuple[int, tuple[str, str]], Ancestor] = {}
         grades = {Grade.EXACT}
-        waiting = [(self._final, collective)]
+        waiting = [Ancestor(self._final, collective)]
         seen: set[tuple[int, tuple[str, str]]] = set()
         while waiting:
-            number, current = waiting.pop()
-            if (number, current.key) in seen:
+            current = waiting.pop()
+            number, key = current.number, current.collective.key
+            if (number, key) in seen:
                 continue
-            seen.add((number, current.key))
+            seen.add((number, key))
             while number > 0 and number not in self._links:
                 number -= 1
-            link = self._links[number].get(current.key) if number > 0 else None
+            link = self._links[number].get(key) if number > 0 else None
             if link is None:
-                beginnings[number, current.key] = Ancestor(number, current)
+                beginnings[number, key] = replace(current, number=number)
                 continue
             grades.add(link.grade)
             if _has_changed(link):
-                links[number, current.key] = link
-            waiting.extend((number - 1, before) for before in link.before)
+                links[number, key] = link
+            waiting.extend(_earlier(current, link))
         return Trail(
             links=tuple(sorted(links.values(), key=lambda link: -link.number)),
             beginnings=tuple(
@@ -122,12 +138,20 @@ class CollectiveTrails:
         return self._by_number[number]
 
 
+def _earlier(current: Ancestor, link: CollectiveLink) -> Iterator[Ancestor]:
+    """Yield the predecessors of a collective; what becomes of them later holds for them too."""
+    fold = current.fold or ((link.number, link.after.key) if link.folded else None)
+    for before in link.before:
+        is_inner = current.is_inner or before in link.folded
+        yield Ancestor(link.number - 1, before, fold, is_inner)
+
+
 def _has_changed(link: CollectiveLink) -> bool:
     """Return whether anything changed but names."""
     first = link.before[0]
     return (
         len(link.before) > 1
-        or link.siblings > 1
+        or len(link.siblings) > 1
         or link.moved
         or first.kind != link.after.kind
         or first.form != link.after.form
@@ -145,6 +169,7 @@ def _linked(
     search = _Search(matching, earlier, later)
     search.same_lines()
     search.by_matching()
+    search.split()
     for key, grade in (
         (_by_channel, Grade.MATCHED),
         (_by_op_name, Grade.MATCHED),
@@ -216,6 +241,18 @@ class _Search:
                 sure = Grade.GUESSED if wanted in ambiguous else grade
                 self._link(after, [waiting[wanted].pop(0)], sure)
 
+    def split(self) -> None:
+        """Link each new reduction to the collective that it was one with, by its other half."""
+        at = {after.body: after for after in self._later}
+        for after in self._open_after():
+            read = read_reduction(self._matching.after, after)
+            half = at.get(read) if read else None
+            sources = self._sources.get(half.key, []) if half is not None else []
+            if half is not None and len(sources) == 1:
+                whole = self._matching.before, sources[0]
+                if are_halves(whole, [(self._matching.after, half), (self._matching.after, after)]):
+                    self._link(after, sources, Grade.MATCHED)
+
     def combine(self) -> None:
         """Link each larger collective to the removed collectives that it combines."""
         for after in self._later:
@@ -236,9 +273,10 @@ class _Search:
 
     def links(self, number: int) -> Mapping[tuple[str, str], CollectiveLink]:
         """Return the links by the key of the later collective."""
-        counts: dict[tuple[str, str], int] = defaultdict(int)
-        for sources in self._sources.values():
-            counts[sources[0].key] += 1
+        siblings: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for after in self._later:
+            for source in self._sources.get(after.key, [])[:1]:
+                siblings[source.key].append(after.instruction)
         links_of = {}
         for after in self._later:
             sources = self._sources.get(after.key, [])
@@ -249,8 +287,9 @@ class _Search:
                     before=tuple(sources),
                     after=after,
                     grade=self._grades[after.key],
-                    siblings=counts[first.key],
+                    siblings=tuple(siblings[first.key]),
                     moved=self._is_moved(first, after),
+                    folded=find_folded(self._matching.before, sources),
                 )
         return links_of
 

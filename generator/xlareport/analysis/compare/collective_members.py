@@ -14,6 +14,7 @@ from xlareport.analysis.source.scopes import (
 )
 from xlareport.analysis.source.served_ops import main_op, serve_ops
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
+from xlareport.hlo.shape import without_layout
 
 _MOVES = frozenset({"bitcast", "copy", "reshape"})
 _MOST_MOVES = 8
@@ -31,6 +32,8 @@ class CombinedMember(Struct, frozen=True):
     """Of the operand; None if not known."""
     bytes: int
     """Of the operand; 0 if not known."""
+    shape: str = ""
+    """Of the operand, without layout; empty if not known."""
 
 
 def list_members(
@@ -91,4 +94,5 @@ def _member(op_name: str, line: Instruction | None) -> CombinedMember:
         path=mask_numbers(plain_path(op_name)),
         elements=shape.element_count if shape else None,
         bytes=(shape.byte_size if shape else None) or 0,
+        shape=without_layout(shape.text) if shape else "",
     )

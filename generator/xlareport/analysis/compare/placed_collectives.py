@@ -58,7 +58,7 @@ class CollectiveChange(Struct, frozen=True):
     in_head: bool
     """Whether the head has it, else the base."""
     collective: PlacedCollective
-    """The seconds and bytes are those of the members that only this module has."""
+    """Seconds, bytes and shape are those of the members that only this module has."""
     only_here: int = 1
     """How many of its members only this module has."""
 
@@ -186,7 +186,8 @@ def compare_collectives(
 
     The members of combined collectives are compared, as a pass may combine them otherwise. Of the
     same kind and scope those of one size are the same, then those of any scope that run as often if
-    a pass combined them, then those of any size: a collective whose shape changed is not a new one.
+    a pass combined them, then those of any phase, as a recomputed op has another, then those of any
+    size: a collective whose shape changed is not a new one.
     """
     ours, theirs = list(_parts(base)), list(_parts(head))
     counts = _counts(ours), _counts(theirs)
@@ -194,7 +195,7 @@ def compare_collectives(
     ours, theirs = (
         [part for part in side if part.collective.kind in kinds] for side in (ours, theirs)
     )
-    for mark in (_with_size, _of_any_scope, _of_any_size):
+    for mark in (_with_size, _of_any_scope, _of_any_phase, _of_any_size):
         ours, theirs = _unmatched(ours, theirs, mark)
     changes = [*_changes(ours, in_head=False), *_changes(theirs, in_head=True)]
     return tuple(sorted(changes, key=lambda change: -change.collective.seconds))
@@ -228,6 +229,13 @@ def _of_any_scope(part: _Part) -> _Mark | None:
     if part.member.elements is None:
         return None
     return part.collective.kind, part.member.elements, part.collective.executions
+
+
+def _of_any_phase(part: _Part) -> _Mark | None:
+    if part.member.elements is None or not part.member.path:
+        return None
+    collective, member = part.collective, part.member
+    return collective.kind, member.path, member.elements, collective.executions
 
 
 def _of_any_size(part: _Part) -> _Mark:
@@ -271,7 +279,16 @@ def _changes(parts: Iterable[_Part], *, in_head: bool) -> Iterator[CollectiveCha
             collective,
             phase=phase,
             path=path,
+            shape=_shape_of(collective, members),
             seconds=collective.seconds * share,
             sent_bytes=round(collective.sent_bytes * share),
         )
         yield CollectiveChange(in_head, of_parts, len(members))
+
+
+def _shape_of(collective: PlacedCollective, members: Sequence[CombinedMember]) -> str:
+    """Return the shape of a collective; of some of its members, those of their operands."""
+    shapes = [member.shape for member in members]
+    if len(members) == len(_members(collective)) or not all(shapes):
+        return collective.shape
+    return shapes[0] if len(shapes) == 1 else f"({', '.join(shapes)})"

@@ -1,8 +1,9 @@
 """The instructions that each line of the user's program became, and their cost."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -12,6 +13,7 @@ from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import (
     SourcePlace,
+    find_call_site,
     find_user_frame,
     places_of,
     user_functions,
@@ -57,6 +59,8 @@ class SourceLine(Struct, frozen=True):
     callers: tuple[str, ...] = ()
     """The other functions of the user's program in the stacks of its instructions in the final
     module, the innermost first."""
+    call_sites: tuple[str, ...] = ()
+    """The lines of the user's program that call its function, in these stacks."""
     excerpt: tuple[tuple[int, str], ...] = ()
     """The line with those around it; empty where sources are not read."""
 
@@ -110,7 +114,10 @@ def report_source_lines(
             before_count=len(before.get(name, ())),
             became=tuple(became.get(name, ())[:_MOST_OF_EACH]),
             became_count=len(became.get(name, ())),
-            callers=tuple(caller for caller in callers[name] if caller != places[name].function),
+            callers=tuple(
+                caller for caller in callers[name].functions if caller != places[name].function
+            ),
+            call_sites=tuple(callers[name].call_sites),
             excerpt=_excerpt(places[name], read) if read else (),
         )
         for name in named[:MOST_LINES]
@@ -133,18 +140,33 @@ def _divide_by_line(
 
 def _source_places(module: HloModule) -> Mapping[str, SourcePlace]:
     place = places_of(module)
-    every = (place(instruction) for instruction in module.instructions)
-    return {source_place.text: source_place for source_place in every if source_place is not None}
+    places: dict[str, SourcePlace] = {}
+    for instruction in module.instructions:
+        where = place(instruction)
+        # One without its stack has the line alone: others of the line name the function.
+        if where is not None and not (where.text in places and places[where.text].function):
+            places[where.text] = where
+    return places
 
 
-def _callers(module: HloModule) -> Mapping[str, Iterable[str]]:
-    """Return the functions in the stacks of each line's instructions."""
+class _Callers(NamedTuple):
+    """What is in the stacks of the instructions of a line, each once."""
+
+    functions: dict[str, None]
+    call_sites: dict[str, None]
+
+
+def _callers(module: HloModule) -> Mapping[str, _Callers]:
+    """Return the functions and the direct call sites in the stacks of each line's instructions."""
     place = places_of(module)
-    callers: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    callers: defaultdict[str, _Callers] = defaultdict(lambda: _Callers({}, {}))
     for instruction in module.instructions:
         where = place(instruction)
         if where is not None:
-            callers[where.text] |= dict.fromkeys(user_functions(instruction, module))
+            functions, call_sites = callers[where.text]
+            functions |= dict.fromkeys(user_functions(instruction, module))
+            site = find_call_site(instruction, module, where)
+            call_sites |= {site.short: None} if site is not None else {}
     return callers
 
 

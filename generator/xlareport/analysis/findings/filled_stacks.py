@@ -73,7 +73,7 @@ def _finding(case: Case, fills: list[_Fill], times: Mapping[tuple[str, str], flo
             f"before anything reads {'them' if plural else 'it'}: {case.time_words(seconds)}."
         ),
         suggestion=(
-            "Stack less: with `jax.checkpoint` of its body a scan saves fewer values for the "
+            "With `jax.checkpoint` of its body a scan saves, and stacks, fewer values for the "
             "backward pass; with `unroll=True` it has no loop, and stacks only what it returns."
         ),
         grade="matched",

@@ -187,6 +187,8 @@ def find_idle_passes(
     }
     runs: dict[str, int] = {}
     for boundary in between:
+        if boundary.pipeline_start:  # inside a run that a later file ends
+            continue
         if boundary.ran is not None and boundary.ran not in changed:
             runs[boundary.ran] = runs.get(boundary.ran, 0) + 1
     return QuietPasses(

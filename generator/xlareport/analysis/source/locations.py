@@ -137,6 +137,16 @@ def user_functions(instruction: Instruction, module: HloModule) -> tuple[str, ..
     return tuple(dict.fromkeys(filter(None, named)))
 
 
+def find_call_site(
+    instruction: Instruction, module: HloModule, place: SourcePlace
+) -> SourcePlace | None:
+    """Return the place in user code that calls the function of a place; None if unknown."""
+    stack = walk_stack(instruction.metadata.stack_frame_id, module)
+    users = (frame for frame in stack if not is_framework(frame.file))
+    inside = next((frame for frame in users if frame.text == place.text), None)
+    return next(users, None) if inside is not None else None
+
+
 def short_function(name: str) -> str:
     """Return a function's qualified name without the functions around it."""
     return name.rpartition("<locals>.")[2]

@@ -1,6 +1,6 @@
 """The certain facts about each boundary between snapshots: the pass that ran, or may have run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
@@ -43,7 +43,7 @@ class Boundary(Struct, frozen=True):
     certain: bool
     """Whether only that pass ran."""
     pipeline_start: bool
-    """The snapshot was written because a pipeline began, not because a pass ran."""
+    """The snapshot was written because a pipeline began; `ran` is the pass inside which it did."""
     identical: bool
     actor: str
     """Who made the change, as the subject of a sentence: `` `algsimp` ``."""
@@ -75,7 +75,30 @@ def _passes_around(stages: Sequence[SnapshotFiles]) -> list[str | None]:
         before, after = stages[first], stages[last]
         if after.after and before.pipeline == after.pipeline and before.before == after.after:
             result[first + 1 : last + 1] = [after.after] * (last - first)
+    for number, ran in passes_that_begin_pipelines(stages):
+        result[number] = ran
     return result
+
+
+def passes_that_begin_pipelines(stages: Sequence[SnapshotFiles]) -> Iterator[tuple[int, str]]:
+    """Yield the starts of pipelines that a pass runs while it works, each with that pass.
+
+    The file before names the pass as next, the next file of that pipeline as done. The name alone
+    of the cleanup that only the SPMD partitioner runs says that it runs in it. A pipeline that is
+    itself the next pass made no change before it began.
+    """
+    later: dict[str, SnapshotFiles] = {}
+    for number in range(len(stages) - 1, 0, -1):
+        before, start = stages[number - 1], stages[number]
+        end = later.get(before.pipeline or "") if before.pipeline != start.pipeline else None
+        if start.after == START and end is not None and end.after not in (None, START):
+            is_named = before.before == end.after != start.pipeline
+            if end.after and (is_named or start.pipeline == _CLEANUP_OF_PARTITIONER):
+                yield number, end.after
+        later[start.pipeline or ""] = start
+
+
+_CLEANUP_OF_PARTITIONER = "spmd-cleanup"
 
 
 def _boundary(
@@ -90,10 +113,11 @@ def _boundary(
     starts = after.after == START
     inside = is_inside(after)
     at_work = after.pipeline if after.after else around
-    ran = at_work if inside else None if starts else after.after
+    ran = at_work if inside else around if starts else after.after
     together = after.pipeline is not None and after.pipeline == before.pipeline
     alone = ran is not None and is_inside(before) and before.pipeline == ran
-    known = alone or (around is not None and ran == around)
+    named = not starts or before.before == ran
+    known = alone or (around is not None and ran == around and named)
     certain = known or (ran is not None and mode is DumpMode.EVERY and together)
     within = f" in `{around}`" if inside and around not in (None, ran) else ""
     return Boundary(
@@ -142,9 +166,10 @@ def _attribution(
     around: str | None,
 ) -> str:
     if after.after == START:
-        return (
-            f"The file was written because `{after.pipeline}` began{_unnamed(before, same=same)}."
-        )
+        began = f"The file was written because `{after.pipeline}` began"
+        if around is None:
+            return f"{began}{_unnamed(before, same=same)}."
+        return f"{began} inside `{around}`{_named_around(before, around)}."
     if is_inside(after):
         moment = f"after {_words(after.after)}" if after.after else f"before {_words(after.before)}"
         within = f" in `{around}`" if around not in (None, after.pipeline) else ""
@@ -160,6 +185,13 @@ def _attribution(
         f"Attributed to `{ran}`, the last pass between {files}; earlier passes are possible"
         f"{reason}."
     )
+
+
+def _named_around(before: SnapshotFiles, around: str) -> str:
+    """Return how sure it is that a pass alone made the change before its pipeline began."""
+    if before.before != around:
+        return "; earlier passes are possible"
+    return f" (matched: the file {before.key} names it as the next pass, a later file as done)"
 
 
 def _unnamed(before: SnapshotFiles, *, same: bool) -> str:

@@ -21,6 +21,7 @@ _MOST_PAIRS = 16
 _MOST_NAMES = 4
 _MOST_KINDS = 40
 _MOST_AXES = 6
+_MOST_COLUMNS = 16
 
 
 class GroupsFigure(Struct, frozen=True):
@@ -31,6 +32,8 @@ class GroupsFigure(Struct, frozen=True):
     """Empty where the mesh is too large, or the groups are not listed."""
     words: str
     written: str
+    is_renamed: bool
+    """Whether it has the names that XLA gives the axes of a mesh of its own."""
     used_by: str
 
 
@@ -38,10 +41,10 @@ def draw_groups(
     rows: Sequence[CollectiveRow], devices: int, mesh: MeshRecord | None = None
 ) -> tuple[GroupsFigure, ...]:
     """Return a figure for each different grouping, in order of first appearance."""
-    shape = _mesh_shape(rows, devices)
+    layout = _lay_out(rows, devices, mesh)
     users = group_by_key((_groups_key(row), row) for row in rows)
     figures = (
-        _figure(number, every, shape, (devices, mesh))
+        _figure(number, every, layout, (devices, mesh))
         for number, every in enumerate(list(users.values())[:_MOST_KINDS], 1)
     )
     return tuple(figures)
@@ -147,6 +150,19 @@ def _device_groups(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
     return figures.pairs or (figures.groups.groups if figures.groups else None) or ()
 
 
+def _lay_out(
+    rows: Sequence[CollectiveRow], devices: int, mesh: MeshRecord | None
+) -> list[list[int]]:
+    """Return the devices row by row: those of the program's mesh, else of one that XLA names."""
+    order = list(mesh.devices) if mesh is not None and _device_places(mesh) else []
+    if mesh is not None and len(order) == devices:
+        sizes = [axis.size for axis in mesh.axes if axis.size > 1]
+        columns = sizes[-1] if len(sizes) > 1 else min(devices, _MOST_COLUMNS)
+    else:
+        order, columns = list(range(devices)), _mesh_shape(rows, devices)[1]
+    return [order[start : start + columns] for start in range(0, devices, columns)]
+
+
 def _mesh_shape(rows: Sequence[CollectiveRow], devices: int) -> tuple[int, int]:
     """Return rows and columns: those of the mesh with most axes that a collective names."""
     shapes = [
@@ -160,14 +176,14 @@ def _mesh_shape(rows: Sequence[CollectiveRow], devices: int) -> tuple[int, int]:
         return prod(best[:-1]), best[-1]
     sizes = [row.figures.group_size or 1 for row in rows if not row.figures.pairs]
     across = next((size for size in sizes if 1 < size < devices and devices % size == 0), devices)
-    columns = min(across, 16)
+    columns = min(across, _MOST_COLUMNS)
     return -(-devices // columns), columns
 
 
 def _figure(
     number: int,
     rows: Sequence[CollectiveRow],
-    shape: tuple[int, int],
+    layout: Sequence[Sequence[int]],
     place: tuple[int, MeshRecord | None],
 ) -> GroupsFigure:
     listed, first = _device_groups(rows[0]), rows[0]
@@ -177,9 +193,10 @@ def _figure(
     names = [f"`{row.collective.instruction}`" for row in rows]
     return GroupsFigure(
         title=f"G{number}",
-        drawing=_draw_pairs(rows) if pairs else _draw(listed, shape, devices),
+        drawing=_draw_pairs(rows) if pairs else _draw(listed, layout, devices),
         words=_words(first, devices) + (f", along {' and '.join(axes)}" if axes else ""),
         written=first.groups_text[:200] or "{}",
+        is_renamed="'axis_" in first.groups_text,
         used_by=prose(first_few(names, _MOST_NAMES)),
     )
 
@@ -211,20 +228,13 @@ def _pairs_words(pairs: Sequence[Sequence[int]], names: Sequence[str], direction
     return f"{senders}{shown}{more}"
 
 
-def _draw(groups: Sequence[Sequence[int]], shape: tuple[int, int], devices: int) -> Markup:
+def _draw(groups: Sequence[Sequence[int]], layout: Sequence[Sequence[int]], devices: int) -> Markup:
     """Draw devices row by row as a table, each in the color and with the name of its group."""
     if devices > _MOST_DRAWN or not groups:
         return Markup()
     number_of = {device: number for number, group in enumerate(groups) for device in group}
-    rows, columns = shape
     return draw_device_table(
-        [
-            [
-                _cell(device, number_of.get(device))
-                for device in range(line * columns, min((line + 1) * columns, devices))
-            ]
-            for line in range(rows)
-        ]
+        [[_cell(device, number_of.get(device)) for device in line] for line in layout]
     )
 
 

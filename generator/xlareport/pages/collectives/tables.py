@@ -174,6 +174,9 @@ def _members_table(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Ta
             Column("Member", "code", "in the snapshot that first has it"): lambda pair: (
                 pair[1].instruction
             ),
+            Column(
+                "Folded into it", "code", "what it read of the same kind, over other devices"
+            ): lambda pair: first_few([*pair[1].folded], _NAMES) or None,
             Column("Shape", "code", of="shape"): lambda pair: _short_shape(pair[1].shape),
             Column("Bytes", "bytes"): lambda pair: pair[1].data_bytes,
             Column("Cause"): lambda pair: pair[1].origin.cause_name,

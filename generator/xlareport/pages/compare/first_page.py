@@ -315,7 +315,11 @@ def _not_paired(modules: Sequence[ComparedRecord]) -> str:
     if not unpaired:
         return ""
     subject = units.plural(unpaired, "module") + " extracted for autotuning"
-    return f"{subject} {'is' if unpaired == 1 else 'are'} not paired: {_WHY_NOT}"
+    extracted = [module for module in modules if module.extracted]
+    sides = {"base": any(m.base for m in extracted), "head": any(m.head for m in extracted)}
+    without = next((side for side, has_some in sides.items() if not has_some), "")
+    why = f"the {without} has no modules of this kind." if without else _WHY_NOT
+    return f"{subject} {'is' if unpaired == 1 else 'are'} not paired: {why}"
 
 
 def _cause(view: ComparisonRecord, place: int) -> CauseRow:

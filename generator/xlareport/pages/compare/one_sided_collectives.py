@@ -32,7 +32,9 @@ def collectives_table(changes: Sequence[CollectiveChange], address: str) -> Tabl
             Column("Estimated µs", "float", "estimated time per run"): lambda row: (
                 row.collective.seconds * _MICROSECONDS
             ),
-            Column("Shape", "code", "of the result"): lambda row: row.collective.shape,
+            Column(
+                "Shape", "code", "of the result; of some of the members, that of their operands"
+            ): lambda row: row.collective.shape,
             Column("Scope", help=_SCOPE): lambda row: row.collective.path or None,
             Column("Phase"): lambda row: str(row.collective.phase),
             Column("Executions", "int", "in one execution of the module"): lambda row: (

@@ -59,7 +59,9 @@ def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
             Column("Size", "bytes"): lambda row: row.size,
             **({argument: lambda row: row.argument or None} if named else {}),
             Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),
-            Column("Held until"): _held_until,
+            Column(
+                "Live until", help="its last use; XLA counts bitcasts and dones as uses"
+            ): _live_until,
             Column("Defined at", "int", "schedule position"): (
                 lambda row: row.lifetime.start if row.lifetime else None
             ),
@@ -81,7 +83,7 @@ def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
     )
 
 
-def _held_until(value_row: ValueRow) -> str | None:
+def _live_until(value_row: ValueRow) -> str | None:
     """Return why a value lives, and for held memory which other value is in it at the peak."""
     value = value_row.occupant
     if value is None:

@@ -14,7 +14,7 @@ from xlareport.analysis.compare.sketch import sketch_parsed
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.analysis.modules.summary import SnapshotSummary
-from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.analysis.steps.boundaries import Boundary, passes_that_begin_pipelines
 from xlareport.analysis.steps.mentions import list_mentioned
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import text_diff
@@ -210,8 +210,13 @@ class ModulePages:
         return [stage for stage in stages if stage.instructions is not None]
 
     def _labels(self) -> list[tuple[str, str]]:
-        """Return key and label of each snapshot that could be read."""
-        return [(stage.key, stage.stage.label) for stage in self._stages()]
+        """Return key and label of each snapshot that could be read, and the pass it was made in."""
+        stages = [stage.stage for stage in self._stages()]
+        inside = dict(passes_that_begin_pipelines(stages))
+        return [
+            (stage.key, f"{stage.label} (in {inside[number]})" if number in inside else stage.label)
+            for number, stage in enumerate(stages)
+        ]
 
     def _steps(self) -> Iterator[Payload]:
         analysis = self.analyzed.analysis

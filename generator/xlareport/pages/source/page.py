@@ -18,6 +18,7 @@ _LINES_SHOWN = 40
 _OPERATIONS = 12
 _LONGEST_LINE = 240
 _OPCODES = 6
+_CALL_SITES = 6
 
 
 class CodeLine(Struct, frozen=True):
@@ -175,6 +176,9 @@ def _table(source: SourceReport, seconds: float | None, time_name: str) -> Table
                 "Called from",
                 help="other functions in the stacks of its instructions, the innermost first",
             ): lambda row: ", ".join(map(short_function, row.callers)),
+            Column(
+                "Call sites", help="lines that call its function, in these stacks"
+            ): lambda row: first_few(row.call_sites, _CALL_SITES),
             Column("StableHLO ops", "int", "StableHLO operations of the line"): lambda row: (
                 row.stablehlo_count if source.has_stablehlo else None
             ),
