@@ -29,7 +29,7 @@ from xlareport.analysis.cost.occupancy import (
     Occupancy,
     measure_occupancy,
 )
-from xlareport.analysis.cost.peak_roles import PeakRoles
+from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
 from xlareport.analysis.cost.rematerialization import (
     find_rematerialized,
     is_in_loops_alone,
@@ -42,7 +42,9 @@ from xlareport.analysis.cost.residency import (
     sum_by_scope,
 )
 from xlareport.analysis.cost.saving import Saving, find_savings
+from xlareport.analysis.cost.stack_copies import StackCopy, find_stack_copies
 from xlareport.analysis.cost.stacked import (
+    StackedBuffer,
     find_kept_by_policy,
     find_stacked_at_peak,
     find_stacked_buffers,
@@ -186,21 +188,27 @@ class _ReportBuilder:
             chip=chip,
         )
         if self._occupancy is not None:
-            return self._with_occupancy(report, self._occupancy)
+            return self._with_occupancy(report, self._occupancy, stacked)
         estimate = estimate_peak(self._module)
         return self._with_estimate(report, estimate) if estimate else report
 
-    def _with_occupancy(self, report: MemoryReport, occupancy: Occupancy) -> MemoryReport:
+    def _with_occupancy(
+        self, report: MemoryReport, occupancy: Occupancy, stacked: Sequence[StackedBuffer]
+    ) -> MemoryReport:
         """Return the report with the memory in use over time, from offsets and live ranges."""
         schedule = self._files.live.schedule if self._files.live else ()
         position = occupancy.position
         living = occupancy.living(position)
-        temporaries = ((slot.key, slot.size) for slot in living if not slot.is_held)
+        temporaries = [(slot.key, slot.size) for slot in living if not slot.is_held]
         peak = find_peak_buffers(living, self._origin)
         saving = find_savings(occupancy, _TO_SAVE, self._by_name) if occupancy.peak else None
         at = schedule[position] if position < len(schedule) else ""
         roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
-        free = [(key, size) for key, size in temporaries if not roles.is_working(key)]
+        apart = [(key, size) for key, size in temporaries if roles.find_stack(key) is None]
+        copies = find_stack_copies(apart, stacked, self._module)
+        copied = {copy.key for copy in copies}
+        free = [(key, size) for key, size in apart if not roles.is_working(key)]
+        free = [(key, size) for key, size in free if key not in copied]
         activations = find_activations(free, self._lifetimes, self._module)
         return replace(
             report,
@@ -220,7 +228,8 @@ class _ReportBuilder:
             peak_instruction=at,
             plateau=find_plateau(occupancy.curve, position, self._module, schedule),
             saving=saving,
-            saving_values=tuple(self._saving_rows(saving, roles, activations)),
+            saving_values=tuple(self._saving_rows(saving, roles, activations, copies)),
+            stack_copies=copies,
             peak_groups=find_peak_groups(self._module, occupancy, schedule),
             fills=occupancy.fills,
         )
@@ -242,13 +251,18 @@ class _ReportBuilder:
             yield replace(row, occupant=peak_buffer.occupant)
 
     def _saving_rows(
-        self, saving: Saving | None, roles: PeakRoles, activations: Sequence[Activation]
+        self,
+        saving: Saving | None,
+        roles: PeakRoles,
+        activations: Sequence[Activation],
+        copies: Sequence[StackCopy],
     ) -> Iterator[ValueRow]:
+        copied = {copy.key: copy.buffer for copy in copies}
         for key, size in saving.buffers if saving else ():
-            stack = roles.find_stack(key)
+            stack = roles.find_stack(key) or copied.get(key)
             yield replace(
                 self._peak_row(*key, size),
-                role=roles.role(key, activations),
+                role=PeakRole.STACKED if key in copied else roles.role(key, activations),
                 origin=stack.stored if stack else roles.op_name(key),
             )
 
