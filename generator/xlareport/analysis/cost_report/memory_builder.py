@@ -98,7 +98,7 @@ def report_memory(
 
     `before` is the module before optimization, if the dump has it.
     """
-    report = _ReportBuilder(files, module).build(cost, chip)
+    report = _ReportBuilder(files, module, cost).build(chip)
     purposes = find_purposes(module, cost, (row.instruction for row in report.saving_values))
     colors = (space.color for space in report.figures.spaces)
     return replace(
@@ -119,8 +119,8 @@ def report_memory(
 class _ReportBuilder:
     """The data that several lists of one module need, computed once."""
 
-    def __init__(self, files: MemoryFiles, module: HloModule) -> None:
-        self._files, self._module = files, module
+    def __init__(self, files: MemoryFiles, module: HloModule, cost: ModuleCost) -> None:
+        self._files, self._module, self._cost = files, module, cost
         self._by_name = {instruction.name: instruction for instruction in module.instructions}
         self._arguments = name_arguments(module)
         parameters = module.parameters
@@ -146,9 +146,27 @@ class _ReportBuilder:
             for key in keys
         }
 
+    @cached_property
+    def _stacked(self) -> Sequence[StackedBuffer]:
+        return find_stacked_buffers(self._module, self._cost.trip_counts)
+
+    @cached_property
+    def _stored(self) -> Mapping[BufferKey, str]:
+        """Return the op_names of what loops stack, by the values that are such a buffer."""
+        stored = {
+            (stack.loop, (stack.index,)): stack.stored for stack in self._stacked if stack.stored
+        }
+        for keys in self._shared:
+            names = {stored[key] for key in keys if key in stored}
+            if len(names) == 1:
+                stored.update(dict.fromkeys(keys, names.pop()))
+        return stored
+
     def _origin(self, key: BufferKey) -> InstructionOrigin:
         """Return the origin of a value; of loop state, that of what the loop writes there."""
         origin = self._origins.find_value(*key)
+        if key in self._stored:
+            return replace(origin, op_name=self._stored[key])
         if origin.op_name or key not in self._writers:
             return origin
         return replace(self._origins.find(self._writers[key]), instruction=origin.instruction)
@@ -165,10 +183,9 @@ class _ReportBuilder:
         lifetimes = explain_lifetimes(files.live, files.uses, self._parameters)
         return follow_aliases(lifetimes, (*self._shared, *group_places(files.assignment)))
 
-    def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
-        files = self._files
+    def build(self, chip: str) -> MemoryReport:
+        files, cost, stacked = self._files, self._cost, self._stacked
         again = find_rematerialized(self._module, cost)
-        stacked = find_stacked_buffers(self._module, cost.trip_counts)
         report = MemoryReport(
             figures=collect_memory_figures(files.assignment, files.live, files.usage),
             kinds=sum_by_kind(files.assignment) if files.assignment else (),
@@ -188,13 +205,11 @@ class _ReportBuilder:
             chip=chip,
         )
         if self._occupancy is not None:
-            return self._with_occupancy(report, self._occupancy, stacked)
+            return self._with_occupancy(report, self._occupancy)
         estimate = estimate_peak(self._module)
         return self._with_estimate(report, estimate) if estimate else report
 
-    def _with_occupancy(
-        self, report: MemoryReport, occupancy: Occupancy, stacked: Sequence[StackedBuffer]
-    ) -> MemoryReport:
+    def _with_occupancy(self, report: MemoryReport, occupancy: Occupancy) -> MemoryReport:
         """Return the report with the memory in use over time, from offsets and live ranges."""
         schedule = self._files.live.schedule if self._files.live else ()
         position = occupancy.position
@@ -205,7 +220,7 @@ class _ReportBuilder:
         at = schedule[position] if position < len(schedule) else ""
         roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
         apart = [(key, size) for key, size in temporaries if roles.find_stack(key) is None]
-        copies = find_stack_copies(apart, stacked, self._module)
+        copies = find_stack_copies(apart, self._stacked, self._module)
         copied = {copy.key for copy in copies}
         free = [(key, size) for key, size in apart if not roles.is_working(key)]
         free = [(key, size) for key, size in free if key not in copied]

@@ -66,7 +66,9 @@ def _advise(level: str, *, is_same: bool) -> str:
     if level == "0":
         return f"Autotuning is off: set {_LEVEL} to 4, its default, {load}."
     stated = f" {_LEVEL} is {level} here, so the flag is not the cause." if level else ""
-    unmeasured = "every GEMM has the same tile" if is_same else "no tile is known to be the fastest"
+    unmeasured = (
+        "XLA gave every GEMM the same tile" if is_same else "no tile is known to be the fastest"
+    )
     return f"Compile on the device that runs it, {load}: without measurements {unmeasured}.{stated}"
 
 

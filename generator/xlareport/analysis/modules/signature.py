@@ -76,6 +76,16 @@ class Signature(Struct, frozen=True):
         return number
 
 
+def has_parts(before: Signature, after: Signature) -> bool:
+    """Return whether a partitioner made shapes those of one device: some differ."""
+    return any(
+        old.shape != new.shape
+        for old, new in zip(
+            (*before.arguments, *before.results), (*after.arguments, *after.results), strict=False
+        )
+    )
+
+
 def read_signature(module: HloModule) -> Signature:
     """Read the entry signature of a snapshot; empty for a module without computations."""
     entry = module.entry
