@@ -203,8 +203,9 @@ def test_another_user_that_nothing_is_fused_into_is_the_reason() -> None:
 def test_memory_that_a_later_value_holds_at_the_peak_is_said_to_be_in_use() -> None:
     follower = Follower("while.2", (1,), 90, End.USE, "while.3", 0)
     life = Lifetime(20, 30, 100, End.USE, "while.2", 1, 1, follower=follower)
-    row = ValueRow("dus", (), 8, "f32[2]", "fusion", "temp", 0, 0, False, life, "", "")
+    row = ValueRow("dus", (), 8, "f32[2]", "fusion", "temp", 0, 0, None, life, "", "")
+    assert _at_peak(row, 60) == ""
+    row = replace(row, at_peak=False)
     assert _at_peak(row, 60) == "; its memory is in use at the peak"
     assert _at_peak(row, 95) == _at_peak(replace(row, lifetime=None), 60) == "; not live at peak"
     assert _at_peak(replace(row, at_peak=True), 25) == "; live at peak"
-    assert _at_peak(replace(row, at_peak=None), 25) == ""

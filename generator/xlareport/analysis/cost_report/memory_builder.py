@@ -147,13 +147,13 @@ class _ReportBuilder:
         }
 
     @cached_property
-    def _stacked(self) -> Sequence[StackedBuffer]:
+    def _stacked(self) -> tuple[StackedBuffer, ...]:
         return find_stacked_buffers(self._module, self._cost.trip_counts)
 
     @cached_property
     def _stored(self) -> Mapping[BufferKey, str]:
         """Return the op_names of what loops stack, by the values that are such a buffer."""
-        stored = {
+        stored: dict[BufferKey, str] = {
             (stack.loop, (stack.index,)): stack.stored for stack in self._stacked if stack.stored
         }
         for keys in self._shared:

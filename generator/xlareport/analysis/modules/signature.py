@@ -78,12 +78,11 @@ class Signature(Struct, frozen=True):
 
 def has_parts(before: Signature, after: Signature) -> bool:
     """Return whether a partitioner made shapes those of one device: some differ."""
-    return any(
-        old.shape != new.shape
-        for old, new in zip(
-            (*before.arguments, *before.results), (*after.arguments, *after.results), strict=False
-        )
+    old, new = (
+        [argument.shape for argument in side.arguments] + [result.shape for result in side.results]
+        for side in (before, after)
     )
+    return len(old) == len(new) and old != new
 
 
 def read_signature(module: HloModule) -> Signature:
