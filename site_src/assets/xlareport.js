@@ -5268,7 +5268,8 @@ var xlareport = (() => {
       const words2 = [
         share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run${part2}`,
         flops !== null && flops > 0 && format.flops(flops),
-        bytes !== null && `${format.bytes(bytes)} accessed`,
+        bytes !== null && (bytes || !fusion) && `${format.bytes(bytes)} accessed`,
+        // those of a fusion count at it
         stored !== null && stored !== bytes && (stored ? `${format.bytes(stored)} as stored in device memory` : "none of it in device memory")
       ].filter(Boolean);
       const whose = body === place2 ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];

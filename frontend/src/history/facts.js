@@ -151,7 +151,7 @@ export class InstructionFacts {
       share !== null &&
         `${[time, format.percent(share)].filter(Boolean).join(", ")} of the estimated time of a run${part}`,
       flops !== null && flops > 0 && format.flops(flops),
-      bytes !== null && `${format.bytes(bytes)} accessed`,
+      bytes !== null && (bytes || !fusion) && `${format.bytes(bytes)} accessed`, // those of a fusion count at it
       stored !== null &&
         stored !== bytes &&
         (stored ? `${format.bytes(stored)} as stored in device memory` : "none of it in device memory"),

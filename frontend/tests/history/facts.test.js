@@ -67,10 +67,12 @@ test("it is not said of an instruction in a fusion why it was not fused", () => 
 test("the time of an instruction in a fusion is its part of the fusion's", () => {
   const figures = Array.from({ length: 8 }, () => figure(""));
   const facts = new InstructionFacts({ seconds: 2e-6, fusion: "", facts: {} }, sample(), figures);
-  for (const name of ["mul", "fusion"]) figures[facts.graph.find(name)] = { ...figure(""), share: 0.5 };
+  for (const name of ["mul", "fusion"]) figures[facts.graph.find(name)] = { ...figure(""), bytes: 0, share: 0.5 };
   const [inside, whole] = ["mul", "fusion"].map((name) => facts.part(name)?.textContent);
   assert.match(inside ?? "", /1 µs, 50% of the estimated time of a run, its part of fusion/);
+  assert.doesNotMatch(inside ?? "", /accessed/);
   assert.doesNotMatch(whole ?? "", /its part of/);
+  assert.match(whole ?? "", /0 B accessed/);
 });
 
 for (const runner of ["while", "async-start"]) {

@@ -111,3 +111,24 @@ def test_layers_with_the_most_bytes_first() -> None:
     sizes = [("a", 1), ("b", 5), ("a", 2)]
     activations = [Activation(("x", ()), size, layer) for layer, size in sizes]
     assert sum_by_layer(activations) == (("b", 5), ("a", 3))
+
+
+CAST = """pool {
+  p = f32[4] parameter(0)
+  most = f32[4] tanh(p), metadata={op_name="jit(f)/jvp(stem)/reduce_window_max"}
+  ROOT c = bf16[4] convert(most)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  kept = bf16[4] fusion(x), kind=kLoop, calls=pool
+  ROOT gradient = f32[4] sine(kept), metadata={op_name="jit(f)/transpose(jvp(stem))/conv"}
+}"""
+
+
+def test_a_fusion_that_ends_in_a_cast_without_op_name(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    lives = {("kept", ()): life("gradient")}
+    activations = find_activations([(("kept", ()), 8)], lives, module_of(CAST))
+    assert activations == (Activation(("kept", ()), 8, "stem"),)

@@ -115,6 +115,21 @@ def test_what_would_have_to_shrink_lives_at_some_peak_and_is_no_argument(unpacke
         assert saving_value.lifetime is None or saving_value.lifetime.ends is not End.ARGUMENT
 
 
+def test_a_stacked_buffer_has_the_op_of_what_the_loop_writes(unpacked: Unpack) -> None:
+    memory = memory_in(unpacked("tagged-gpu-scan"), "jit_train")
+    stored = {
+        (stack.loop, (stack.index,)): stack.stored for stack in memory.stacked if stack.stored
+    }
+    scopes = {
+        row.scope: stored[row.instruction, row.index]
+        for row in (*memory.at_peak, *memory.values)
+        if (row.instruction, row.index) in stored
+    }
+    assert scopes
+    assert all(scope == op_name for scope, op_name in scopes.items())
+    assert not any(scope.endswith("/dynamic_update_slice") for scope in scopes)
+
+
 def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
     module = parse_module(SCHEDULED)
     memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))

@@ -61,7 +61,7 @@ def test_an_instruction_that_raises_memory_is_the_cause() -> None:
 
 def test_positions_close_to_the_peak_with_the_loop_that_runs_there() -> None:
     assert plateau(0, 995, 995, 1000, 995, 995, 0) == PeakPlateau(1, 5, ("loop",))
-    assert plateau(0, 995, 995, 1000, 500, 995, 0) == PeakPlateau(1, 3, ("loop",))
+    assert plateau(0, 995, 995, 1000, 500, 995, 0) == PeakPlateau(1, 3, ("loop",), 1)
 
 
 def test_memory_that_is_held_throughout_has_no_instruction() -> None:

@@ -29,6 +29,36 @@ def test_small_copies_are_a_finding_together(case_of: Callable[..., Case]) -> No
     assert not list(layout_copies(case_of(program("{1,0}"))))
 
 
+def sliced(count: int, copies: int) -> str:
+    """Return a program with copies, and fusions that cut a part out in another layout."""
+    cut = (
+        "cut {\n  p = f32[512,1024]{1,0} parameter(0)\n"
+        "  s = f32[256,1024]{1,0} slice(p), slice={[0:256], [0:1024]}\n"
+        "  ROOT c = f32[256,1024]{0,1} copy(s)\n}\n\n"
+    )
+    slices = "".join(
+        f"  s{number} = f32[256,1024]{{0,1}} fusion(whole), kind=kLoop, calls=cut\n"
+        for number in range(count)
+    )
+    text = program("{0,1}", copies).replace("ENTRY", f"{cut}ENTRY")
+    return text.replace(
+        "  ROOT r", f"  whole = f32[512,1024]{{1,0}} parameter(1)\n{slices}  ROOT r"
+    )
+
+
+def test_copies_that_slice_as_well_are_counted_apart(case_of: Callable[..., Case]) -> None:
+    (together,) = layout_copies(case_of(sliced(30, 60)))
+    assert together.title == "Layout copies and slices, small ones together"
+    assert together.evidence.startswith(
+        "60 copies and transposes access 120 MiB to change layouts, and 30 slices that change "
+        "layouts too access 60.0 MiB ("
+    )
+    (slices,) = layout_copies(case_of(sliced(90, 0)))
+    assert slices.evidence.startswith("90 slices that change layouts too access 180 MiB: ")
+    (single,) = layout_copies(case_of(sliced(1, 0)))
+    assert single.title == "Slice into another layout"
+
+
 def test_a_noticeable_copy_stands_for_itself(case_of: Callable[..., Case]) -> None:
     (single,) = layout_copies(case_of(program("{0,1}", 1)))
     assert single.title == "Layout-only copy"

@@ -393,7 +393,8 @@ def test_tiles_that_nothing_measured_are_named_though_they_differ(case_of: MakeC
     case = case_of(tiled(["16x8", "64x32", "16x8"]))
     assert not [*same_tiles(case)]
     (finding,) = same_tiles(replace(case, is_untuned=True))
-    assert finding.title == "Default GEMM tiles, not autotuned"
+    assert finding.title == "GEMM tiles not autotuned"
+    assert "default tile" not in finding.suggestion
     assert "have the tiles 16x8 (2), 64x32 (1);" in finding.evidence
     assert finding.evidence.endswith("autotune_results is empty.")
 
@@ -1392,7 +1393,7 @@ def test_latency_in_loops_is_no_part_of_the_roofline_time(case_of: MakeCase) -> 
         assert ("partial" in finding.suggestion) == (text is sums)
 
 
-def test_the_title_of_a_refused_fusion_is_no_line_of_a_log(case_of: MakeCase) -> None:
+def test_the_title_of_a_refused_fusion_has_the_reason_of_xla(case_of: MakeCase) -> None:
     case = case_of(
         entry(
             f"  a = f32[512,512] parameter(0)\n  b = f32[512,512] {PRODUCT}\n"
@@ -1404,9 +1405,61 @@ def test_the_title_of_a_refused_fusion_is_no_line_of_a_log(case_of: MakeCase) ->
     (finding,) = refused_fusions(
         replace(case, decisions={("e", "b"): LinkedDecisions((no,), "matched")})
     )
-    assert raw not in finding.title
-    assert finding.title.endswith("no fusion takes in that kind of consumer")
-    assert raw in finding.evidence
+    assert finding.title == f"Producer not fused into its consumer: {raw}"
+    assert "elementwise work" in finding.suggestion
+
+
+def test_a_fusion_with_several_results_is_blocked_by_its_elements(case_of: MakeCase) -> None:
+    text = entry(
+        "  a = f32[512,512] parameter(0)\n"
+        "  b = (f32[512,512], f32[512,512]) fusion(a), kind=kLoop, calls=two\n"
+        "  g = f32[512,512] get-tuple-element(b), index=1\n"
+        "  ROOT c = f32[512,512] fusion(g), kind=kLoop, calls=one"
+    ).replace(
+        "ENTRY",
+        "two {\n  p = f32[512,512] parameter(0)\n  n = f32[512,512] negate(p)\n"
+        "  s = f32[512,512] sine(p)\n  ROOT t = (f32[512,512], f32[512,512]) tuple(n, s)\n}\n\n"
+        "one {\n  p = f32[512,512] parameter(0)\n  ROOT n = f32[512,512] negate(p)\n}\n\nENTRY",
+    )
+    raw = "the consumer is not fusible"
+    no = FusionDecision("producer_ineligible", "b", (), "", raw, None, None)
+    decisions = {("e", "b"): LinkedDecisions((no,), "matched", {1: (no,)})}
+    (finding,) = refused_fusions(replace(case_of(text), decisions=decisions))
+    assert "its direct consumers are 1 get-tuple-element, into which" in finding.evidence
+    assert "Nothing reads 1 element that it writes: `{0}` (1.0 MiB)." in finding.evidence
+    assert "several results" in finding.suggestion
+
+
+def stacking(text: str) -> str:
+    """Return the program with its entry as the body of a loop that stacks the scores `s`."""
+    head, _, body = text.partition("ENTRY e {")
+    kinds = re.findall(r" = (bf16\S+) parameter\(\d\)", body)
+    state = ", ".join([*kinds, "f32[8,16,512,512]", "s32[]"])
+    for number in range(len(kinds)):
+        body = body.replace(f"parameter({number})", f"get-tuple-element(t), index={number}")
+    lines = (
+        "  h = f32[8,16,512,512] get-tuple-element(t), index=4\n"
+        "  i = s32[] get-tuple-element(t), index=5\n  z = s32[] constant(0)\n"
+        "  u = f32[1,16,512,512] bitcast(s)\n"
+        "  x = f32[8,16,512,512] dynamic-update-slice(h, u, i, z, z, z)\n"
+        f"  ROOT r = ({state}) tuple(q, k, v, w, x, i)\n}}\n"
+    )
+    return (
+        f"{head}body {{\n  t = ({state}) parameter(0)\n{body.partition('  ROOT r')[0]}{lines}\n"
+        f"cond {{\n  t = ({state}) parameter(0)\n  ROOT p = pred[] constant(true)\n}}\n\n"
+        f"ENTRY e {{\n  t = ({state}) parameter(0)\n  ROOT loop = ({state}) while(t), "
+        'condition=cond, body=body, backend_config={"known_trip_count":{"n":"8"}}\n}\n'
+    )
+
+
+def test_scores_that_a_loop_stacks_are_no_upper_bound(case_of: MakeCase) -> None:
+    text = having("attention-scores")
+    (finding,) = _findings_of_text(case_of, text, "attention-scores")
+    assert finding.suggestion.endswith("The saving is an upper bound.")
+    assert "1 producer of scores or of their softmax, by shape" in finding.evidence
+    (stacked,) = _findings_of_text(case_of, stacking(text), "attention-scores")
+    assert "upper bound" not in stacked.suggestion
+    assert "Not counted: what the loop stacks" in stacked.evidence
 
 
 def test_a_sliced_array_has_the_name_of_its_argument(case_of: MakeCase) -> None:

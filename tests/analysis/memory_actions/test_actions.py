@@ -13,6 +13,7 @@ from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, IN_A_LOOP
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
+from xlareport.analysis.cost.stack_copies import StackCopy
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
@@ -207,6 +208,18 @@ def test_stacks_of_loops_side_by_side_are_for_a_checkpoint_around_each_loop() ->
     nested = [replace(buffer, computation=buffer.loop) for buffer in saved]
     (sentence,) = list_sentences(replace(memory, stacked_at_peak=tuple(nested)))
     assert sentence.endswith("A checkpoint around several layers saves fewer.")
+
+
+def test_copies_of_stacks_count_among_them() -> None:
+    saved = StackedBuffer("e", "while.2", 1, "s", "", 2 << 20, 1, 4, "", FORWARD)
+    copy = StackCopy(("fusion.1", ()), 1 << 20, saved)
+    (both,) = list_sentences(replace(EMPTY, stacked_at_peak=(saved,), stack_copies=(copy,)))
+    assert both.startswith(
+        "3.0 MiB at most: 2 buffers (1 of them copies or transposes of such) that forward loops"
+    )
+    gradient = replace(copy, buffer=replace(saved, phase=BACKWARD))
+    (alone,) = list_sentences(replace(EMPTY, stack_copies=(gradient,)))
+    assert "of gradients that loops stack (`%while.2{1}` 2.0 MiB)" in alone
 
 
 def test_a_stack_that_an_axis_could_split_says_what_is_left() -> None:

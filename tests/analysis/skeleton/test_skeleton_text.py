@@ -123,5 +123,8 @@ def test_the_head_says_what_the_order_and_the_times_are() -> None:
     _, order, times, unknown, problem = skeleton_head(other)
     assert order.startswith("Order: topological.")
     assert "on TPU v5e, device guessed" in times
-    assert times.endswith("Roofline time of all instructions: 5 µs.")
+    assert times.endswith(
+        "The roofline time of all instructions is 5 µs: there asynchronous operations count in "
+        "full, here only the waits for their ends."
+    )
     assert (unknown, problem) == ("The time of 1 item is not known.", "A problem.")

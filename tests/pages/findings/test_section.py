@@ -171,7 +171,9 @@ def test_latency_in_a_loop_of_unknown_trip_count_is_that_of_one_iteration(
 
 def test_the_order_says_which_time_does_not_count() -> None:
     beside = Finding("Title", (), "", "", "matched", 0.0, beside_loops=("loop",))
-    assert _order([]) == "Ranked by the estimated upper bound of what each can save."
+    assert (
+        _order([]) == "Ranked by severity, then by the estimated upper bound of what each can save."
+    )
     assert _order([beside, beside]).endswith(
         " Time outside of %loop does not count: the trip count is unknown."
     )

@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from tests.analyzed import analyze_named
 
 from xlareport.analysis.code.unfused_pairs import SLOWER, UNDECIDED, UnfusedPair
+from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
+from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.pages import words
-from xlareport.pages.history.instruction_facts import facts_payload, refusal_words
+from xlareport.pages.history.instruction_facts import _at_peak, facts_payload, refusal_words
 from xlareport.storage.payloads import read_payload, write_payload
 
 
@@ -196,3 +198,14 @@ def test_another_user_that_nothing_is_fused_into_is_the_reason() -> None:
     assert text == "the consumer is not fusible"
     itself = replace(refused, consumer="library")
     assert refusal_words(itself)[0].startswith("The consumer is of a kind")
+
+
+def test_memory_that_a_later_value_holds_at_the_peak_is_said_to_be_in_use() -> None:
+    follower = Follower("while.2", (1,), 90, End.USE, "while.3", 0)
+    life = Lifetime(20, 30, 100, End.USE, "while.2", 1, 1, follower=follower)
+    row = ValueRow("dus", (), 8, "f32[2]", "fusion", "temp", 0, 0, None, life, "", "")
+    assert _at_peak(row, 60) == ""
+    row = replace(row, at_peak=False)
+    assert _at_peak(row, 60) == "; its memory is in use at the peak"
+    assert _at_peak(row, 95) == _at_peak(replace(row, lifetime=None), 60) == "; not live at peak"
+    assert _at_peak(replace(row, at_peak=True), 25) == "; live at peak"

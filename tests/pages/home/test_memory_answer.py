@@ -32,7 +32,7 @@ def test_the_largest_buffer_is_live_at_the_peak() -> None:
         for name, live, size in sizes
     ]
     held = SimpleNamespace(argument_bytes=8 << 10, output_bytes=12 << 10, alias_bytes=0)
-    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=held)
+    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=held, stacked=())
     padded = _largest(memory, 28 << 10, ", with 4.0 KiB of tile padding")
     assert padded.startswith(" Arguments and outputs hold 20.0 KiB of it, with 4.0 KiB of tile pad")
     assert _largest(memory, 28 << 10) == (
@@ -47,7 +47,19 @@ def test_the_largest_buffer_can_be_an_argument_that_is_only_held_at_the_peak() -
         SimpleNamespace(value=name, live_at_peak=live, bytes=size << 20, argument=name[1:])
         for name, live, size in (("pkc", False, 3), ("pvc", False, 3), ("pemb", True, 2))
     ]
-    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=None)
+    memory: Any = SimpleNamespace(at_peak=values, spaces=(), held=None, stacked=())
     assert _largest(memory, 75 << 20) == (
         " Largest buffer at the peak: `kc` (`%pkc`), 3.0 MiB (one of 2 of this size)."
     )
+
+
+def test_a_stack_is_named_by_what_the_loop_writes_into_it() -> None:
+    value = SimpleNamespace(value="while.2{1}", live_at_peak=True, bytes=3 << 20, argument=None)
+    stored = "jit(f)/jvp()/while/body/closed_call/space/exp"
+    stack = SimpleNamespace(loop="while.2", index=1, stored=stored)
+    memory: Any = SimpleNamespace(at_peak=(value,), spaces=(), held=None, stacked=(stack,))
+    assert _largest(memory, 75 << 20) == (
+        " Largest buffer at the peak: `%while.2{1}`, 3.0 MiB, where the loop stacks `space/exp`."
+    )
+    stack.stored = ""
+    assert _largest(memory, 75 << 20).endswith("3.0 MiB.")

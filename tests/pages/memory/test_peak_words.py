@@ -26,6 +26,8 @@ def test_a_plateau_names_its_positions_and_loops() -> None:
         ", within 1% of it from schedule position 99 to 1,301, in `%while.1` and `%while.2`"
     )
     assert peak_place(replace(MEMORY, plateau=PeakPlateau(1, 2, ()))).endswith("1 to 2")
+    apart = replace(MEMORY, plateau=PeakPlateau(1, 2, (), 2))
+    assert peak_place(apart).endswith("1 to 2, and at 2 other positions")
 
 
 def test_the_live_range_file_has_spaces_only_where_there_are_several() -> None:

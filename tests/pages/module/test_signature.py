@@ -11,13 +11,18 @@ from xlareport.runtime import units
 
 
 @pytest.mark.parametrize(
-    ("size", "count", "words"), [(4, 2002, "Weights are not embedded"), (8192, 1, "Weights are p")]
+    ("size", "count", "shape", "words"),
+    [
+        (4, 2002, "f32[1]", "Weights are not embedded: "),
+        (8192, 1, "bf16[4096]", "Weights are partly embedded: "),
+        (8192, 1, "u32[2048]", "Weights are not embedded, tables of other types are: "),
+    ],
 )
 def test_the_largest_constant_says_whether_weights_are_embedded(
-    size: int, count: int, words: str
+    size: int, count: int, shape: str, words: str
 ) -> None:
     plain = summary("module_0001")
-    constant = EmbeddedConstant("main", "c", "u32[1]", size)
+    constant = EmbeddedConstant("main", "c", shape, size)
     weights = Weights(count, size * count, (constant,))
     part = signature_part(
         replace(plain, features=replace(plain.features, content="x", weights=weights))
@@ -48,3 +53,7 @@ def test_pairs_of_equal_shape_and_aliases_are_counted_apart() -> None:
         "2 results pair off with arguments of the same shape. 3 arguments aliased with outputs "
         "(input_output_alias), 1 of them with outputs of another shape."
     )
+    before = replace(signature, results=tuple(Result(shape, 32) for shape in shapes))
+    given = replace(plain.features, given=before)
+    words = signature_part(replace(plain, signature=signature, features=given)).words
+    assert "of the same shape on each device, 3 by their shapes before partitioning." in words

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.lifetimes import Lifetime
 from xlareport.analysis.cost.occupancy import BufferKey
-from xlareport.analysis.cost.phases import is_forward, is_gradient, key_by_layer
+from xlareport.analysis.cost.phases import is_forward_op, is_gradient, key_by_layer
 from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -51,8 +51,9 @@ def find_activations(
     """Return the activations among values with their bytes; matched by op_names.
 
     A copy or an all-gather of a result of the forward pass is an activation too, whatever its own
-    op_name is; a copy or a convert of an input is none. A last use that only passes the value on,
-    as a prefetch does, or has no op_name counts as the readers of its result.
+    op_name is; a copy or a convert of an input is none, nor what the backward pass gathers itself.
+    A last use that only passes the value on, as a prefetch does, or has no op_name counts as the
+    readers of its result.
     """
     sources = ValueSources(module)
     instructions = {instruction.name: instruction for instruction in module.instructions}
@@ -69,12 +70,12 @@ def find_activations(
         named = (
             not is_input
             and not passes.is_backward(homes[buffer_user.name], buffer_user)
-            and (is_forward(buffer_user, module) or is_forward(source[1], module))
+            and any(is_forward_op(sources.op_name(line)) for line in (buffer_user, source[1]))
         )
         if named and any(
             is_gradient(reader, module) for reader in _readers(homes[last.name], last, module)
         ):
-            layer = layer_of(*source, op_name_of(source[1], module))
+            layer = layer_of(*source, sources.op_name(source[1]))
             activations.append(Activation(key, size, layer))
     return tuple(activations)
 

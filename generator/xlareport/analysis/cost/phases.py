@@ -70,7 +70,11 @@ def is_gradient(instruction: Instruction, module: HloModule) -> bool:
 
 def is_forward(instruction: Instruction, module: HloModule) -> bool:
     """Return whether an instruction belongs to the forward pass, by its op_name."""
-    op_name = op_name_of(instruction, module)
+    return is_forward_op(op_name_of(instruction, module))
+
+
+def is_forward_op(op_name: str) -> bool:
+    """Return whether an op_name is of the forward pass."""
     return bool(_FORWARD.search(op_name)) and not _BACKWARD.search(op_name)
 
 

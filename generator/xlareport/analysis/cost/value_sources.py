@@ -4,6 +4,9 @@ XLA names such instructions after their user, or not at all: an all-gather of a 
 the backward pass has an op_name of the backward pass.
 """
 
+from collections.abc import Iterator
+
+from xlareport.analysis.source.locations import fused_root, op_name_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _PASSES_ON = frozenset(
@@ -31,14 +34,30 @@ class ValueSources:
 
         The search ends at the first instruction that computes, or after a limit of steps.
         """
+        return next(reversed([*self.trail(name)]), None)
+
+    def trail(self, name: str) -> Iterator[tuple[Computation, Instruction]]:
+        """Yield an instruction and those that its value is moved from, as far as `find` looks."""
         place = self._places.get(name)
-        for _ in range(_DEEPEST if place else 0):
-            computation, instruction = place or self._places[name]
+        for _ in range(_DEEPEST + 1):
+            if place is None:
+                return
+            yield place
+            computation, instruction = place
             operand = computation.by_name.get(self._passed_on(computation, instruction))
-            if operand is None:
-                break
-            place = computation, operand
-        return place
+            place = (computation, operand) if operand is not None else None
+
+    def op_name(self, instruction: Instruction) -> str:
+        """Return the op_name of an instruction.
+
+        Of a fusion that ends in moves without an op_name, such as the cast of a result, it is that
+        of what they move.
+        """
+        op_name, root = op_name_of(instruction, self._module), fused_root(instruction, self._module)
+        if op_name or root is None:
+            return op_name
+        moved = (op_name_of(inner, self._module) for _, inner in self.trail(root.name))
+        return next(filter(None, moved), "")
 
     def _passed_on(self, computation: Computation, instruction: Instruction) -> str:
         """Return the operand that an instruction passes on; empty if it computes."""

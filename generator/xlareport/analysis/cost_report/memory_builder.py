@@ -29,7 +29,7 @@ from xlareport.analysis.cost.occupancy import (
     Occupancy,
     measure_occupancy,
 )
-from xlareport.analysis.cost.peak_roles import PeakRoles
+from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
 from xlareport.analysis.cost.rematerialization import (
     find_rematerialized,
     is_in_loops_alone,
@@ -42,7 +42,9 @@ from xlareport.analysis.cost.residency import (
     sum_by_scope,
 )
 from xlareport.analysis.cost.saving import Saving, find_savings
+from xlareport.analysis.cost.stack_copies import StackCopy, find_stack_copies
 from xlareport.analysis.cost.stacked import (
+    StackedBuffer,
     find_kept_by_policy,
     find_stacked_at_peak,
     find_stacked_buffers,
@@ -96,7 +98,7 @@ def report_memory(
 
     `before` is the module before optimization, if the dump has it.
     """
-    report = _ReportBuilder(files, module).build(cost, chip)
+    report = _ReportBuilder(files, module, cost).build(chip)
     purposes = find_purposes(module, cost, (row.instruction for row in report.saving_values))
     colors = (space.color for space in report.figures.spaces)
     return replace(
@@ -117,8 +119,8 @@ def report_memory(
 class _ReportBuilder:
     """The data that several lists of one module need, computed once."""
 
-    def __init__(self, files: MemoryFiles, module: HloModule) -> None:
-        self._files, self._module = files, module
+    def __init__(self, files: MemoryFiles, module: HloModule, cost: ModuleCost) -> None:
+        self._files, self._module, self._cost = files, module, cost
         self._by_name = {instruction.name: instruction for instruction in module.instructions}
         self._arguments = name_arguments(module)
         parameters = module.parameters
@@ -144,9 +146,27 @@ class _ReportBuilder:
             for key in keys
         }
 
+    @cached_property
+    def _stacked(self) -> tuple[StackedBuffer, ...]:
+        return find_stacked_buffers(self._module, self._cost.trip_counts)
+
+    @cached_property
+    def _stored(self) -> Mapping[BufferKey, str]:
+        """Return the op_names of what loops stack, by the values that are such a buffer."""
+        stored: dict[BufferKey, str] = {
+            (stack.loop, (stack.index,)): stack.stored for stack in self._stacked if stack.stored
+        }
+        for keys in self._shared:
+            names = {stored[key] for key in keys if key in stored}
+            if len(names) == 1:
+                stored.update(dict.fromkeys(keys, names.pop()))
+        return stored
+
     def _origin(self, key: BufferKey) -> InstructionOrigin:
         """Return the origin of a value; of loop state, that of what the loop writes there."""
         origin = self._origins.find_value(*key)
+        if key in self._stored:
+            return replace(origin, op_name=self._stored[key])
         if origin.op_name or key not in self._writers:
             return origin
         return replace(self._origins.find(self._writers[key]), instruction=origin.instruction)
@@ -163,10 +183,9 @@ class _ReportBuilder:
         lifetimes = explain_lifetimes(files.live, files.uses, self._parameters)
         return follow_aliases(lifetimes, (*self._shared, *group_places(files.assignment)))
 
-    def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
-        files = self._files
+    def build(self, chip: str) -> MemoryReport:
+        files, cost, stacked = self._files, self._cost, self._stacked
         again = find_rematerialized(self._module, cost)
-        stacked = find_stacked_buffers(self._module, cost.trip_counts)
         report = MemoryReport(
             figures=collect_memory_figures(files.assignment, files.live, files.usage),
             kinds=sum_by_kind(files.assignment) if files.assignment else (),
@@ -195,12 +214,16 @@ class _ReportBuilder:
         schedule = self._files.live.schedule if self._files.live else ()
         position = occupancy.position
         living = occupancy.living(position)
-        temporaries = ((slot.key, slot.size) for slot in living if not slot.is_held)
+        temporaries = [(slot.key, slot.size) for slot in living if not slot.is_held]
         peak = find_peak_buffers(living, self._origin)
         saving = find_savings(occupancy, _TO_SAVE, self._by_name) if occupancy.peak else None
         at = schedule[position] if position < len(schedule) else ""
         roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
-        free = [(key, size) for key, size in temporaries if not roles.is_working(key)]
+        apart = [(key, size) for key, size in temporaries if roles.find_stack(key) is None]
+        copies = find_stack_copies(apart, self._stacked, self._module)
+        copied = {copy.key for copy in copies}
+        free = [(key, size) for key, size in apart if not roles.is_working(key)]
+        free = [(key, size) for key, size in free if key not in copied]
         activations = find_activations(free, self._lifetimes, self._module)
         return replace(
             report,
@@ -220,7 +243,8 @@ class _ReportBuilder:
             peak_instruction=at,
             plateau=find_plateau(occupancy.curve, position, self._module, schedule),
             saving=saving,
-            saving_values=tuple(self._saving_rows(saving, roles, activations)),
+            saving_values=tuple(self._saving_rows(saving, roles, activations, copies)),
+            stack_copies=copies,
             peak_groups=find_peak_groups(self._module, occupancy, schedule),
             fills=occupancy.fills,
         )
@@ -242,13 +266,18 @@ class _ReportBuilder:
             yield replace(row, occupant=peak_buffer.occupant)
 
     def _saving_rows(
-        self, saving: Saving | None, roles: PeakRoles, activations: Sequence[Activation]
+        self,
+        saving: Saving | None,
+        roles: PeakRoles,
+        activations: Sequence[Activation],
+        copies: Sequence[StackCopy],
     ) -> Iterator[ValueRow]:
+        copied = {copy.key: copy.buffer for copy in copies}
         for key, size in saving.buffers if saving else ():
-            stack = roles.find_stack(key)
+            stack = roles.find_stack(key) or copied.get(key)
             yield replace(
                 self._peak_row(*key, size),
-                role=roles.role(key, activations),
+                role=PeakRole.STACKED if key in copied else roles.role(key, activations),
                 origin=stack.stored if stack else roles.op_name(key),
             )
 

@@ -82,6 +82,8 @@ class PeakPlateau(Struct, frozen=True):
     """Positions in the schedule, included."""
     loops: tuple[str, ...]
     """While instructions that run there, else the innermost that runs around it."""
+    elsewhere: int = 0
+    """Number of positions apart from these within 1% of the peak."""
 
 
 def find_plateau(
@@ -104,7 +106,8 @@ def find_plateau(
     within = _outermost_within(first, last, spans)
     if last - first < max(1, _NARROW * len(curve)) and not within:
         return None
-    return PeakPlateau(first, last, within or _innermost_around(first, last, spans))
+    elsewhere = sum(size >= least for size in curve) - (last - first + 1)
+    return PeakPlateau(first, last, within or _innermost_around(first, last, spans), elsewhere)
 
 
 def _outermost_within(

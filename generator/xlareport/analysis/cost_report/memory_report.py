@@ -26,6 +26,7 @@ from xlareport.analysis.cost.residency import (
     Share,
 )
 from xlareport.analysis.cost.saving import Saving
+from xlareport.analysis.cost.stack_copies import StackCopy
 from xlareport.analysis.cost.stacked import (
     StackedBuffer,
 )
@@ -104,6 +105,8 @@ class MemoryReport(Struct, frozen=True):
 
     If live ranges are unknown: those that the layouts place in device memory.
     """
+    stack_copies: tuple[StackCopy, ...] = ()
+    """Temporaries at the peak that are moved out of stacked buffers, apart from these."""
     argument_padding_bytes: int = 0
     """Of the arguments' bytes, what their tiles pad."""
     kept_by_policy: tuple[StackedBuffer, ...] = ()

@@ -6,8 +6,9 @@ them. They have a number for each pair of positions, and attention in one kernel
 chip. Only data flow and shapes count, inside of fusions too: scores are a batch of matrices, not
 much smaller than what they are computed from, and a maximum is subtracted before the exponential.
 The finding appears if writing and reading them takes 3% or more of the roofline time, which is the
-upper bound of the saving. What a loop, a collective or the caller needs too is written in any case,
-and what a TPU keeps in VMEM does not count.
+upper bound of the saving, except in the body of a loop: what it stacks for another loop, and the
+gradients computed there, are not counted. What a loop, a collective or the caller needs too is
+written in any case, and what a TPU keeps in VMEM does not count.
 """
 
 from collections import defaultdict
@@ -16,11 +17,14 @@ from collections.abc import Set as AbstractSet
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import list_results
+from xlareport.analysis.cost.phases import is_gradient
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
 from xlareport.analysis.findings.score_values import find_attention_scores, is_ring
-from xlareport.hlo.model import InstructionKey
+from xlareport.hlo.model import Computation, InstructionKey
+from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
 
 LEAST_SHARE = 0.03
 """Of the module's roofline time."""
@@ -38,6 +42,10 @@ _OF_RING = (
     "blocks around again for the gradients."
 )
 _BOUND = " The saving is an upper bound."
+_STACKED = (
+    " Not counted: what the loop stacks, and what another loop reads of that and computes as "
+    "gradients. Fused attention can save that too."
+)
 
 
 def attention_scores(case: Case) -> Iterator[Finding]:
@@ -85,19 +93,55 @@ def _finding(case: Case, scores: Sequence[ResultTraffic]) -> Finding:
     saved, moved = sum(seconds.values()), sum(traffic.moved for traffic in scores)
     places = sorted(seconds, key=lambda place: (-seconds[place], place))
     first = next(traffic for traffic in scores if traffic.place == places[0])
+    is_stacked = any(_is_stacked(case, place) for place in places)
     return Finding(
         title="Attention scores are written to memory",
         places=tuple(places),
         evidence=(
-            f"{units.plural(len(places), 'producer')} of scores, of their softmax or of their "
-            f"gradients, by shape and data flow. To write and read their results, "
-            f"{units.byte_size(moved)} in all executions, takes {case.time_words(saved)}, which "
-            f"fused attention can save. Consumers of `{first.place[1]}`: {join_names(first.users)}."
+            f"{units.plural(len(places), 'producer')} {_of_what(case, places)}, by shape and data "
+            f"flow. To write and read their results, {units.byte_size(moved)} in all executions, "
+            f"takes {case.time_words(saved)}, which fused attention can save. Consumers of "
+            f"`{first.place[1]}`: {join_names(first.users)}.{_STACKED if is_stacked else ''}"
         ),
-        suggestion=f"{_OF_TPU if case.backend == 'tpu' else _OF_GPU}{_ring(case, places)}{_BOUND}",
+        suggestion=(
+            f"{_OF_TPU if case.backend == 'tpu' else _OF_GPU}{_ring(case, places)}"
+            f"{'' if is_stacked else _BOUND}"
+        ),
         grade="matched",
         weight=saved,
         seconds=saved,
+    )
+
+
+def _of_what(case: Case, places: Sequence[InstructionKey]) -> str:
+    """Return what the producers compute: gradients too if one of them has the op_name of one."""
+    lines = (case.module.find(*place) for place in places)
+    if any(line is not None and is_gradient(line, case.module) for line in lines):
+        return "of scores, of their softmax or of their gradients"
+    return "of scores or of their softmax"
+
+
+def _is_stacked(case: Case, place: InstructionKey) -> bool:
+    """Return whether the body of a loop writes a result into a part of a buffer, as a scan does."""
+    home = case.module.by_name[place[0]]
+    if home.is_entry:
+        return False
+    users = (user for name in _names_of(home, place[1]) for user in home.users.get(name, ()))
+    return any(
+        line.opcode == "dynamic-update-slice"
+        for user in users
+        for line in (
+            user,
+            *(inner for body in case.module.callees(user) for inner in body.instructions),
+        )
+    )
+
+
+def _names_of(home: Computation, name: str) -> Iterator[str]:
+    """Yield a value and its other names: bitcasts of it, and elements."""
+    return reachable(
+        [name],
+        lambda known: [user.name for user in home.users.get(known, ()) if user.opcode in ALIASES],
     )
 
 

@@ -2,12 +2,14 @@
 
 A copy, a transpose, or a fusion of only these and slices is not fused and takes 2% or more of the
 roofline time. Producer and consumer need different layouts. Smaller ones are one finding if they
-take as much together. Copies that keep the order of the elements in memory are not reported: a
+take as much together; those that slice as well are counted apart, since a slice may be needed in
+any layout. Copies that keep the order of the elements in memory are not reported: a
 dimension of one element may be anywhere in a layout. A copy whose cause another rule reports is not
 reported again.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from xlareport.analysis.findings.copied_carries import copied_carries
 from xlareport.analysis.findings.copied_state import copied_state
@@ -33,12 +35,17 @@ _OF_COPIES: tuple[Rule, ...] = (
 )
 """Rules on the cause of a copy: what they report is not reported again."""
 _REORDERING = frozenset({"copy", "transpose"})
-_MOVING = REARRANGEMENTS | {"dynamic-slice", "parameter", "slice"}
+_SLICING = frozenset({"dynamic-slice", "slice"})
+_MOVING = REARRANGEMENTS | _SLICING | {"parameter"}
+_Small: TypeAlias = tuple[float, float, InstructionKey]
+"""Seconds and bytes of all executions, and the place."""
+_COPY, _COPIES = "Layout-only copy", "Layout-only copies, small ones together"
+_SLICED, _SLICES = "Slice into another layout", "Layout copies and slices, small ones together"
 
 
 def layout_copies(case: Case) -> Iterator[Finding]:
     """Report copies and transposes that run by themselves and take a noticeable part."""
-    small: list[tuple[float, float, InstructionKey]] = []
+    small: list[_Small] = []
     reported = case.places_of(_OF_COPIES)
     for computation, instruction, cost in case.scheduled():
         seconds = case.least(cost)
@@ -50,7 +57,7 @@ def layout_copies(case: Case) -> Iterator[Finding]:
             small.append((seconds, moved, (computation.name, instruction.name)))
         else:
             yield Finding(
-                title="Layout-only copy",
+                title=_SLICED if _slices(case, (computation.name, instruction.name)) else _COPY,
                 places=((computation.name, instruction.name),),
                 evidence=(
                     f"`{instruction.name}` accesses {units.byte_size(cost.bytes_accessed or 0)}"
@@ -66,17 +73,16 @@ def layout_copies(case: Case) -> Iterator[Finding]:
         yield _together(case, sorted(small, key=lambda item: (-item[0], item[2])))
 
 
-def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) -> Finding:
+def _together(case: Case, small: Sequence[_Small]) -> Finding:
     """Return one finding on copies of which none alone is noticeable."""
     seconds = sum(time for time, _, _ in small)
-    moved = sum(size for _, size, _ in small)
     gathered = sum(time for time, _, place in small if _is_at_gather(case, place))
+    sliced = [item for item in small if _slices(case, item[2])]
     return Finding(
-        title="Layout-only copies, small ones together",
+        title=_SLICES if sliced else _COPIES,
         places=tuple(place for _, _, place in small),
         evidence=(
-            f"{len(small):,} copies and transposes access {units.byte_size(moved)} to change "
-            f"layouts: {case.time_words(seconds)}. The longest is "
+            f"{_moves(small, sliced)}: {case.time_words(seconds)}. The longest is "
             f"`{small[0][2][1]}`, {case.time_or_share(small[0][0])}."
         ),
         suggestion=(
@@ -90,6 +96,30 @@ def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) 
         weight=seconds,
         seconds=seconds,
     )
+
+
+def _moves(small: Sequence[_Small], sliced: Sequence[_Small]) -> str:
+    """Return what copies access, and apart from that what those access that slice as well."""
+    moved, cut = (sum(size for _, size, _ in items) for items in (small, sliced))
+    count = len(small) - len(sliced)
+    copies = f"{count:,} copies and transposes access {units.byte_size(moved - cut)}"
+    slices = units.plural(len(sliced), "slice")
+    if not sliced:
+        return f"{copies} to change layouts"
+    if not count:
+        return f"{slices} that change layouts too access {units.byte_size(cut)}"
+    time = units.seconds(sum(seconds for seconds, _, _ in sliced))
+    return (
+        f"{copies} to change layouts, and {slices} that change layouts too access "
+        f"{units.byte_size(cut)} ({time})"
+    )
+
+
+def _slices(case: Case, place: InstructionKey) -> bool:
+    """Return whether a fusion takes a part of an array, which may be needed in any layout."""
+    line = case.module.by_name[place[0]].by_name[place[1]]
+    inside = (inner for body in case.module.callees(line) for inner in body.instructions)
+    return any(inner.opcode in _SLICING for inner in inside)
 
 
 def _is_at_gather(case: Case, place: InstructionKey) -> bool:

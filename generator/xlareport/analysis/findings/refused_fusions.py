@@ -19,19 +19,25 @@ module.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from xlareport.analysis.code.unfused_pairs import last_refusal, list_results
+from xlareport.analysis.code.unfused_pairs import CONSUMER_NOT_FUSIBLE, last_refusal, list_results
 from xlareport.analysis.findings.attention_scores import list_score_traffic
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
+from xlareport.analysis.findings.result_traffic import (
+    ResultTraffic,
+    main_memory_bytes,
+    weigh_result,
+)
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.hlo.opcode_groups import DEVICE_IDS
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 _CONVOLUTION = "__cudnn$conv"
 LEAST_SHARE = 0.03
 """Of the module's roofline time, what all that were refused for one reason could save together."""
 _LONGEST = 200
+_MOST_UNREAD = 3
 _ALSO_NEEDED = "a loop, a collective, the caller or what a later pass made needs it too"
 _IN_PLACE = ("do not fuse into the in-place operand", "do not fuse into the output of scatter")
 """How the reason begins where a scatter updates a buffer in place, which has to be in memory."""
@@ -125,6 +131,7 @@ def _finding(case: Case, reason: str, producers: Sequence[ResultTraffic]) -> Fin
     )
     first = producers[0]
     needed = f"; {_ALSO_NEEDED}" if first.is_needed else ""
+    elements = _reads_elements(case, first) if reason.startswith(CONSUMER_NOT_FUSIBLE) else ""
     return Finding(
         title=f"Producer not fused into its consumer: {_in_words(reason)}",
         places=tuple(producer.place for producer in producers),
@@ -134,23 +141,60 @@ def _finding(case: Case, reason: str, producers: Sequence[ResultTraffic]) -> Fin
             f"fusion pass: {reason}. Fusing them saves at most {case.time_or_share(saved)}, the "
             "time to read their results in each consumer and to write those that nothing else "
             f"needs, and the launches. Consumers of `{first.place[1]}`: "
-            f"{join_names(first.users)}{needed}."
+            f"{join_names(first.users)}{needed}.{elements}{_unread(case, first)}"
         ),
-        suggestion=(
-            "Check the reason and the consumers: elementwise work that is written so that each "
-            "consumer has the same shape and layout can be fused into all of them."
-        ),
+        suggestion=_OF_ELEMENTS if elements else _OF_SHAPES,
         grade="matched",
         weight=saved,
         seconds=saved,
     )
 
 
+_OF_SHAPES = (
+    "Check the reason and the consumers: elementwise work that is written so that each consumer "
+    "has the same shape and layout can be fused into all of them."
+)
+_OF_ELEMENTS = (
+    "For a fusion with several results, no shape or layout of the consumers changes that. Of the "
+    "other producers, check the consumers."
+)
+
+
+def _reads_elements(case: Case, producer: ResultTraffic) -> str:
+    """Return that elements of a tuple are the consumers into which the pass fuses nothing."""
+    home = case.module.by_name[producer.place[0]]
+    users = home.users.get(producer.place[1], ())
+    count = sum(user.opcode == "get-tuple-element" for user in users)
+    if not count:
+        return ""
+    return (
+        f" `{producer.place[1]}` is a fusion with several results: its direct consumers are "
+        f"{units.plural(count, 'get-tuple-element')}, into which the pass fuses nothing."
+    )
+
+
+def _unread(case: Case, producer: ResultTraffic) -> str:
+    """Return the elements of a result that are written although nothing reads them."""
+    home = case.module.by_name[producer.place[0]]
+    line = home.by_name[producer.place[1]]
+    users = home.users.get(line.name, ())
+    if line.is_root or any(user.opcode != "get-tuple-element" for user in users):
+        return ""
+    read = {user.taken_element for user in users if user.is_root or home.users.get(user.name)}
+    unread = [
+        f"`{{{number}}}` ({units.byte_size(size)})"
+        for number, shape in enumerate(line.shape.elements)
+        if number not in read and (size := main_memory_bytes(shape))
+    ]
+    if not unread:
+        return ""
+    which = units.plural(len(unread), "element")
+    return f" Nothing reads {which} that it writes: {first_few(unread, _MOST_UNREAD)}."
+
+
 _WORDS = (
     ("fusion into output of a reduce fusion", "it has a reduction"),
     ("both the producer and the consumer contain a reduce", "both have a reduction"),
-    ("the consumer is not fusible", "no fusion takes in that kind of consumer"),
-    ("the producer is not fusible", "no fusion takes in that kind of producer"),
     ("Fusion can not be tiled", "XLA cannot tile both together"),
 )
 """Beginnings of XLA's reasons, with their meanings in a title."""

@@ -31,7 +31,7 @@ def resharded_state(case: Case) -> Iterator[Finding]:
     donated, result = resharded[0]
     given, returned = (without_layout(shape.text) for shape in (donated.shape, result))
     yield Finding(
-        title="State returned in another sharding",
+        title="State returned in another sharding: a call with it compiles again",
         places=tuple((entry.name, donated.name) for donated, _ in resharded),
         evidence=(
             f"{units.plural(len(names), 'donated input')} ({units.byte_size(size)}) whose "

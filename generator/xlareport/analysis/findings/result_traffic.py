@@ -101,14 +101,15 @@ def _size_read(computation: Computation, result: WeighedResult) -> int:
     Its workspace is not read, and what a TPU keeps on the chip moves nothing.
     """
     if not result.shape.elements:
-        return _main_memory_bytes(result.shape)
+        return main_memory_bytes(result.shape)
     users = (user for name in result.names for user in computation.users.get(name, ()))
     taken = {user.taken_element for user in users if user.opcode == "get-tuple-element"}
     elements = enumerate(result.shape.elements)
-    return sum(_main_memory_bytes(shape) for number, shape in elements if number in taken)
+    return sum(main_memory_bytes(shape) for number, shape in elements if number in taken)
 
 
-def _main_memory_bytes(shape: Shape) -> int:
+def main_memory_bytes(shape: Shape) -> int:
+    """Return the bytes of an array in the device memory; 0 where they are not known."""
     try:
         return main_memory_size(shape)
     except UncountableError:

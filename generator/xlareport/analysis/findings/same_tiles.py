@@ -1,4 +1,4 @@
-"""One GEMM tile for all shapes, or default GEMM tiles.
+"""One GEMM tile for all shapes, or GEMM tiles that nothing measured.
 
 GPU only. All Triton GEMMs, of three or more result shapes, have the same tile in their
 backend_config, or its transpose, or the autotune_results of the dump are empty. The compiler does
@@ -15,7 +15,7 @@ from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
 _SAME = "One GEMM tile for all shapes"
-_UNTUNED = "Default GEMM tiles, not autotuned"
+_UNTUNED = "GEMM tiles not autotuned"
 LEAST_SHAPES = 3
 LEAST_SHARE = 0.05
 """Of the module's roofline time, all of them together."""
@@ -45,9 +45,7 @@ def same_tiles(case: Case) -> Iterator[Finding]:
     if len(shapes) >= LEAST_SHAPES and case.is_noticeable(seconds, LEAST_SHARE):
         products.sort(key=lambda item: (-item[0], item[2]))
         yield Finding(
-            title="One GEMM tile for all shapes"
-            if is_same
-            else "Default GEMM tiles, not autotuned",
+            title=_SAME if is_same else _UNTUNED,
             places=tuple(place for _, _, place in products),
             evidence=(
                 f"{units.plural(len(products), 'GEMM')} of {len(shapes)} result shapes "
@@ -56,22 +54,22 @@ def same_tiles(case: Case) -> Iterator[Finding]:
                 f"{case.share_words(seconds)}."
                 f"{' autotune_results is empty.' if case.is_untuned else ''}"
             ),
-            suggestion=_advise(case.flags.get(_LEVEL, "")),
+            suggestion=_advise(case.flags.get(_LEVEL, ""), is_same=is_same),
             grade="matched",
             weight=seconds,
         )
 
 
-def _advise(level: str) -> str:
+def _advise(level: str, *, is_same: bool) -> str:
     """Return what to do, by the value of the flag; empty where the dump does not state it."""
     load = "or load results of autotuning with xla_gpu_load_autotune_results_from"
     if level == "0":
         return f"Autotuning is off: set {_LEVEL} to 4, its default, {load}."
     stated = f" {_LEVEL} is {level} here, so the flag is not the cause." if level else ""
-    return (
-        f"Compile on the device that runs it, {load}: without measurements every GEMM gets the "
-        f"default tile.{stated}"
+    unmeasured = (
+        "XLA gave every GEMM the same tile" if is_same else "no tile is known to be the fastest"
     )
+    return f"Compile on the device that runs it, {load}: without measurements {unmeasured}.{stated}"
 
 
 def _either_way(tile: str) -> str:

@@ -272,14 +272,22 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     is_checkpointed = _is_checkpointed(memory)
     for phase, words in _STACKED.items():
         alike = [buffer for buffer in memory.stacked_at_peak if buffer.phase == phase]
-        size = sum(buffer.bytes or 0 for buffer in alike)
+        copies = [copy for copy in memory.stack_copies if copy.buffer.phase == phase]
+        size = sum(buffer.bytes or 0 for buffer in alike) + sum(copy.size for copy in copies)
         if size:
             is_saved = phase == FORWARD and is_checkpointed
             what = _checkpointed(memory, alike) if is_saved else words
-            what = what.replace("{names}", f" ({_stackname_rows(alike)})")
-            buffers = units.plural(len(alike), "buffer")
+            named = alike or [copy.buffer for copy in copies]
+            what = what.replace("{names}", f" ({_stackname_rows(named)})")
+            buffers = _count_stacks(len(alike), len(copies))
             further = _split_further(memory, alike) if phase == FORWARD else ""
             yield size, f"{units.byte_size(size)} at most: {buffers} {what}{further}"
+
+
+def _count_stacks(stacks: int, copies: int) -> str:
+    """Return the count of stacked buffers, with that of further ones that are moved out of them."""
+    of_them = f" ({copies:,} of them copies or transposes of such)" if copies else ""
+    return f"{units.plural(stacks + copies, 'buffer')}{of_them}"
 
 
 def _split_further(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:

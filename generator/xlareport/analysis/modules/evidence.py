@@ -18,6 +18,7 @@ from xlareport.analysis.modules.measures import (
     measure_memory,
     measure_work,
 )
+from xlareport.analysis.modules.signature import has_parts
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
 from xlareport.runtime import units
@@ -132,7 +133,9 @@ def _by_signature(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     returned, given = summary.signature.returned_arguments, len(summary.signature.arguments)
     share = min(1.0, returned / 4) if returned and given > 1 else 0.0
     results = units.plural(returned, "result")
-    words = f"returns {results} of the same shape as arguments, as a training step does"
+    is_part = has_parts(summary.features.given, summary.signature)
+    alike = f"of the same shape as arguments{' on each device' if is_part else ''}"
+    words = f"returns {results} {alike}, as a training step does"
     return Evidence(words, 8, share)
 
 
@@ -219,7 +222,7 @@ def _by_state_readers(summary: ModuleSummary, most: LargestFigures) -> Evidence:
 def _by_weights(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     embedded = summary.features.weights.bytes
-    words = f"has {units.byte_size(embedded)} of constants, as a model with embedded weights has"
+    words = f"has {units.byte_size(embedded)} of constants, such as embedded weights or tables"
     many = embedded >= _WEIGHTS and not classify_helper(summary)
     return Evidence(words, 5, 1.0 if many and summary.matrix_flops else 0.0)
 

@@ -231,7 +231,7 @@ def _of_process(modules: Iterable[Ports]) -> Iterator[ModuleLink]:
         wanted = list(module.arguments)
         common = find_common_run(module.results, wanted)
         if len(common) > 1 and 3 * len(common) >= len(wanted):
-            matched = f"{len(common):,} of its outputs match inputs, in order"
+            matched = f"{len(common):,} of its outputs, without scalars, match inputs, in order"
             reason = f"{matched}: the next call takes these results"
             yield ModuleLink(module.key, module.key, "guessed", common, reason)
         bundle = _bundle(before, wanted)

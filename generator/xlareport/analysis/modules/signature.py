@@ -76,6 +76,15 @@ class Signature(Struct, frozen=True):
         return number
 
 
+def has_parts(before: Signature, after: Signature) -> bool:
+    """Return whether a partitioner made shapes those of one device: some differ."""
+    old, new = (
+        [argument.shape for argument in side.arguments] + [result.shape for result in side.results]
+        for side in (before, after)
+    )
+    return len(old) == len(new) and old != new
+
+
 def read_signature(module: HloModule) -> Signature:
     """Read the entry signature of a snapshot; empty for a module without computations."""
     entry = module.entry

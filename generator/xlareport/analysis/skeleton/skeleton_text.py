@@ -53,7 +53,10 @@ def _sum_words(skeleton: Skeleton) -> str:
     ):
         return ""
     whole = units.seconds(skeleton.whole_seconds)
-    return f" {skeleton.time_name.capitalize()} of all instructions: {whole}."
+    return (
+        f" The {skeleton.time_name} of all instructions is {whole}: there asynchronous operations "
+        "count in full, here only the waits for their ends."
+    )
 
 
 def _buffer_notes(skeleton: Skeleton) -> set[str]:

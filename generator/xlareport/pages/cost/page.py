@@ -182,8 +182,15 @@ def _lead(cost: CostReport) -> str:
     return (
         f"Roofline time: {units.seconds(cost.seconds)} per module execution on {where}, the sum "
         "of all instructions (excludes launch overhead)"
-        f"{_asynchronous(cost)}. Not measured.{partly}{on_chip_spaces(cost)}"
+        f"{_asynchronous(cost)}. Not measured.{_waits(cost)}{partly}{on_chip_spaces(cost)}"
     )
+
+
+def _waits(cost: CostReport) -> str:
+    """Return why the skeleton has another time."""
+    if not cost.asynchronous_seconds:
+        return ""
+    return " The skeleton counts of asynchronous instructions only the waits for their ends."
 
 
 def _asynchronous(cost: CostReport) -> str:

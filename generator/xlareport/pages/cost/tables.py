@@ -126,10 +126,10 @@ def _products(cost: CostReport) -> Table:
             ): lambda row: row.kind,
             Column("On the device", "text", "precision that the device uses"): lambda row: row.unit,
             Column(
-                "Matmuls", "int", "dots, convolutions and library calls, fused ones included"
+                "Dots and convolutions", "int", "library calls and fused ones included"
             ): lambda row: row.products,
             Column("FLOPs", "flops", "of all executions"): lambda row: row.flops,
-            Column("Share", "percent", "of the FLOPs of all matmuls"): lambda row: (
+            Column("Share", "percent", "of the FLOPs of all of them"): lambda row: (
                 row.flops / whole
             ),
         },

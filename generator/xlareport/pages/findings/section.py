@@ -90,7 +90,7 @@ def module_findings(
 
 def _order(findings: Sequence[Finding]) -> str:
     """Return by what findings are ranked, in sentences."""
-    order = "Ranked by the estimated upper bound of what each can save."
+    order = "Ranked by severity, then by the estimated upper bound of what each can save."
     loops = list(dict.fromkeys(loop for finding in findings for loop in finding.beside_loops))
     if not loops:
         return order

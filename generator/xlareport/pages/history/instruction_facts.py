@@ -160,19 +160,31 @@ def _buffers(memory: MemoryReport | None, backend: str | None) -> Iterator[tuple
         rows[row.instruction].setdefault(row.index, row)
     for name, by_index in rows.items():
         for row in list(by_index.values())[:_MOST_BUFFERS]:
-            yield name, ("Buffer", _buffer(row, backend, memory.chip), "memory", "")
+            yield name, ("Buffer", _buffer(row, backend, memory), "memory", "")
         if len(by_index) > _MOST_BUFFERS:
             yield name, ("Buffer", "Its tuple has more, smaller buffers.", "memory", "")
 
 
-def _buffer(row: ValueRow, backend: str | None, chip: str) -> str:
+def _buffer(row: ValueRow, backend: str | None, memory: MemoryReport) -> str:
     index = f" (tuple index {{{','.join(map(str, row.index))}}})" if row.index else ""
     held = f" in allocation {row.allocation} ({row.kind})" if row.allocation is not None else ""
     if row.color:
-        held = f" of {space_words(backend, row.color, chip)}{held}"
+        held = f" of {space_words(backend, row.color, memory.chip)}{held}"
     lifetime = why(row.lifetime)
-    peak = "" if row.at_peak is None else "; live at peak" if row.at_peak else "; not live at peak"
+    peak = _at_peak(row, memory.peak_position)
     return f"{units.byte_size(row.size)}{index}{held}{f'; {lifetime}' if lifetime else ''}{peak}."
+
+
+def _at_peak(row: ValueRow, position: int | None) -> str:
+    """Return whether a value is live at the peak, or a later one in its memory is."""
+    if row.at_peak is None:
+        return ""
+    life = row.lifetime
+    follower = life.follower if life is not None else None
+    if row.at_peak or life is None or follower is None or position is None:
+        return "; live at peak" if row.at_peak else "; not live at peak"
+    is_held = life.start <= position <= follower.end
+    return "; its memory is in use at the peak" if is_held else "; not live at peak"
 
 
 def _unfused(module: ParsedModule, later: LaterInstructions) -> Iterator[tuple[str, EventFact]]:

@@ -2,6 +2,7 @@
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost_report.cost_report import CostReport
+from xlareport.analysis.source.scopes import plain_path
 from xlareport.pages.memory.analysis_line import analysis_line, padding_words
 from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
 from xlareport.records.report import ModuleRecord
@@ -69,7 +70,17 @@ def _largest(memory: MemoryRecord, peak: int | None, padding: str = "") -> str:
         name = f"`{value.argument}` ({name})"
     many = f" (one of {alike} of this size)" if alike > 1 else ""
     held = _held_part(memory, peak, padding)
-    return f"{held} Largest buffer at the peak{of_main}: {name}, {size}{many}.{others}"
+    stacked = _stacked_in(memory, value.value)
+    return f"{held} Largest buffer at the peak{of_main}: {name}, {size}{many}{stacked}.{others}"
+
+
+def _stacked_in(memory: MemoryRecord, value: str) -> str:
+    """Return what a loop stacks in a buffer, by its op_name; empty where that is not known."""
+    stored = next(
+        (stack.stored for stack in memory.stacked if value == f"{stack.loop}{{{stack.index}}}"), ""
+    )
+    path = plain_path(stored)
+    return f", where the loop stacks `{path}`" if fits_code(path) else ""
 
 
 def _held_part(memory: MemoryRecord, peak: int | None, padding: str) -> str:

@@ -21,7 +21,9 @@ def peak_place(memory: MemoryReport) -> str:
     loops = " and ".join(f"`%{name}`" for name in plateau.loops)
     where = f", in {loops}" if loops else ""
     first, last = units.count(plateau.first), units.count(plateau.last)
-    return f", within 1% of it from schedule position {first} to {last}{where}"
+    others = units.plural(plateau.elsewhere, "other position") if plateau.elsewhere else ""
+    also = f", and at {others}" if others else ""
+    return f", within 1% of it from schedule position {first} to {last}{where}{also}"
 
 
 def live_range_words(memory: MemoryReport) -> str:

@@ -158,7 +158,9 @@ def _stacked(memory: MemoryReport) -> Table:
             Column("Trip count", "int"): lambda row: row.trip_count,
             Column("In each iteration", "bytes"): lambda row: row.iteration_bytes,
             Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),
-            Column("Scope"): lambda row: row.scope,
+            Column(
+                "Stored value", help="op_name of what the loop writes into the buffer"
+            ): lambda row: row.stored or "not known",
         },
     )
 

@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
-from xlareport.analysis.modules.signature import Signature
+from xlareport.analysis.modules.signature import Signature, has_parts
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.hlo.shape import ELEMENT_TYPES, parse_shape
 from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.runtime import units
 
@@ -28,7 +29,7 @@ class SignaturePart(Struct, frozen=True):
 def signature_part(summary: ModuleSummary, padding: int = 0) -> SignaturePart:
     """Return the part on arguments and results; `padding` is the tile padding of the arguments."""
     return SignaturePart(
-        words=_signature_words(summary.signature, padding),
+        words=_signature_words(summary.signature, summary.features.given, padding),
         weights_words=_weights_words(summary),
         constants=_constants_table(summary),
         arguments=None if has_many(summary) else signature_table(summary.signature),
@@ -40,7 +41,7 @@ def has_many(summary: ModuleSummary) -> bool:
     return len(summary.signature.arguments) > _STATIC_ROWS
 
 
-def _signature_words(signature: Signature, padding: int) -> str:
+def _signature_words(signature: Signature, before: Signature, padding: int) -> str:
     if not signature.arguments and not signature.results:
         return "No snapshot with an entry computation could be read."
     taken, result = (
@@ -58,7 +59,7 @@ def _signature_words(signature: Signature, padding: int) -> str:
     if same:
         pair = units.plural(same, "result pairs", "results pair")
         with_them = "arguments" if same > 1 else "an argument"
-        text += f" {pair} off with {with_them} of the same shape."
+        text += f" {pair} off with {with_them} of the same shape{_whole_words(signature, before)}."
     aliased = sum(argument.aliased for argument in signature.arguments)
     if aliased:
         text += (
@@ -69,6 +70,13 @@ def _signature_words(signature: Signature, padding: int) -> str:
     if donors:
         text += f" {units.plural(donors, 'argument')} donated without an alias (buffer_donor)."
     return text
+
+
+def _whole_words(signature: Signature, before: Signature) -> str:
+    """Return how many results pair off by whole shapes, if those are of one device."""
+    if not has_parts(before, signature) or not before.returned_arguments:
+        return ""
+    return f" on each device, {before.returned_arguments:,} by their shapes before partitioning"
 
 
 def _reshaped_words(number: int) -> str:
@@ -84,10 +92,15 @@ def _weights_words(summary: ModuleSummary) -> str:
     passed = f"{arguments}, {units.byte_size(given.argument_bytes)}"
     if not weights.constants and _is_drawn(summary):
         return f"Weights: {passed}. Constants are not known: the graphs omit them."
-    embedded = f"{units.plural(weights.constants, 'constant')}, {units.byte_size(weights.bytes)}"
-    largest = max((constant.bytes for constant in weights.largest), default=0)
-    where = "partly embedded" if largest >= _WEIGHTY else "not embedded"
-    return f"Weights are {where}: {passed}; {embedded}."
+    embedded = f"{units.plural(weights.constants, 'constant')} in the HLO"
+    large = [constant for constant in weights.largest if constant.bytes >= _WEIGHTY]
+    where = "not embedded"
+    kinds = (ELEMENT_TYPES.get(parse_shape(constant.shape).element_type) for constant in large)
+    if any(kind is not None and kind.is_float for kind in kinds):
+        where = "partly embedded"
+    elif large:
+        where = "not embedded, tables of other types are"
+    return f"Weights are {where}: {passed}; {embedded}, {units.byte_size(weights.bytes)}."
 
 
 def _is_drawn(summary: ModuleSummary) -> bool:
