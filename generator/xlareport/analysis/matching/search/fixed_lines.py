@@ -15,6 +15,8 @@ from xlareport.knowledge.opcodes import opcode_work
 
 _LEAST_SHARED = 0.8
 """Of the lines of the program that has fewer."""
+_LEAST_LINES = 3
+"""Fewer lines of equal ops can have changed places."""
 _Ops = frozenset[str]
 
 
@@ -25,7 +27,8 @@ class FixedLines:
         self._modules = before, after
         ours, theirs = _read_lines(before), _read_lines(after)
         shared = {line for line, ops in ours.items() if theirs.get(line) == ops}
-        is_unmoved = len(shared) >= _LEAST_SHARED * min(len(ours), len(theirs))
+        least = max(_LEAST_LINES, _LEAST_SHARED * min(len(ours), len(theirs)))
+        is_unmoved = len(shared) >= least
         self._shared = shared if is_unmoved else set[str]()
 
     def part(self, before: Instruction, after: Instruction) -> bool:
