@@ -1459,6 +1459,7 @@ def test_scores_that_a_loop_stacks_are_no_upper_bound(case_of: MakeCase) -> None
     assert "1 producer of scores or of their softmax, by shape" in finding.evidence
     (stacked,) = _findings_of_text(case_of, stacking(text), "attention-scores")
     assert "upper bound" not in stacked.suggestion
+    assert (finding.is_partial, stacked.is_partial) == (False, True)
     assert "Not counted: what the loop stacks" in stacked.evidence
 
 

@@ -215,7 +215,7 @@ def test_copies_of_stacks_count_among_them() -> None:
     copy = StackCopy(("fusion.1", ()), 1 << 20, saved)
     (both,) = list_sentences(replace(EMPTY, stacked_at_peak=(saved,), stack_copies=(copy,)))
     assert both.startswith(
-        "3.0 MiB at most: 2 buffers (1 of them copies or transposes of such) that forward loops"
+        "3.0 MiB at most: 2 buffers (1 of them copied or transposed) that forward loops"
     )
     gradient = replace(copy, buffer=replace(saved, phase=BACKWARD))
     (alone,) = list_sentences(replace(EMPTY, stack_copies=(gradient,)))

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.parts import part
 
 from xlareport.analysis.findings.finding import Finding
-from xlareport.pages.findings.section import _gain, _order
+from xlareport.pages.findings.section import _gain, _gain_words, _order
 from xlareport.records.cost import LoopRecord
 from xlareport.report import BuildOptions, build
 from xlareport.storage.payloads import read_stored_value
@@ -121,8 +122,19 @@ def test_times_beside_the_roofline_are_no_share_of_it(figure: str, gain: str) ->
     none = dict.fromkeys(
         ("seconds", "latency_seconds", "cycle_seconds", "padding_seconds", "bytes")
     )
-    finding: Any = SimpleNamespace(**{**none, figure: 136e-6}, in_loops=())
+    finding: Any = SimpleNamespace(**{**none, figure: 136e-6}, in_loops=(), is_partial=False)
     assert _gain(finding, None) == gain
+
+
+def test_a_time_that_leaves_out_parts_is_no_upper_bound() -> None:
+    finding = Finding("Title", (), "", "", "matched", 2e-4, seconds=2e-4)
+    record: Any = SimpleNamespace(
+        whole_seconds=2e-3, by_cycles=False, device_grade="exact", loops=()
+    )
+    assert _gain(finding, record) == "up to 200 µs (10%)"
+    partial = replace(finding, is_partial=True)
+    assert _gain(partial, record) == "about 200 µs (10%)"
+    assert _gain_words(partial, record).endswith("no upper bound")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.saving import Saving
+from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_curves import LivingValue
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow
@@ -106,6 +107,14 @@ def test_values_at_a_position_have_the_names_of_arguments() -> None:
     figures = collect_memory_figures(None, None, ())
     (row,) = memory_tables(None, MemoryReport(figures, living=(living,)))["living"].rows
     assert list(row) == ["param.3", 8, "parameter", 0, 9, "params['emb']"]
+
+
+def test_a_stacked_buffer_names_the_value_that_is_stored() -> None:
+    stored = "jit(f)/jvp()/while/body/closed_call/space/exp"
+    stack = StackedBuffer("e", "while.2", 1, "dus", "f32[2]", 8, 4, 2, "jvp()/dus", stored=stored)
+    figures = collect_memory_figures(None, None, ())
+    table = memory_tables("gpu", MemoryReport(figures=figures, stacked=(stack,)))["stacked"]
+    assert table.rows[0][-1] == "space/exp"
 
 
 def test_a_target_out_of_reach_has_no_table() -> None:

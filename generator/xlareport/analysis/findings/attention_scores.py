@@ -110,6 +110,7 @@ def _finding(case: Case, scores: Sequence[ResultTraffic]) -> Finding:
         grade="matched",
         weight=saved,
         seconds=saved,
+        is_partial=is_stacked,
     )
 
 

@@ -82,6 +82,8 @@ class Finding(Struct, frozen=True):
     iteration, no bounds. Empty where no such loop takes much of the time."""
     seconds_in_loops: float | None = None
     """The part of its time that runs in these loops; None where none of it does."""
+    is_partial: bool = False
+    """Whether its time leaves out parts of what a remedy saves: it is no upper bound then."""
     subject: str = ""
     """What the heading names in place of the first place: `all of m`; empty otherwise."""
     severity: str = "low"

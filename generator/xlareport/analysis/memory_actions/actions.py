@@ -286,7 +286,7 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
 
 def _count_stacks(stacks: int, copies: int) -> str:
     """Return the count of stacked buffers, with that of further ones that are moved out of them."""
-    of_them = f" ({copies:,} of them copies or transposes of such)" if copies else ""
+    of_them = f" ({copies:,} of them copied or transposed)" if copies else ""
     return f"{units.plural(stacks + copies, 'buffer')}{of_them}"
 
 

@@ -217,11 +217,14 @@ def _gain_words(finding: Finding, cost: CostRecord | None) -> str:
         return _PADDING_GAIN
     if finding.seconds is None:
         return _MEMORY_GAIN
-    if finding.in_loops:
-        return _LOOPED_GAIN
+    if finding.in_loops or finding.is_partial:
+        return _LOOPED_GAIN if finding.in_loops else _PARTIAL_GAIN
     return _GAIN_BY_CYCLES if cost is not None and cost.by_cycles else _GAIN
 
 
+_PARTIAL_GAIN = (
+    "Of the module's roofline time, without parts that the evidence names: no upper bound"
+)
 _LOOPED_GAIN = (
     "Time of one iteration of a loop of unknown trip count, and its share of the module's time "
     "with one iteration: not measured, and no upper bound of what all iterations save"
@@ -254,7 +257,7 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         part = units.share(min(1.0, finding.bytes / whole)) if whole else ""
         share = f" ({part} of the allocated memory)" if part else ""
         gains.append(f"{units.byte_size(finding.bytes)}{share}")
-    bound = "" if finding.in_loops else "up to "
+    bound = "" if finding.in_loops else "about " if finding.is_partial else "up to "
     return f"{bound}{', '.join(gains)}" if gains else ""
 
 

@@ -9,6 +9,7 @@ from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow, element_name
+from xlareport.analysis.source.scopes import plain_path
 from xlareport.knowledge.devices import devices
 from xlareport.knowledge.memory_spaces import space_name, space_words
 from xlareport.pages.cost.tables import shortened
@@ -159,8 +160,10 @@ def _stacked(memory: MemoryReport) -> Table:
             Column("In each iteration", "bytes"): lambda row: row.iteration_bytes,
             Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),
             Column(
-                "Stored value", help="op_name of what the loop writes into the buffer"
-            ): lambda row: row.stored or "not known",
+                "Stored value",
+                "code",
+                "of what the loop writes, from its op_name; empty if not known",
+            ): lambda row: plain_path(row.stored),
         },
     )
 
