@@ -143,3 +143,10 @@ def test_the_first_snapshot_has_its_number(
     row = report.rows[0]
     origin = replace(row.origin, stage=stage, stage_reason=reason)
     assert shown(report, replace(row, origin=origin), "origins", "First in") == words
+
+
+def test_what_was_folded_into_a_member_is_no_member(report: CollectivesReport) -> None:
+    row = next(row for row in report.rows if row.members)
+    folded = replace(row.members[0], folded=("all-reduce.4",))
+    why = shown(report, replace(row, members=(folded,)), "members", "Why")
+    assert str(why).endswith(" all-reduce.4, which it read, was folded into it.")

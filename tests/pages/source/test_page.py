@@ -1,6 +1,7 @@
 """The page on the source: lines of the user's program with what became of them."""
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost_report.source_lines import LineInstruction, SourceLine, SourceReport
@@ -66,3 +67,11 @@ def test_instructions_without_a_line_are_counted() -> None:
         "3 instructions (50% of roofline time) have no source line"
     )
     assert source_page(SourceReport((line(),), 1), 1.0).unplaced == ""
+
+
+def test_a_helper_called_at_several_lines_names_them() -> None:
+    helper = replace(line(CostPart("a", flops=2_000_000)), call_sites=("f.py:3", "f.py:4"))
+    page = source_page(SourceReport((helper,), 1), None)
+    assert page.lines[0].summary == "2.00 MFLOP, called at f.py:3, f.py:4"
+    names = [column.title for column in page.tables["lines"].columns]
+    assert page.tables["lines"].rows[0][names.index("Call sites")] == "f.py:3, f.py:4"

@@ -3,7 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.cause import CauseKind
-from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.collectives.collective_rows import (
+    CollectiveMember,
+    CollectiveRow,
+    CollectivesReport,
+)
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.pages.collectives.collective_reasons import cause_words, reason_words
 from xlareport.pages.collectives.replica_groups import find_axes, label_groups
@@ -174,19 +178,23 @@ def _members_table(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Ta
             Column("Member", "code", "in the snapshot that first has it"): lambda pair: (
                 pair[1].instruction
             ),
-            Column(
-                "Folded into it", "code", "what it read of the same kind, over other devices"
-            ): lambda pair: first_few([*pair[1].folded], _NAMES) or None,
             Column("Shape", "code", of="shape"): lambda pair: _short_shape(pair[1].shape),
             Column("Bytes", "bytes"): lambda pair: pair[1].data_bytes,
             Column("Cause"): lambda pair: pair[1].origin.cause_name,
-            Column("Why", "sentence"): lambda pair: cause_words(
-                pair[1].origin, pair[1].sharding, mesh
-            ),
+            Column("Why", "sentence"): lambda pair: _member_words(pair[1], mesh),
             Column("op_name"): lambda pair: pair[1].op_name,
             Column("Source"): lambda pair: pair[1].source,
         },
     )
+
+
+def _member_words(member: CollectiveMember, mesh: MeshRecord | None) -> str:
+    """Return why there is a member, and what a pass folded into it."""
+    why = cause_words(member.origin, member.sharding, mesh)
+    if not member.folded:
+        return why
+    were = "was" if len(member.folded) == 1 else "were"
+    return f"{why} {first_few([*member.folded], _NAMES)}, which it read, {were} folded into it."
 
 
 def _short_shape(shape: str) -> str:

@@ -132,6 +132,8 @@ def _summary(source_line: SourceLine, seconds: float | None, time_name: str) -> 
         figures.append(f"{units.byte_size(source_line.cost.bytes_accessed)} accessed")
     if source_line.peak_bytes:
         figures.append(f"{units.byte_size(source_line.peak_bytes)} at the peak")
+    if len(source_line.call_sites) > 1:
+        figures.append(f"called at {first_few(source_line.call_sites, _CALL_SITES)}")
     return ", ".join(figures) or "no cost"
 
 
