@@ -19,7 +19,7 @@ LONGEST = 512
 """Longer names are not parsed."""
 
 _NAME = re.compile(
-    r"(?P<percent>%?)(?P<wide>(?:wide\.(?=[^.#]))*+)(?P<first>[^.#]+)"
+    r"(?P<percent>%?)(?P<wide>(?>(?:wide\.(?=[^.#]))*))(?P<first>[^.#]+)"
     r"(?P<later>(?:\.[^.#]*)*)(?P<elements>(?:#\d+)*)",
     re.ASCII,
 )

@@ -24,13 +24,13 @@ from xlareport.runtime.errors import Problem
 
 _BLANK = re.compile(r"\s*+(?:#.*+)?+\Z")
 _STARTS = re.compile(
-    r"\s*+(?:ROOT\s++)?+%?+[^\s=%(){},\"]++ = (?:\(|[a-z][a-z0-9]*+\[|[a-z][\w\-]*+\()"
+    r"\s*+(?:ROOT\s++)?%?+[^\s=%(){},\"]++ = (?:\(|[a-z][a-z0-9]*+\[|[a-z][\w\-]*+\()"
 )
 _CLOSES_FAR_LEFT = re.compile(r"\}\s*+(?:,\s*+execution_thread=.*+|//.*+)?+\Z")
 _CLOSES = re.compile(r"\s*+" + _CLOSES_FAR_LEFT.pattern)
 _CONTINUES = re.compile(r"\s*+,")
-_HEADER_BEGINS = re.compile(r"(?:ENTRY\s++)?+%?+[^\s=(){},:\"]++\s*+(?:\(|\Z)")
-_SHORT_HEADER = re.compile(r"\s*+(?:ENTRY\s++)?+%?+[^\s=(){},:\"]++\s*+\{")
+_HEADER_BEGINS = re.compile(r"(?:ENTRY\s++)?%?+[^\s=(){},:\"]++\s*+(?:\(|\Z)")
+_SHORT_HEADER = re.compile(r"\s*+(?:ENTRY\s++)?%?+[^\s=(){},:\"]++\s*+\{")
 _MOST_NESTED = 20
 """Computations inside statements of computations; deeper ones are not read."""
 _LINES_OF_HEADER = 64

@@ -25,7 +25,7 @@ UNKNOWN_SHAPE = f"{UNKNOWN}[]"
 MAX_NESTED = 100
 """Operands nested deeper are refused; tests nest a handful."""
 
-_HEAD = re.compile(r"\s*+((?:ROOT\s++)?+%?+[^\s=%(){},]++)\s*+=\s*+")
+_HEAD = re.compile(r"\s*+((?:ROOT\s++)?%?+[^\s=%(){},]++)\s*+=\s*+")
 _OPCODE_FIRST = re.compile(r"(?!b\()([a-z][\w\-]*+)\s*+(?=\()")
 _OPCODE_AFTER_SHAPE = re.compile(r"\s*+(?!b\()([a-z][\w\-]*+)\s*+(?=\()")
 _SHAPE_MARK = re.compile(r"[(){}\[\]\s]")
@@ -37,14 +37,14 @@ _COMMENT = re.compile(rf"{_QUOTED}|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+|//[^\n]*+", 
 _TO_THE_END_OF_LINE = re.compile(rf"{_QUOTED}|/[*/][^\n]*+", re.DOTALL)
 """Comments behind the last `*/`: one that is not closed must not cost the lines that follow."""
 _TOKENS = re.compile(
-    rf"{_QUOTED}|,\s*+|(?P<begin>(?<=\s)(?<!ROOT\s)(?:ROOT\s{{1,8}}+)?+%?+"
+    rf"{_QUOTED}|,\s*+|(?P<begin>(?<=\s)(?<!ROOT\s)(?:ROOT\s{{1,8}}+)?%?+"
     r"[^\s=%(){}\[\],\"]{1,300}+\s{0,8}+=\s)"
     r"|[(){}\[\]]",
     re.DOTALL,
 )
 """Splits a line into tokens. An attribute follows a comma, a statement does not."""
 _CALLING = r"\b(to_apply|calls|body|condition|true_computation|false_computation)=\{"
-_INLINE = re.compile(_CALLING + r"(?=\s*+(?:ROOT\s)?+\s*+[^\s=(){},]++\s*+=)")
+_INLINE = re.compile(_CALLING + r"(?=\s*+(?:ROOT\s)?\s*+[^\s=(){},]++\s*+=)")
 _INLINE_LINE = re.compile(_CALLING + r"\s*+\Z")
 
 

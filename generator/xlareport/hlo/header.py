@@ -9,11 +9,11 @@ from xlareport.hlo.model import Computation, Instruction
 
 _MODULE = re.compile(r"HloModule[ \t]++([^\s,]*+)")
 _MODULE_LINE = re.compile(rb"^[ \t]*+HloModule[ \t]", re.MULTILINE)
-_COMPUTATION = re.compile(r"\s*+(ENTRY\s++)?+%?+([^\s=(){},:\"]++)\s*+(?=[({])")
+_COMPUTATION = re.compile(r"\s*+(ENTRY\s++)?%?+([^\s=(){},:\"]++)\s*+(?=[({])")
 _THREAD = re.compile(rf"execution_thread=({quoting.STRING})")
 _FIRST_COMPUTATION = re.compile(
     rb"^[ \t]*+(?:[^\s\d\"{}][^\n]*+(?:(?<=\{)|(?<=\{ ))$"
-    rb"|(?:ENTRY[ \t]++)?+%?+[^\s\d=(){},:\"][^\s=(){},:\"]*+"
+    rb"|(?:ENTRY[ \t]++)?%?+[^\s\d=(){},:\"][^\s=(){},:\"]*+"
     rb"[ \t]*+(?:\n[ \t]*+)?+[({])",
     re.MULTILINE,
 )

@@ -10,7 +10,7 @@ from xlareport.hlo.shape import Shape, ShapeError, parse_shape
 WITHOUT_OPERANDS = frozenset({"constant", "parameter"})
 """Opcodes with a literal or a number in parentheses."""
 
-_HEAD = r"(ROOT\s++)?+%?+([^\s=%(){},]++)\s*+=\s*+"
+_HEAD = r"(ROOT\s++)?%?+([^\s=%(){},]++)\s*+=\s*+"
 # `b(` opens a buffer inside a tuple shape; no opcode has that name.
 _OPCODE = r"\s++((?!b\()[a-zA-Z][\w\-]*+)\("
 _OPERANDS = rf"((?:[^()\"]++|{quoting.STRING}|{quoting.nested('(', ')', 4)})*+)\)"

@@ -31,9 +31,10 @@ _SEARCHED = '<meta name="xr-search" content="{}">'
 _MKDOCS_INDEX, _ZENSICAL_INDEX = "search/search_index.js", "search.js"
 _CONTENT = (("<article", "</article>"), ("<main", "</main>"))
 """The elements around the content of a page: in the theme, and in others."""
-_INLINE_SCRIPT = re.compile(  # one that is not closed goes on to the end, as in a browser
-    r"<script(?![^<>]*(?:\ssrc=|application/json))[^<>]*+>"
-    r"([^<]*+(?:<(?!/script>)[^<]*+)*+)(?:</script>)?+"
+# One that is not closed goes on to the end, as in a browser. No possessive group: Python 3.11.0 to
+# 3.11.4 ends it too late.
+_INLINE_SCRIPT = re.compile(
+    r"<script(?![^<>]*(?:\ssrc=|application/json))[^<>]*+>(.*?)(?:</script>|\Z)", re.DOTALL
 )
 _INDENTED = re.compile(r"\n\s+")
 """A quarter of a page without content."""

@@ -31,9 +31,7 @@ def policy_element(directives: Iterable[str]) -> str:
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^<>]*>')
 # one that is not closed continues to the end, as in a browser: so none is looked at twice
-_SCRIPT = re.compile(
-    r"<script(?P<attributes>[^<>]*+)>(?P<body>[^<]*+(?:<(?!/script>)[^<]*+)*+)(?:</script>)?+"
-)
+_SCRIPT = re.compile(r"<script(?P<attributes>[^<>]*+)>(?P<body>.*?)(?:</script>|\Z)", re.DOTALL)
 _SOURCE = re.compile(r'\ssrc="([^"]*)"')
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)"[^<>]*>')
 _OTHER_LINK = re.compile(r'<link (?!rel="icon")[^<>]*>')

@@ -18,7 +18,7 @@ from xlareport.analysis.modules.signature import Argument
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike
 
-_NUMBERED = re.compile(r"(?:\d++[._])++")
+_NUMBERED = re.compile(r"(?>(?:\d+[._])+)")
 """Numbers at the end, of a name read backwards: from its end there is one place to begin."""
 _CLUSTER = re.compile(r"cluster_\w+")
 _ALIKE = 0.8

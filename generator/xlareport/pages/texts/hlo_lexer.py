@@ -21,7 +21,7 @@ from pygments.token import (
 
 _NAME = r"[A-Za-z_][\w.$-]*+"
 _STRING = r'"(?:[^"\\\n]|\\.)*+"?+'
-_NUMBER = r"-?(?:0x[0-9a-fA-F]++|\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+)"
+_NUMBER = r"-?(?:0x[0-9a-fA-F]++|\d++(?:\.\d++)?(?:[eE][+-]?\d++)?)"
 
 
 class HloLexer(RegexLexer):  # type: ignore[misc]
