@@ -29,8 +29,11 @@ _FIELD = re.compile(rf"\b(\w++)\s*+[=:]\s*+({quoting.STRING}|[^\s,{{}}\"]++)", r
 _COMMENTED = " # metadata="
 _NAME = re.compile(r"\s*+([^\s=,{}()\[\]\"]++)\s*+(=?+)\s*+")
 _VALUE = re.compile(
-    rf"(?:[^,{{}}()\[\]\"]++|{quoting.STRING}|{quoting.nested('{', '}', 3)}"
-    rf"|{quoting.nested('[', ']', 1)}|{quoting.nested('(', ')', 1)})*+(?=,|\Z)",
+    quoting.repeated(
+        rf"[^,{{}}()\[\]\"]++|{quoting.STRING}|{quoting.nested('{', '}', 3)}"
+        rf"|{quoting.nested('[', ']', 1)}|{quoting.nested('(', ')', 1)}"
+    )
+    + r"(?=,|\Z)",
     re.DOTALL,
 )
 _COMPUTATION = re.compile(r"%?+([\w.\-]++)\Z")

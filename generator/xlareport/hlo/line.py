@@ -13,7 +13,8 @@ WITHOUT_OPERANDS = frozenset({"constant", "parameter"})
 _HEAD = r"(ROOT\s++)?%?+([^\s=%(){},]++)\s*+=\s*+"
 # `b(` opens a buffer inside a tuple shape; no opcode has that name.
 _OPCODE = r"\s++((?!b\()[a-zA-Z][\w\-]*+)\("
-_OPERANDS = rf"((?:[^()\"]++|{quoting.STRING}|{quoting.nested('(', ')', 4)})*+)\)"
+_PARTS = rf"[^()\"]++|{quoting.STRING}|{quoting.nested('(', ')', 4)}"
+_OPERANDS = rf"({quoting.repeated(_PARTS)})\)"
 _LINE = re.compile(rf"{_HEAD}(?>(\(.*?\)|[^\s(]\S*+){_OPCODE}){_OPERANDS}\s*+(.*)", re.DOTALL)
 _UP_TO_SHAPE = re.compile(_HEAD)
 _AFTER_SHAPE = re.compile(_OPCODE)

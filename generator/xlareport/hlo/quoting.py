@@ -1,6 +1,7 @@
 """Quoted texts and balanced brackets, at which HLO text is split."""
 
 import re
+import sys
 from collections.abc import Iterator
 
 STRING = r'"(?:[^"\\]|\\.)*+"'
@@ -26,18 +27,32 @@ _TO_ESCAPE = re.compile(rb'[\x00-\x1f"\'\\\x7f-\xff]')
 _NAMED = {b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t", b'"': b'\\"', b"'": b"\\'", b"\\": b"\\\\"}
 
 
+def repeated(pattern: str) -> str:
+    """Return a pattern for as many of another as there are, and never fewer.
+
+    Python 3.11.0 to 3.11.4 ends a possessive group in what only begins; an atomic one takes memory
+    for each repetition.
+    """
+    is_possessive = sys.version_info >= (3, 11, 5)
+    return rf"(?:{pattern})*+" if is_possessive else rf"(?>(?:{pattern})*)"
+
+
 def nested(opening: str, closing: str, levels: int) -> str:
     """Return a pattern for a bracketed text with `levels` more levels; linear in the text."""
     plain = rf"[^{re.escape(opening + closing)}\"]++"
-    pattern = rf"{re.escape(opening)}(?:{plain}|{STRING})*+{re.escape(closing)}"
+    inner = repeated(f"{plain}|{STRING}")
+    pattern = rf"{re.escape(opening)}{inner}{re.escape(closing)}"
     for _ in range(levels):
-        pattern = rf"{re.escape(opening)}(?:{plain}|{STRING}|{pattern})*+{re.escape(closing)}"
+        inner = repeated(f"{plain}|{STRING}|{pattern}")
+        pattern = rf"{re.escape(opening)}{inner}{re.escape(closing)}"
     return pattern
 
 
 _BALANCED = re.compile(
-    rf"(?:[^(){{}}\[\]\"]++|{STRING}|{nested('{', '}', 3)}|{nested('[', ']', 1)}"
-    rf"|{nested('(', ')', 1)})*+",
+    repeated(
+        rf"[^(){{}}\[\]\"]++|{STRING}|{nested('{', '}', 3)}|{nested('[', ']', 1)}"
+        rf"|{nested('(', ')', 1)}"
+    ),
     re.DOTALL,
 )
 """Matches most texts; others are scanned."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 import zstandard
+from tests.fixtures.dumps import FILTER
 
 from xlareport.analysis.cost.memory_stats import MemoryStats, find_memory_stats, measure_chip_memory
 from xlareport.analysis.cost.occupancy import measure_occupancy
@@ -37,7 +38,8 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], P
     with zstandard.ZstdDecompressor().stream_reader(packed) as stream:
         plain = io.BytesIO(stream.read())
     with tarfile.open(fileobj=plain) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = FILTER
+        archive.extractall(folder)  # noqa: S202 - our own
     result = {}
     for target in folder.iterdir():
         with open_source(target) as source:
