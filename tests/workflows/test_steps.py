@@ -252,6 +252,7 @@ RUN = {
 NOT_RUN = {
     ("ci.yml", "test"): "is `make test`, which runs this test",
     ("ci.yml", "musl"): "runs in a container of another C library",
+    ("ci.yml", "oldest"): "runs in a container of an older Python",
     ("release.yml", "publish"): "publishes",
 }
 
