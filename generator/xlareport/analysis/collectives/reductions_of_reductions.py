@@ -4,13 +4,14 @@ An all-reduce over the groups of one mesh axis and then over those of another is
 """
 
 from collections.abc import Sequence
+from math import prod
 
 from xlareport.analysis.collectives.find import Collective
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.hlo.shardings.device_groups import parse_groups
 
-_REARRANGING = frozenset({"bitcast", "copy", "dynamic-slice", "reshape", "transpose"})
+_REARRANGING = REARRANGEMENTS | {"dynamic-slice"}
 _MOST_STEPS = 8
 
 _Groups = frozenset[frozenset[int]]
@@ -57,11 +58,8 @@ def are_halves(
     if not all_groups or not all(parts):
         return False
     sizes = [max(map(len, groups)) for groups in parts]
-    product = 1
-    for size in sizes:
-        product *= size
     inside = all(any(group <= every for every in all_groups) for part in parts for group in part)
-    return inside and min(sizes) > 1 and product == max(map(len, all_groups))
+    return inside and min(sizes) > 1 and prod(sizes) == max(map(len, all_groups))
 
 
 def _groups_of(module: HloModule, collective: Collective) -> _Groups:

@@ -16,7 +16,6 @@ _UPDATE = "dynamic-update-slice"
 _MIXING = MATRIX_PRODUCTS | {"custom-call", "gather", "scatter", "sort"}
 """Their result has no element that is of one element of an operand."""
 _SAME = REARRANGEMENTS | {"async-done", "convert", "copy-done", "copy-start", "get-tuple-element"}
-"""Reductions whose results are those of their operands, in order."""
 _Value = tuple[str, str, int]
 """A computation, an instruction in it, and the number of elements; 0 of a tuple of results."""
 

@@ -222,8 +222,7 @@ class _ReportBuilder:
         apart = [(key, size) for key, size in temporaries if roles.find_stack(key) is None]
         copies = find_stack_copies(apart, self._stacked, self._module)
         copied = {copy.key for copy in copies}
-        free = [(key, size) for key, size in apart if not roles.is_working(key)]
-        free = [(key, size) for key, size in free if key not in copied]
+        free = [item for item in apart if item[0] not in copied and not roles.is_working(item[0])]
         activations = find_activations(free, self._lifetimes, self._module)
         return replace(
             report,

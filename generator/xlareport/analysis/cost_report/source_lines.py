@@ -160,13 +160,19 @@ def _callers(module: HloModule) -> Mapping[str, _Callers]:
     """Return the functions and the direct call sites in the stacks of each line's instructions."""
     place = places_of(module)
     callers: defaultdict[str, _Callers] = defaultdict(lambda: _Callers({}, {}))
+    seen: set[tuple[str, int | None]] = set()
     for instruction in module.instructions:
         where = place(instruction)
-        if where is not None:
-            functions, call_sites = callers[where.text]
-            functions |= dict.fromkeys(user_functions(instruction, module))
-            site = find_call_site(instruction, module, where)
-            call_sites |= {site.short: None} if site is not None else {}
+        if where is None:
+            continue
+        stack = where.text, instruction.metadata.stack_frame_id
+        if stack in seen:
+            continue
+        seen.add(stack)
+        functions, call_sites = callers[where.text]
+        functions |= dict.fromkeys(user_functions(instruction, module))
+        site = find_call_site(instruction, module, where)
+        call_sites |= {site.short: None} if site is not None else {}
     return callers
 
 

@@ -131,7 +131,7 @@ class ValuePurposes(Struct, frozen=True):
 
 def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> ValuePurposes:
     """Return the purposes of values; gradients and ranked ones only among those named."""
-    asked = tuple(names)
+    asked = frozenset(names)
     return ValuePurposes(
         drawn_shares=find_drawn_shares(module),
         partial_sums=find_partial_sums(module, cost),

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
+from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.cost.shape_sizes import iterate_leaves
 from xlareport.analysis.findings.combined_chains import find_combiner
@@ -86,7 +87,9 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
     seconds = sum(figures.exposed_seconds for figures in exposed)
     of_all = words_of_all(case, kind, seconds)
     is_fewer = reason in _REMEDIES
-    narrowed = _sum_narrowed(case, exposed) if is_fewer else 0.0
+    collectives = [figures.collective for figures in exposed] if is_fewer else []
+    ranked = [item for item in collectives if are_ranked_after(case.module, item)]
+    narrowed = _sum_narrowed(case, exposed, ranked) if is_fewer else 0.0
     early = sum(figures.overlap.early_seconds * figures.counted for figures in exposed)
     bound = min(seconds, case.sum_hideable(exposed) + narrowed + (early if is_fewer else 0.0))
     longest = f"`{first.collective.instruction}`"
@@ -103,10 +106,10 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             f"{_combined_words(case, first)}"
             f"{words_of_bound(case, exposed)}"
             f"{_other_gains(first, narrowed, bound) if is_fewer else ''}"
-            f"{_describe_ranked(case, exposed) if is_fewer else ''}"
+            f"{_describe_ranked(ranked)}"
             f"{describe_kept_parts(case.module, exposed)}"
         ),
-        suggestion=_advise(case, exposed, reason),
+        suggestion=_advise(case, exposed, reason, ranked),
         grade="matched",
         weight=bound,
         seconds=bound or None,
@@ -115,11 +118,13 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
     )
 
 
-def _advise(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -> str:
+def _advise(
+    case: Case, exposed: list[CollectiveFigures], reason: WaitReason, ranked: list[Collective]
+) -> str:
     remedy = _REMEDIES.get(reason)
     if remedy is None:
         return advise_overlap(case, exposed, is_synchronous=reason is WaitReason.IS_SYNC)
-    is_ranked = len(_list_ranked(case, exposed)) == len(exposed)
+    is_ranked = len(ranked) == len(exposed)
     return remedy.format(how=" by another sharding" if is_ranked else _BY_TYPE)
 
 
@@ -133,19 +138,19 @@ def _combined_words(case: Case, figures: CollectiveFigures) -> str:
     return f"`{combiner.name}` (step {combiner.number}) combined it of {operands}. "
 
 
-def _sum_narrowed(case: Case, exposed: list[CollectiveFigures]) -> float:
+def _sum_narrowed(case: Case, exposed: list[CollectiveFigures], ranked: list[Collective]) -> float:
     """Return the exposed seconds that half the width of f32 saves, beside what overlap hides."""
+    others = [figures for figures in exposed if figures.collective not in ranked]
     whole = sum(figures.exposed_seconds for figures in exposed)
     left = 1.0 - case.sum_hideable(exposed) / whole if whole else 0.0
-    saved = left * sum(figures.exposed_seconds * _narrower(case, figures) for figures in exposed)
+    saved = left * sum(figures.exposed_seconds * _narrower(case, figures) for figures in others)
     return saved if saved >= _LEAST_NARROWED * whole else 0.0
 
 
 def _narrower(case: Case, figures: CollectiveFigures) -> float:
     """Return the part of the bytes of a collective that half the width saves."""
     body = case.module.find(*figures.collective.body)
-    is_fixed = are_ranked_after(case.module, figures.collective)
-    leaves = [*iterate_leaves(body.shape)] if body and not is_fixed else []
+    leaves = [*iterate_leaves(body.shape)] if body else []
     sizes = [leaf.byte_size or 0 for leaf in leaves]
     saved = (
         size * _NARROWER.get(leaf.element_type, 0.0)
@@ -154,9 +159,9 @@ def _narrower(case: Case, figures: CollectiveFigures) -> float:
     return sum(saved) / sum(sizes) if sum(sizes) else 0.0
 
 
-def _describe_ranked(case: Case, exposed: list[CollectiveFigures]) -> str:
+def _describe_ranked(ranked: list[Collective]) -> str:
     """Return a sentence on the collectives whose results are put in order; empty without any."""
-    names = _list_ranked(case, exposed)
+    names = [item.instruction for item in ranked]
     if not names:
         return ""
     values = "its values are" if len(names) == 1 else "their values are"
@@ -164,12 +169,6 @@ def _describe_ranked(case: Case, exposed: list[CollectiveFigures]) -> str:
         f" A narrower type is not counted for {join_names(names)}: {values} put in order (sort, "
         "top-k or argmax), and rounding changes the order."
     )
-
-
-def _list_ranked(case: Case, exposed: list[CollectiveFigures]) -> list[str]:
-    """Return the names of the collectives whose results are put in order."""
-    collectives = [figures.collective for figures in exposed]
-    return [item.instruction for item in collectives if are_ranked_after(case.module, item)]
 
 
 def _other_gains(first: CollectiveFigures, narrowed: float, bound: float) -> str:

@@ -19,6 +19,7 @@ from xlareport.analysis.findings.finding import Case, Finding, Rule, describe_ex
 from xlareport.analysis.findings.memory_order import changes_order
 from xlareport.analysis.findings.rearranged_inputs import rearranged_inputs
 from xlareport.analysis.findings.sliced_operands import sliced_operands
+from xlareport.hlo.graph import fused_opcodes
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES, REARRANGEMENTS
 from xlareport.runtime import units
@@ -118,8 +119,7 @@ def _moves(small: Sequence[_Small], sliced: Sequence[_Small]) -> str:
 def _slices(case: Case, place: InstructionKey) -> bool:
     """Return whether a fusion takes a part of an array, which may be needed in any layout."""
     line = case.module.by_name[place[0]].by_name[place[1]]
-    inside = (inner for body in case.module.callees(line) for inner in body.instructions)
-    return any(inner.opcode in _SLICING for inner in inside)
+    return not _SLICING.isdisjoint(fused_opcodes(case.module, line))
 
 
 def _is_at_gather(case: Case, place: InstructionKey) -> bool:

@@ -51,7 +51,7 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     """
     refused: dict[str, list[ResultTraffic]] = defaultdict(list)
     closed: dict[str, list[ResultTraffic]] = defaultdict(list)
-    split = {place for finding in case.findings_of(split_products) for place in finding.places}
+    split = case.places_of((split_products,))
     for reason, traffic in _refusals(case):
         if traffic.is_closed and traffic.place in split:
             continue  # the finding of its partial sums states this traffic

@@ -14,6 +14,7 @@ from msgspec import Struct
 from xlareport.analysis.findings.arguments import name_argument
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions, join_names
 from xlareport.analysis.findings.flat_flow import FlatFlow, flatten
+from xlareport.hlo.graph import fused_opcodes
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import SAME_ORDER
 from xlareport.hlo.shape import without_layout
@@ -102,9 +103,7 @@ def _list_rewritten(case: Case, body: Computation) -> Iterator[_Rewritten]:
 
 
 def _has_update(case: Case, line: Instruction) -> bool:
-    fused = case.module.callees(line) if line.opcode == "fusion" else ()
-    inside = (inner.opcode for computation in fused for inner in computation.instructions)
-    return line.opcode == _UPDATE or _UPDATE in inside
+    return line.opcode == _UPDATE or _UPDATE in fused_opcodes(case.module, line)
 
 
 def _changed_part(
@@ -143,8 +142,8 @@ def _behind_moves(flow: FlatFlow, number: int) -> int:
 
 def _expression(flow: FlatFlow, number: int, deepest: int = _DEEPEST) -> str:
     """Return an index as text: equal if it is computed alike of the same values."""
-    line = flow.lines[_behind_moves(flow, number)]
     number = _behind_moves(flow, number)
+    line = flow.lines[number]
     operands = flow.sources[number]
     if line.opcode == "constant":
         return line.argument

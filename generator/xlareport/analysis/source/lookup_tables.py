@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, REARRANGEMENTS
 from xlareport.hlo.value_readers import follow_readers
+from xlareport.runtime.remembered import remembered
 
 _WHOLE = MATRIX_PRODUCTS | {"custom-call", "sort"}
 """Opcodes of ops that need all of an operand that is sharded otherwise than they want it."""
@@ -12,6 +13,7 @@ _SHARDINGS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "xla.s
 """Beginnings of the targets of custom calls that only say how a value is sharded."""
 
 
+@remembered  # findings and memory advice ask for those of the same input program
 def find_lookup_tables(module: HloModule) -> frozenset[int]:
     """Return the numbers of arguments that gathers index and no matmul reads.
 
@@ -19,11 +21,12 @@ def find_lookup_tables(module: HloModule) -> frozenset[int]:
     device needs all of it. Element-wise readers, such as the optimizer, take their own part.
     """
     entry = module.entry
-    parameters = entry.parameters if entry is not None else ()
+    if entry is None:
+        return frozenset()
     return frozenset(
         number
-        for number, parameter in enumerate(parameters)
-        if entry is not None and _is_table(module, entry, parameter)
+        for number, parameter in enumerate(entry.parameters)
+        if _is_table(module, entry, parameter)
     )
 
 

@@ -218,7 +218,7 @@ def same_move_behind(here: Side, node: Node, there: Side, other: Node) -> Node |
     if any(move.instruction.opcode not in REARRANGEMENTS for move in moves):
         return None
     old, sizes = source.instruction.shape, other.instruction.shape.dimensions
-    if sizes not in (old.dimensions, _sizes_in_memory(old)):
+    if sizes != old.dimensions and sizes != _sizes_in_memory(old):
         return None
     return source if here.values.read(source) == read != here.values.read(node) else None
 
