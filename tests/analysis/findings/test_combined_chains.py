@@ -10,6 +10,7 @@ from tests.modules import parse_module
 
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.findings.combined_chains import (
+    count_combined,
     find_combiner,
     find_combiners,
     longest_chain,
@@ -95,6 +96,18 @@ def test_a_collective_is_of_the_last_combiner_that_gave_it_operands() -> None:
     assert combiner.number == "0007"
     assert find_combiner(steps, module, collectives["r0"]) is None
     assert find_combiner((), module, collectives["c0"]) is None
+
+
+def test_operands_are_those_after_the_combiner_though_a_later_pass_leaves_one() -> None:
+    snapshots = [
+        snapshot(separate(), "dce", 6),
+        snapshot(combined(), "gpu-all-reduce-combiner", 7),
+    ]
+    later = parse_module(separate())  # as after all-reduce-contiguous: a single operand
+    (collective,) = (line for line in find_collectives(later) if line.instruction == "s0")
+    combiner = find_combiner(find_combiners(snapshots), later, collective)
+    assert combiner is not None
+    assert count_combined(combiner, later, collective) == 2
 
 
 @pytest.mark.parametrize(("text", "length"), [(separate(), 2), (combined(), PAIRS + 1)])

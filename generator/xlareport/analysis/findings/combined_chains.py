@@ -79,6 +79,14 @@ def find_combiner(
     return next(grown, None)
 
 
+def count_combined(combiner: Combiner, module: HloModule, collective: Collective) -> int:
+    """Return how many operands a collective of a later snapshot had after its combiner.
+
+    A later pass may give it a single one, as all-reduce-contiguous does.
+    """
+    return _operands_of(combiner.after, combiner.kind, channel_of(module, collective))
+
+
 def _operands_of(module: HloModule, kind: str, channel: str) -> int:
     """Return how many operands the collective of a channel has; 0 where there is none."""
     lines = (

@@ -2,8 +2,8 @@
 
 XLA:GPU's pass all-reduce-contiguous gives a combined all-reduce a single operand: a concatenation
 of all operands before it, and a slice for each result after it. It runs after fusion, so these
-copies are kernels of their own. Together they take 2% or more of the module's roofline time. A
-concatenation with an op_name is the program's, and is not reported.
+copies are kernels or memory copies of their own. Together they take 2% or more of the module's
+roofline time. A concatenation with an op_name is the program's, and is not reported.
 """
 
 from collections.abc import Iterator, Sequence
@@ -100,8 +100,8 @@ def _finding(case: Case, copied: Sequence[_Copied], seconds: float) -> Finding:
         evidence=(
             f"{units.plural(kernels, 'execution')} of concatenations before {names} and of slices "
             f"after {'it' if len(copied) == 1 else 'them'}: {case.time_words(seconds)}. "
-            f"{_costliest(case, copied[0])} They are kernels of their own, as {_ADDED_BY} adds "
-            "them after fusion."
+            f"{_costliest(case, copied[0])} They are kernels or memory copies of their own, as "
+            f"{_ADDED_BY} adds them after fusion."
         ),
         suggestion=(
             f"Compare with --xla_disable_hlo_passes={_ADDED_BY}: the all-reduce keeps its "

@@ -19,7 +19,7 @@ from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.cost.shape_sizes import iterate_leaves
-from xlareport.analysis.findings.combined_chains import find_combiner
+from xlareport.analysis.findings.combined_chains import count_combined, find_combiner
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.kept_parts import describe_kept_parts
 from xlareport.analysis.findings.ranked_values import are_ranked_after
@@ -131,10 +131,10 @@ def _advise(
 def _combined_words(case: Case, figures: CollectiveFigures) -> str:
     """Return the step that combined a collective, with the number of operands."""
     combiner = find_combiner(case.combiners, case.module, figures.collective)
-    body = case.module.find(*figures.collective.body)
-    if combiner is None or body is None:
+    if combiner is None:
         return ""
-    operands = units.plural(len(body.operand_names), "operand")
+    combined = count_combined(combiner, case.module, figures.collective)
+    operands = units.plural(combined, "operand")
     return f"`{combiner.name}` (step {combiner.number}) combined it of {operands}. "
 
 
