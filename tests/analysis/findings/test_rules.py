@@ -1262,6 +1262,23 @@ def test_a_split_whose_sum_reads_nothing_else_saves_all_of_its_parts(case_of: Ma
     assert twice.seconds == pytest.approx(alone.seconds * (3 - 1 / 8) / 2)
 
 
+def test_a_split_with_padded_operands_has_no_upper_bound(case_of: MakeCase) -> None:
+    text = split(SUM)
+    argument = "ENTRY e {\n  a = f32[1024,64] parameter(0)"
+    padded = """ENTRY e {
+  c = f32[1024,60] parameter(0)
+  n = f32[] constant(0)
+  a = f32[1024,64] pad(c, n), padding=0_0x0_4"""
+    assert argument in text
+    [plain] = split_products(case_of(text))
+    [finding] = split_products(case_of(text.replace(argument, padded)))
+    assert not plain.is_partial
+    assert "up to" in plain.evidence
+    assert finding.is_partial
+    assert "about" in finding.evidence
+    assert "the time of padding is saved too, and is not counted" in finding.evidence
+
+
 def test_a_split_that_fills_idle_multiprocessors_is_worth_its_sums(case_of: MakeCase) -> None:
     tile = ', backend_config={"output_tiles":[{"sizes":["1","1024","1024"]}]}'
     case = case_of(split(SUM).replace("calls=product", f"calls=product{tile}"))

@@ -17,8 +17,11 @@ from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.same_tiles import find_tile
+from xlareport.hlo.graph import fused_opcodes
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 TITLE = "Split-K matmul with costly partial sums"
@@ -37,6 +40,8 @@ class _Split(Struct, frozen=True):
     tiles: int | None
     """Output tiles without the split; None where no tile is known."""
     place: InstructionKey
+    is_padded: bool
+    """An operand is padded, as for parts that do not divide the contracting dimension."""
 
 
 def split_products(case: Case) -> Iterator[Finding]:
@@ -61,11 +66,28 @@ def split_products(case: Case) -> Iterator[Finding]:
         saved = seconds - (slower - whole) * cost.counted
         if saved > whole * cost.counted:
             place = (computation.name, instruction.name)
-            result.append(_Split(saved, size * cost.counted, tiles, place))
+            is_padded = _is_padded(case.module, computation, instruction)
+            result.append(_Split(saved, size * cost.counted, tiles, place, is_padded))
     seconds = sum(product.seconds for product in result)
     if case.is_noticeable(seconds, LEAST_SHARE):
         ordered = sorted(result, key=lambda product: (-product.seconds, product.place))
         yield _finding(case, ordered, split, seconds)
+
+
+def _is_padded(module: HloModule, computation: Computation, product: Instruction) -> bool:
+    """Return whether an operand of a product, behind bitcasts, is padded."""
+
+    def sources(name: str) -> tuple[str, ...]:
+        line = computation.by_name.get(name)
+        passes = line is not None and (line is product or line.opcode in ALIASES)
+        return line.operand_names if line is not None and passes else ()
+
+    lines = map(computation.by_name.get, reachable([product.name], sources))
+    return any(
+        line is not None and "pad" in {line.opcode, *fused_opcodes(module, line)}
+        for line in lines
+        if line is not product
+    )
 
 
 def _occupancy(case: Case, tiles: int) -> float:
@@ -106,6 +128,8 @@ def _finding(case: Case, products: Sequence[_Split], split: int, seconds: float)
     names = join_names(split.place[1] for split in products)
     written = sum(split.bytes for split in products)
     tiles = _describe_tiles(case, products)
+    is_partial = any(split.is_padded for split in products)
+    bound, padding = ("about ", _PADDED) if is_partial else ("up to ", "")
     count = units.plural(len(products), "matmul")
     if split > len(products):
         count = f"{len(products)} of the {split} split matmuls"
@@ -115,7 +139,7 @@ def _finding(case: Case, products: Sequence[_Split], split: int, seconds: float)
         evidence=(
             f"{count} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again. Without the "
-            f"split, up to {case.time_words(seconds)}, is saved.{tiles}"
+            f"split, {bound}{case.time_words(seconds)}, is saved.{padding}{tiles}"
         ),
         suggestion=(
             "Autotune on the device that runs it, or switch the rewrite off with "
@@ -125,7 +149,14 @@ def _finding(case: Case, products: Sequence[_Split], split: int, seconds: float)
         grade="guessed",
         weight=seconds,
         seconds=seconds,
+        is_partial=is_partial,
     )
+
+
+_PADDED = (
+    " Operands are padded: where this is for the split, the time of padding is saved too, and is "
+    "not counted."
+)
 
 
 def _unsplit_seconds(case: Case, cost: InstructionCost, size: int, parts: int) -> float:
