@@ -132,7 +132,7 @@ def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
 
 
 def _of_iteration(loops: Sequence[ComparedLoop]) -> Iterator[tuple[str, int]]:
-    nanoseconds = round(time_iteration(loops) * 1e9)
+    nanoseconds = round(time_iteration(loops) * _NANOSECONDS)
     if nanoseconds:
         yield ITERATION, nanoseconds
 

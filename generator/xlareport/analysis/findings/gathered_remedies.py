@@ -202,7 +202,7 @@ def _advise_sort(module: HloModule, gather: Collective, way: tuple[str, ...]) ->
     lines = (consumer,) if fused is None else fused.instructions
     sizes = home.by_name[gather.done or gather.instruction].shape.dimensions
     sorts = [line for line in lines if line.opcode == "sort"]
-    if not sorts or any(line.shape.members[0].dimensions != sizes for line in sorts):
+    if not sorts or any(line.shape.first.dimensions != sizes for line in sorts):
         return ""
     gathered = body.attributes.get("dimensions", "")
     is_along = any(line.attributes.get("dimensions", "") == gathered for line in sorts)

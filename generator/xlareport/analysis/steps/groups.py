@@ -196,7 +196,7 @@ def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:
     of_loops = counted - {Kind.SHAPE}  # told with the move
     counted_beside = {
         Kind.HOISTED: of_loops,
-        Kind.REPLACED: counted - {Kind.SHAPE} | {Kind.MOVED},  # its shape is that of the operation
+        Kind.REPLACED: of_loops | {Kind.MOVED},  # its shape is that of the operation
         Kind.SUNK: of_loops,
     }
     for change in changes:

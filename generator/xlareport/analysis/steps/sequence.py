@@ -74,10 +74,8 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
 
 def _weight(home: Computation, line: Instruction, now: Instruction) -> int:
     """Return how much speaks against saying that a line of a computation moved."""
-    opcode = line.opcode
-    if opcode == "broadcast":
-        read = home.by_name.get(next(iter(line.operand_names), ""))
-        opcode = read.opcode if read is not None and read.opcode == "constant" else opcode
+    read = home.operand(line) if line.opcode == "broadcast" else None
+    opcode = "constant" if read is not None and read.opcode == "constant" else line.opcode
     return _FREE.get(opcode, _WORK if line.name == now.name else _MADE_ANEW)
 
 

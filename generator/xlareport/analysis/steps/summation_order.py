@@ -24,6 +24,7 @@ from xlareport.analysis.steps.summed_dimensions import (
     read_summed,
 )
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.hlo.shardings.device_groups import parse_groups
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -49,7 +50,9 @@ def find_order_change(
 def sends_sum(change: Change, old: Instruction, new: Instruction) -> bool:
     """Return whether a collective sends the sum of what several sent, which are added before it."""
     is_one = len(old.operands) == len(new.operands) and old.shape == new.shape
-    return change.kind is Kind.COMBINED and is_one and old.opcode == new.opcode in _OVER_DEVICES
+    return (
+        change.kind is Kind.COMBINED and is_one and old.opcode == new.opcode in REDUCING_COLLECTIVES
+    )
 
 
 def adds_other_sums(
@@ -122,19 +125,16 @@ def _sum_before(place: Place, matching: Matching) -> Instruction | None:
     partner = matching.partner_before(source) if source else None
     home = matching.before.by_name.get(partner.computation) if partner else None
     old = home.by_name.get(partner.instruction) if home and partner else None
-    if old is None or home is None or old.opcode not in _SUMS - _OVER_DEVICES:
+    if old is None or home is None or old.opcode not in _SUMS - REDUCING_COLLECTIVES:
         return None
     users = home.users.get(old.name, ())
-    return None if any(user.opcode in _OVER_DEVICES for user in users) else old
+    return None if any(user.opcode in REDUCING_COLLECTIVES for user in users) else old
 
 
 def _adds_over_devices(line: Instruction, module: HloModule) -> bool:
     applied = module.by_name.get(line.attributes.get("to_apply", "").lstrip("%"))
     root = applied.root if applied else None
-    return line.opcode in _OVER_DEVICES and root is not None and root.opcode == "add"
-
-
-_OVER_DEVICES = frozenset({"all-reduce", "reduce-scatter"})
+    return line.opcode in REDUCING_COLLECTIVES and root is not None and root.opcode == "add"
 
 
 def changed_attributes(names: Iterable[str], old: Instruction, new: Instruction) -> Iterator[str]:

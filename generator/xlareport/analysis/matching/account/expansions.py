@@ -13,7 +13,7 @@ from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.halves import is_done, is_start
-from xlareport.hlo.opcode_groups import BOUNDARIES, PLAIN, REDUCING_COLLECTIVES
+from xlareport.hlo.opcode_groups import BOUNDARIES, DEVICE_IDS, PLAIN, REDUCING_COLLECTIVES
 
 _PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
@@ -24,8 +24,6 @@ _MOVES = frozenset(
 _REARRANGED = frozenset({"reshape", "transpose"})
 """Opcodes that become a copy between bitcasts, once layouts are assigned."""
 _DECOMPOSED = ("reduce-scatter", "all-reduce")
-_OF_DEVICES = frozenset({"partition-id", "replica-id"})
-"""They read nothing: a pass may take those that stand there."""
 _MOST = 5000
 """Maximum number of new instructions in an expansion."""
 
@@ -120,8 +118,8 @@ def _new_dependencies(
         for operand, _ in search.after.graph.operands(part):
             if operand in parts or operand in known or operand.constant:
                 continue
-            if operand not in new and operand.instruction.opcode in _OF_DEVICES:
-                continue
+            if operand not in new and operand.instruction.opcode in DEVICE_IDS:
+                continue  # it reads nothing: a pass may take the one that stands there
             if operand not in new and operand is not node.partner:
                 return None
             parts[operand] = None

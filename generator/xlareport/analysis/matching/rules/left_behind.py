@@ -6,7 +6,7 @@ from xlareport.analysis.matching.search.nodes import is_free, operand_pairs, ori
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.leftovers import dead_names
+from xlareport.analysis.matching.sides.leftovers import is_dead
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.knowledge.grades import Grade
@@ -54,9 +54,7 @@ def _keyed(side: Side, nodes: Iterable[Node]) -> Iterator[tuple[Hashable, Node]]
 
 def _dead(side: Side) -> Iterator[Node]:
     """Yield the nodes without a partner on which no result depends."""
-    for node in side.open():
-        if node.instruction.name in dead_names(node.frame.computation):
-            yield node
+    return (node for node in side.open() if is_dead(node))
 
 
 def _is_of_clone(search: Search, link: NodePair, itself: Node) -> bool:

@@ -28,7 +28,7 @@ def is_dead_copy(before: Node, after: Node) -> bool:
     """
     if before.instruction.name == after.instruction.name:
         return False
-    return _is_dead(after) and not _is_dead(before)
+    return is_dead(after) and not is_dead(before)
 
 
 def live_apart(before: Node, after: Node) -> bool:
@@ -42,10 +42,10 @@ def live_apart(before: Node, after: Node) -> bool:
     old, new = before.instruction, after.instruction
     if old.name == new.name or old.shape.dimensions == new.shape.dimensions:
         return False
-    return _is_dead(before) and not _is_dead(after)
+    return is_dead(before) and not is_dead(after)
 
 
-def _is_dead(node: Node) -> bool:
+def is_dead(node: Node) -> bool:
     """Whether no result of its computation depends on a node."""
     return node.instruction.name in dead_names(node.frame.computation)
 

@@ -29,16 +29,16 @@ def renumbered(
 def _is_like_all_read(line: Instruction, old: Computation, new: Computation) -> bool:
     """Return whether a line has the metadata of all that what reads it now read before."""
     readers = new.users.get(line.name, ())[:_MOST_READERS]
-    return all(_has_metadata_of_read(line, reader, old) for reader in readers)
+    read = (_read_there(reader, line, old) for reader in readers)
+    return all(known is None or known.metadata == line.metadata for known in read)
 
 
-def _has_metadata_of_read(line: Instruction, reader: Instruction, old: Computation) -> bool:
-    """Return whether a line has the metadata of what one of its readers read; so if not known."""
-    former = old.by_name.get(reader.name)
-    if former is None or len(former.operands) != len(reader.operands):
-        return True
-    read = old.by_name.get([*former.operand_names][[*reader.operand_names].index(line.name)])
-    return read is None or read.metadata == line.metadata
+def _read_there(reader: Instruction, line: Instruction, there: Computation) -> Instruction | None:
+    """Return what a reader's namesake reads there in the place of a line; None if not known."""
+    now = there.by_name.get(reader.name)
+    if now is None or len(now.operands) != len(reader.operands):
+        return None
+    return there.operand(now, reader.operand_names.index(line.name))
 
 
 def _is_another(line: Instruction, old: Computation, new: Computation) -> bool:
@@ -59,12 +59,10 @@ def _is_another(line: Instruction, old: Computation, new: Computation) -> bool:
 
 def _reads_equal(reader: Instruction, line: Instruction, there: Computation) -> bool:
     """Return whether what has a reader's name there reads another line of that value."""
-    now = there.by_name.get(reader.name)
-    if now is None or now.opcode != reader.opcode or len(now.operands) != len(reader.operands):
+    now, other = there.by_name.get(reader.name), _read_there(reader, line, there)
+    if now is None or now.opcode != reader.opcode or other is None:
         return False
-    place = [*reader.operand_names].index(line.name)
-    other = there.by_name.get([*now.operand_names][place])
-    return other is not None and other.name != line.name and literal_of(other) == literal_of(line)
+    return other.name != line.name and literal_of(other) == literal_of(line)
 
 
 def is_another(node: Node, other: Node, others: Sequence[Node]) -> bool:

@@ -1,6 +1,5 @@
 """A rule for all-reduces in two stages: each over a part of the devices, between them a slice."""
 
-from xlareport.analysis.matching.rules.heavy.collectives import devices_of
 from xlareport.analysis.matching.rules.heavy.products import reducer
 from xlareport.analysis.matching.search.nodes import is_free, read_at
 from xlareport.analysis.matching.search.search import Search
@@ -39,13 +38,13 @@ def _first_stage(side: Side, second: Node) -> Node | None:
 
 def _is_divided(search: Search, whole: Node, first: Node, second: Node) -> bool:
     """Return whether the devices of both stages together are those of the former all-reduce."""
-    if whole.instruction.opcode != "all-reduce" or devices_of(whole) == devices_of(first):
+    groups = [_groups(node) for node in (whole, first, second)]
+    if whole.instruction.opcode != "all-reduce" or not all(groups) or groups[0] == groups[1]:
         return False
     reducers = reducer(search.before, whole), *(reducer(search.after, n) for n in (first, second))
-    groups = [_groups(node) for node in (whole, first, second)]
-    if len(set(reducers)) > 1 or not all(groups):
-        return False
-    return {*map(frozenset, groups[0])} == _joined(groups[1] + groups[2])
+    return len(set(reducers)) == 1 and {*map(frozenset, groups[0])} == _joined(
+        groups[1] + groups[2]
+    )
 
 
 def _groups(node: Node) -> Groups:
