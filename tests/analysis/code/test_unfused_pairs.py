@@ -197,3 +197,22 @@ def test_a_user_that_nothing_is_fused_into_is_named() -> None:
     other = 'producer_ineligible {\n producer_name: "a"\n reason: "too many"\n}'
     decisions, _ = read_fusion_decisions(log(other), "log")
     assert {pair.blockers for pair in list_unfused_pairs(parse_module(_BESIDE), decisions)} == {()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "blockers"), [("__triton_gemm", ("d",)), ("__triton", ()), ("__custom_fusion", ("d",))]
+)
+def test_nothing_is_fused_into_a_custom_fusion(kind: str, blockers: tuple[str, ...]) -> None:
+    config = f'backend_config={{"fusion_backend_config":{{"kind":"{kind}"}}}}'
+    fused = "f {\n  x = f32[4] parameter(0)\n  ROOT n = f32[4] negate(x)\n}\n\nENTRY e {"
+    text = _BESIDE.decode().replace("ENTRY e {", fused)
+    text = text.replace(
+        'custom-call(a), custom_call_target="library"',
+        f"fusion(a), kind=kCustom, calls=f, {config}",
+    )
+    refused = (
+        'producer_ineligible {\n producer_name: "a"\n reason: "the consumer is not fusible"\n}'
+    )
+    decisions, _ = read_fusion_decisions(log(refused), "log")
+    found = list_unfused_pairs(parse_module(text), decisions)
+    assert {pair.blockers for pair in found} == {blockers}
