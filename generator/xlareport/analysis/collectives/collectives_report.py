@@ -16,11 +16,7 @@ from xlareport.analysis.collectives.collective_rows import (
 )
 from xlareport.analysis.collectives.counted_once import find_loops_counted_once
 from xlareport.analysis.collectives.origins import Origins, join_origins
-from xlareport.analysis.collectives.remedies import (
-    find_remedy,
-    find_scheduler_step,
-    find_sync_step,
-)
+from xlareport.analysis.collectives.remedies import find_remedy, find_scheduler_step, find_sync_step
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.collectives.updated_arguments import UpdatedArguments

@@ -10,11 +10,7 @@ from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.converted_products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.given_program import NO_PROGRAM, Program, read_program
-from xlareport.analysis.compare.loop_changes import (
-    ComparedLoop,
-    compared_loops,
-    time_iteration,
-)
+from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops, time_iteration
 from xlareport.analysis.compare.memory_spaces import ComparedSpace, list_spaces
 from xlareport.analysis.compare.operations import (
     Operation,

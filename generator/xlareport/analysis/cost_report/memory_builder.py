@@ -17,23 +17,12 @@ from xlareport.analysis.cost.lifetimes import (
     explain_lifetimes,
     follow_aliases,
 )
-from xlareport.analysis.cost.memory import (
-    collect_memory_figures,
-    rank_values,
-    sum_by_kind,
-)
+from xlareport.analysis.cost.memory import collect_memory_figures, rank_values, sum_by_kind
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
 from xlareport.analysis.cost.memory_stats import find_memory_stats
-from xlareport.analysis.cost.occupancy import (
-    BufferKey,
-    Occupancy,
-    measure_occupancy,
-)
+from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, measure_occupancy
 from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
-from xlareport.analysis.cost.rematerialization import (
-    find_rematerialized,
-    is_in_loops_alone,
-)
+from xlareport.analysis.cost.rematerialization import find_rematerialized, is_in_loops_alone
 from xlareport.analysis.cost.residency import (
     PeakBuffer,
     find_peak_buffers,
@@ -61,9 +50,7 @@ from xlareport.analysis.cost_report.memory_curves import (
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.padded_values import find_padded_values
 from xlareport.analysis.cost_report.peak_groups import element_at, find_peak_groups
-from xlareport.analysis.cost_report.replicated_state import (
-    find_replicated_arguments,
-)
+from xlareport.analysis.cost_report.replicated_state import find_replicated_arguments
 from xlareport.analysis.cost_report.unsplit_stacks import find_unsplit_stacks
 from xlareport.analysis.cost_report.value_purposes import find_purposes
 from xlareport.analysis.cost_report.value_row import ValueRow

@@ -17,19 +17,8 @@ from msgspec import Struct
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.cost.loops import Loops
 from xlareport.analysis.cost.shape_sizes import measure_data
-from xlareport.analysis.findings.finding import (
-    MEBIBYTE,
-    Case,
-    Finding,
-    join_names,
-)
-from xlareport.analysis.findings.linear_flow import (
-    Flow,
-    Tracks,
-    condition_reads,
-    follow,
-    is_plain,
-)
+from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
+from xlareport.analysis.findings.linear_flow import Flow, Tracks, condition_reads, follow, is_plain
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.runtime import units

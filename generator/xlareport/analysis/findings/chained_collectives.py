@@ -25,11 +25,7 @@ from xlareport.analysis.findings.combined_chains import (
 )
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, join_names
 from xlareport.analysis.findings.iterations import describe_iterations
-from xlareport.analysis.findings.looped_collectives import (
-    LEAST_EXECUTIONS,
-    LEAST_SHARE,
-    is_small,
-)
+from xlareport.analysis.findings.looped_collectives import LEAST_EXECUTIONS, LEAST_SHARE, is_small
 from xlareport.analysis.findings.small_collectives import LATENCY_WORDS, combiner_option
 from xlareport.runtime import units
 

@@ -9,11 +9,7 @@ from itertools import islice
 from msgspec import Struct
 
 from xlareport.analysis.cost.shape_sizes import UncountableError
-from xlareport.analysis.cost.windows import (
-    WindowDimension,
-    count_valid_positions,
-    parse_window,
-)
+from xlareport.analysis.cost.windows import WindowDimension, count_valid_positions, parse_window
 from xlareport.analysis.findings.flat_flow import FlatFlow, Value, flatten
 from xlareport.analysis.findings.split_products import count_parts
 from xlareport.hlo.model import Computation, HloModule, Instruction
