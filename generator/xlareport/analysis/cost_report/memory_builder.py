@@ -39,6 +39,7 @@ from xlareport.analysis.cost.stacked import (
     find_stacked_buffers,
 )
 from xlareport.analysis.cost.tiling import sum_padding
+from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_curves import (
     find_largest_live_sum,
@@ -205,12 +206,13 @@ class _ReportBuilder:
         peak = find_peak_buffers(living, self._origin)
         saving = find_savings(occupancy, _TO_SAVE, self._by_name) if occupancy.peak else None
         at = schedule[position] if position < len(schedule) else ""
-        roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
+        sources = ValueSources(self._module)
+        roles = PeakRoles(sources, occupancy, at, report.stacked_at_peak)
         apart = [(key, size) for key, size in temporaries if roles.find_stack(key) is None]
-        copies = find_stack_copies(apart, self._stacked, self._module)
+        copies = find_stack_copies(apart, self._stacked, sources)
         copied = {copy.key for copy in copies}
         free = [item for item in apart if item[0] not in copied and not roles.is_working(item[0])]
-        activations = find_activations(free, self._lifetimes, self._module)
+        activations = find_activations(free, self._lifetimes, sources)
         return replace(
             report,
             at_peak=tuple(self._living(peak)),
