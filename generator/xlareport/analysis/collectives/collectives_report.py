@@ -39,7 +39,8 @@ def report_collectives(
     `snapshots` is None where no step changed anything.
     """
     hlo, cost, device = costed.hlo, costed.cost, costed.device
-    every = measure_collectives(hlo, cost, device)
+    schedule = Schedule(hlo, cost, device)
+    every = measure_collectives(schedule)
     if not every:
         return None
     makes = _RowMaker(costed, snapshots, boundaries)
@@ -51,7 +52,7 @@ def report_collectives(
         is_scheduled=hlo.is_scheduled,
         device_name=device.name,
         bound=_bound(every, cost),
-        hideable_seconds=sum_hideable(Schedule(hlo, cost, device), every),
+        hideable_seconds=sum_hideable(schedule, every),
         time_name=costed.basis.name,
         interconnect_source=links.source if links else "",
         interconnect_domain=links.domain if links else None,

@@ -161,7 +161,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def collectives(self) -> tuple[CollectiveFigures, ...]:
         """The collectives of the optimized snapshot in figures."""
-        return measure_collectives(self.module, self.cost, self.device)
+        return measure_collectives(self._schedule)
 
     @cached_property
     def sent_bytes(self) -> int:
