@@ -134,7 +134,7 @@ def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) 
     loop = loops.get(collective.computation)
     if line is None or loop is None:
         return None
-    parts = line.shape.elements or (line.shape,)
+    parts = line.shape.members
     weights = {f"value {number}": measure_data(part) for number, part in enumerate(parts)}
     paths = [(number,) for number in range(len(parts))] if line.shape.elements else [()]
     seeds: dict[str, Flow] = {

@@ -63,11 +63,11 @@ def list_score_traffic(case: Case) -> Sequence[ResultTraffic]:
     module = case.module
     if case.backend == "cpu" or not _has_softmax(case):
         return ()
-    names = dict.fromkeys(computation.name for computation, _, _ in case.scheduled())
+    names = dict.fromkeys(computation.name for computation, _, _ in case.scheduled)
     scores = {name: find_attention_scores(module, module.by_name[name]) for name in names}
     weighed = [
         traffic
-        for computation, instruction, _ in case.scheduled()
+        for computation, instruction, _ in case.scheduled
         if (elements := scores[computation.name].get(instruction.name)) is not None
         for result in list_results(computation, instruction, _as_selection(elements))
         if (traffic := weigh_result(case, computation, instruction, result, by_fusions=False))

@@ -211,7 +211,7 @@ def _nearest(start: int, following: Callable[[int], Sequence[int]]) -> Iterator[
 
 def _counts(shape: Shape) -> set[int]:
     """Return the numbers of elements of an array, or of the arrays of a tuple."""
-    return {part.element_count or 0 for part in (shape.elements or (shape,))}
+    return {part.element_count or 0 for part in shape.members}
 
 
 def _is_maximum(module: HloModule, reduction: Instruction) -> bool:
