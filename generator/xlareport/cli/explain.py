@@ -27,7 +27,6 @@ _COLORS = {
     "word": "dim",
 }
 
-
 _IN_A_DUMP = (
     "Names of your own program are looked up in its dump: `xlareport skeleton DUMP --module NAME` "
     "for a module or function, `xlareport history DUMP NAME` for an instruction or op_name."

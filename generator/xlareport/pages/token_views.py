@@ -75,10 +75,8 @@ def _meaning(token: Token) -> str:
 NameCell = list[str | list[int]]
 """The name, and for each of its parts the length and the number of its meaning, or -1."""
 
-
 Meaning = str | list[str]
 """A sentence, or a sentence and the `KIND:NAME` of the entry with more information."""
-
 
 _REMEMBERED = 2_000
 """Limit on name parts whose meaning is cached."""

@@ -95,7 +95,6 @@ def list_uncounted(module: HloModule, cost: ModuleCost) -> Iterator[Uncounted]:
 
 _MISSING = "what it does or moves could not be counted"
 
-
 _MOST_TIMED = 500
 
 

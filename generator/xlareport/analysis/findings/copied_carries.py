@@ -27,7 +27,6 @@ _MOVES = frozenset(
 """Opcodes of which a move consists; the computation of an async-start has moves alone."""
 _STARTED = frozenset({"parameter", "slice", "copy", "dynamic-slice", "bitcast"})
 
-
 _SAME_ORDER = (
     "Write and read the array in one order of its dimensions: then no iteration copies all of it."
 )

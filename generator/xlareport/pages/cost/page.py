@@ -123,7 +123,6 @@ TAB = ModuleTab(
     place=20,
 )
 
-
 _RESTORED = "matmuls, collectives or reduce-windows"
 
 

@@ -122,7 +122,6 @@ TAB = ModuleTab(
     place=40,
 )
 
-
 _LEAST_LOST = 0.03
 """Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
 _SMALL = 0.001

@@ -121,7 +121,6 @@ _NO_CODE = (
     "LLVM IR, PTX and object files next to the HLO."
 )
 
-
 _HEAVIEST = (
     "Ranked by roofline time: max(FLOPs / peak FLOP/s, bytes / memory bandwidth, bytes sent / "
     "interconnect bandwidth), loops multiplied by trip count. Not measured."
