@@ -82,7 +82,7 @@ def test_a_time_that_cannot_be_compared_is_neither_better_nor_worse(
 ) -> None:
     figures = (Quantity(ESTIMATE, 100, 50, -0.5), Quantity("bytes_accessed", 100, 50, -0.5))
     main: Any = SimpleNamespace(
-        figures=figures,
+        by_name={figure.name: figure for figure in figures},
         collectives=(),
         precisions=(),
         device_memory="HBM",
@@ -108,8 +108,9 @@ def test_bytes_that_no_digits_would_show_are_the_change(
     base: int, head: int, shown: tuple[str, str, str]
 ) -> None:
     quantity = compare_figure("occupied_peak_bytes", base, head)
+    figures = {quantity.name: quantity}
     main: Any = SimpleNamespace(
-        figures=(quantity,), collectives=(), precisions=(), device_memory="", memory_spaces=()
+        by_name=figures, collectives=(), precisions=(), device_memory="", memory_spaces=()
     )
     (row,) = figure_rows(main)
     assert (row.base, row.head, row.change) == shown

@@ -66,6 +66,7 @@ from xlareport.analysis.findings.wide_products import wide_products
 from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import weakest
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 OF_THE_PROGRAM: tuple[Rule, ...] = (
     out_of_memory,
@@ -163,9 +164,8 @@ def find_candidates(case: Case) -> tuple[Finding, ...]:
 
 def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return what weighs most first, each title once."""
-    alike: dict[tuple[str, str], list[Finding]] = {}
-    for finding in sorted(findings, key=_order):
-        alike.setdefault((finding.rule, finding.title), []).append(finding)
+    ordered = sorted(findings, key=_order)
+    alike = group_by_key(((finding.rule, finding.title), finding) for finding in ordered)
     return tuple(sorted(map(_join_alike, alike.values()), key=_order))
 
 

@@ -11,6 +11,7 @@ from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.waiting_collectives import waiting_collectives
 from xlareport.hlo.model import InstructionKey
 from xlareport.runtime.english import first_few
+from xlareport.runtime.grouping import group_by_key
 
 _GENERAL = frozenset(
     map(rule_id, (exposed_collectives, slow_fusions, starved_products, waiting_collectives))
@@ -22,10 +23,11 @@ _NAMED = 2
 def refer_to_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings of which the general ones name those that have the cause of a place."""
     findings = tuple(findings)
-    causes: dict[InstructionKey, list[Finding]] = {}
-    for finding in findings:
-        if finding.rule not in _GENERAL and finding.seconds and finding.places:
-            causes.setdefault(finding.places[0], []).append(finding)
+    causes = group_by_key(
+        (finding.places[0], finding)
+        for finding in findings
+        if finding.rule not in _GENERAL and finding.seconds and finding.places
+    )
     return tuple(_refer(finding, causes) for finding in findings)
 
 

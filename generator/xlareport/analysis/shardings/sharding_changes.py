@@ -13,6 +13,7 @@ from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.sharding import place_alike
 from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.knowledge.opcodes import begins_collective, opcode_work
+from xlareport.runtime.grouping import group_by_key
 
 MOST_CHANGES = 2_000
 """Limit on changes of one module."""
@@ -80,12 +81,11 @@ def _op_and_place(module: HloModule, instruction: Instruction) -> InstructionKey
 
 
 def _collectives(module: HloModule) -> dict[InstructionKey, list[str]]:
-    words_of: dict[InstructionKey, list[str]] = {}
-    for instruction in module.instructions:
-        if begins_collective(instruction.opcode) and instruction.metadata.op_name:
-            words = f"{instruction.name} ({instruction.opcode})"
-            words_of.setdefault(_op_and_place(module, instruction), []).append(words)
-    return words_of
+    return group_by_key(
+        (_op_and_place(module, instruction), f"{instruction.name} ({instruction.opcode})")
+        for instruction in module.instructions
+        if begins_collective(instruction.opcode) and instruction.metadata.op_name
+    )
 
 
 def _instruction_changes(

@@ -97,7 +97,7 @@ def _linked_name(module: ComparedRecord) -> Cell:
 
 def _figure(module: ComparedRecord, *names: str) -> Quantity:
     """Return the first of some figures that a module has, else one of unknown values."""
-    figures = {figure.name: figure for figure in module.figures}
+    figures = module.by_name
     known = (figures[name] for name in names if name in figures)
     return next(known, Quantity(names[0], None, None, None))
 

@@ -1,6 +1,5 @@
 """Ranks on the page of the program: a matrix of modules by ranks, and where modules differ."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
@@ -16,6 +15,7 @@ from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 RANKS_TABLE = "program-ranks"
 """The payload key of the matrix."""
@@ -186,9 +186,8 @@ def ranks_table(report: ReportRecord) -> Table:
     """
     modules = report.by_key
     rows = list(_matrix_rows(report))
-    patterns: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for number in range(1, len(report.ranks) + 1):
-        patterns[tuple(row.letter(number) for row in rows)].append(number)
+    ranks = range(1, len(report.ranks) + 1)
+    patterns = group_by_key((tuple(row.letter(rank) for row in rows), rank) for rank in ranks)
     shown = list(patterns.values())[:_COLUMNS]
     columns = (
         Column("Module", "link"),
