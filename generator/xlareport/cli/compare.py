@@ -176,15 +176,15 @@ def _table(path: Path, *names: str) -> dict[str, Any]:
 
 
 def _answer(view: "ComparisonRecord", out: Path | None) -> Iterator[str]:
-    from xlareport.pages.compare.first_page import compare_page, effect_words
-    from xlareport.pages.compare.module_page import slowest_words
+    from xlareport.pages.compare.first_page import compare_page, describe_effect
+    from xlareport.pages.compare.module_page import describe_slowest
     from xlareport.pages.compare.results import judgement_lines
 
     page = compare_page(view)
     yield page.lead
     yield from (f"  {line}" for line in judgement_lines(page))
     for place, cause in enumerate(view.causes[:_CAUSES], 1):
-        effect = effect_words(cause.effect)
+        effect = describe_effect(cause.effect)
         costs = f" {effect}." if effect else ""
         yield f"  {place}. {cause.sentence}{costs} [{cause.grade}]"
     if len(view.causes) > _CAUSES:
@@ -193,7 +193,7 @@ def _answer(view: "ComparisonRecord", out: Path | None) -> Iterator[str]:
         yield f"{view.main.name}:"
         for figure in page.figures:
             yield f"  {figure.label}: {figure.base} -> {figure.head} ({figure.change})"
-        yield from (f"  {slowest_word}" for slowest_word in slowest_words(view.main))
+        yield from (f"  {slowest_word}" for slowest_word in describe_slowest(view.main))
     yield page.counts
     for breach in view.breaches:
         yield f"Over budget: {breach.sentence} [{breach.budget}]"

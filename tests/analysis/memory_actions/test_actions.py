@@ -23,7 +23,7 @@ from xlareport.analysis.cost_report.value_purposes import JoinedOperand, ValuePu
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.findings import dense_gradients, split_products
 from xlareport.analysis.memory_actions.actions import list_actions
-from xlareport.pages.memory.peak_words import taken_over_words
+from xlareport.pages.memory.peak_words import describe_takeovers
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
@@ -142,7 +142,7 @@ def test_values_are_told_by_what_they_are_for() -> None:
 def test_what_shares_the_memory_of_a_buffer_is_named_without_an_order() -> None:
     taken_over = {("w", (2,)): ("zeros", "update"), ("y", ()): ("sum",)}
     saving = Saving(8 << 20, 6 << 20, 5 << 20, (), taken_over=taken_over)
-    assert taken_over_words(saving) == (
+    assert describe_takeovers(saving) == (
         "`%zeros`, `%update` (in the memory of `%w{2}`), `%sum` (in the memory of `%y`) have to "
         "shrink as well"
     )

@@ -10,10 +10,10 @@ from xlareport.analysis.compare.memory_spaces import SpaceChange
 from xlareport.analysis.compare.module_facts import ESTIMATE, ITERATION
 from xlareport.pages.compare.compared_figures import (
     FigureRow,
+    describe_iteration,
     figure_name,
     figure_rows,
     figures_differ,
-    iteration_sentence,
     written,
 )
 
@@ -115,4 +115,4 @@ def test_the_change_of_an_iteration_that_the_estimate_counts_once(
 ) -> None:
     figure = compare_figure(ITERATION, 150_000, head)
     compared: Any = SimpleNamespace(by_name={ITERATION: figure})
-    assert iteration_sentence(compared) == sentence
+    assert describe_iteration(compared) == sentence

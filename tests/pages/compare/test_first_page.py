@@ -16,7 +16,7 @@ from xlareport.pages.compare.first_page import (
     TABLE,
     _figures,
     compare_page,
-    compared_tables,
+    tabulate_compared_modules,
 )
 from xlareport.report import BuildOptions, build
 
@@ -41,7 +41,7 @@ def test_what_differs_comes_first(tmp_path: Path) -> None:
     base = write(tmp_path / "a", alike="tanh", other="tanh", older="sine")
     head = write(tmp_path / "b", alike="tanh", other="negate", newer="cosine")
     view = compare(base, head, BuildOptions(jobs=1), site=False).view
-    table = compared_tables(view.modules)[TABLE]
+    table = tabulate_compared_modules(view.modules)[TABLE]
     results = [row[1][0] for row in table.rows if isinstance(row[1], list)]
     assert results == ["differs", "new", "gone", "identical"]
 
@@ -51,10 +51,10 @@ def test_modules_without_a_counterpart_have_a_table_of_their_own(tmp_path: Path)
     head = write(tmp_path / "b", alike="tanh")
     view = compare(base, head, BuildOptions(jobs=1), site=False).view
     assert compare_page(view).not_paired == ""
-    assert [*compared_tables(view.modules)] == [TABLE]
+    assert [*tabulate_compared_modules(view.modules)] == [TABLE]
     modules = tuple(replace(module, extracted=True) for module in view.modules)
     folded = replace(view, modules=modules)
-    tables = compared_tables(modules)
+    tables = tabulate_compared_modules(modules)
     assert [len(table.rows) for table in (tables[TABLE], tables[NOT_PAIRED])] == [1, 1]
     page = compare_page(folded)
     assert page.not_paired.startswith("1 module extracted for autotuning is not paired: XLA")

@@ -120,7 +120,7 @@ def _precision(precision: tuple[str, int, int]) -> FigureRow:
     return _row(compare_figure("flops", base, head), f"FLOPs of {kind} matmuls")
 
 
-def iteration_sentence(compared: ComparedRecord) -> str:
+def describe_iteration(compared: ComparedRecord) -> str:
     """Return how much longer or shorter an iteration is that the estimate counts once, or ""."""
     quantity = compared.by_name.get(ITERATION)
     if quantity is None or quantity.change is None or abs(quantity.change) < _LEAST_OF_ITERATION:

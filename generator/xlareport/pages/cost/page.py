@@ -12,10 +12,10 @@ from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation
-from xlareport.pages.collectives.page import collectives_words
-from xlareport.pages.cost.basis import cycles_words, on_chip_spaces
+from xlareport.pages.collectives.page import describe_collectives
+from xlareport.pages.cost.basis import describe_cycles, on_chip_spaces
 from xlareport.pages.cost.roofline_chart import roofline, roofline_words
-from xlareport.pages.cost.tables import cost_tables, cycle_columns, estimate_columns
+from xlareport.pages.cost.tables import cycle_columns, estimate_columns, tabulate_costs
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.cost.unknown_loops import iterations_words, with_one_iteration
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
@@ -83,7 +83,7 @@ def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> M
     near, behind = estimate_columns(module.kernels) if module.kernels else ({}, {})
     cycles = cycle_columns(record.slug, module.tpu.programs) if module.tpu else {}
     instructions = navigation.instructions_address(record.slug, here)
-    return cost_tables(cost, instructions, {**cycles, **near}, behind)
+    return tabulate_costs(cost, instructions, {**cycles, **near}, behind)
 
 
 def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> CostPage:
@@ -93,7 +93,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
     return CostPage(
         tables=_tables(record, module, cost),
         lead=_lead(cost),
-        cycles=cycles_words(cost),
+        cycles=describe_cycles(cost),
         iterations=prose(iterations_words(cost)),
         device=_device(cost),
         device_source=cost.device.source,
@@ -106,7 +106,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         roofline_words=roofline_words(cost.heaviest, cost.device, cost.seconds),
         findings=module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE),
         loops=_loops_words(cost.loops, cost.totals),
-        collectives=collectives_words(module.collectives),
+        collectives=describe_collectives(module.collectives),
         collectives_address=collectives_address(module, record.slug, source),
         uncounted=_uncounted_words(cost),
         treemap=Markup(treemap(cost.scopes, instructions)),  # noqa: S704 - made and escaped there

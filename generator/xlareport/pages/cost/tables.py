@@ -21,7 +21,7 @@ HeavyColumns: TypeAlias = Mapping[Column, Callable[[HeavyInstruction], Cell]]
 _NONE: HeavyColumns = {}
 
 
-def cost_tables(
+def tabulate_costs(
     cost: CostReport, instructions: str, near: HeavyColumns = _NONE, behind: HeavyColumns = _NONE
 ) -> Mapping[str, Table]:
     """Return the tables of the page by their names.

@@ -311,7 +311,7 @@ FLAGS_TABLE = "tpu-flags"
 """The payload of the table of all flags of a `flagfile`."""
 
 
-def tpu_flags_table(flags: TpuFlags) -> Table:
+def tabulate_tpu_flags(flags: TpuFlags) -> Table:
     """Return the table of all flags of a `flagfile`, those first that are not at their defaults."""
     columns = (
         Column("Flag", "code", of="flag"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
-from xlareport.pages.kernels.kernel_sentences import occupancy_words
+from xlareport.pages.kernels.kernel_sentences import describe_occupancy
 from xlareport.runtime import units
 from xlareport.runtime.grouping import group_by_key
 
@@ -41,6 +41,6 @@ def _facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     if kernel.spilled_registers is not None:
         yield "Spilled registers", str(kernel.spilled_registers)
     if kernel.occupancy is not None or kernel.occupancy_at_most is not None:
-        yield "Occupancy", occupancy_words(kernel)
+        yield "Occupancy", describe_occupancy(kernel)
     if kernel.waves is not None:
         yield "Waves", f"{kernel.waves:.3g}"

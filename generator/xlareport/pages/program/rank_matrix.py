@@ -70,13 +70,13 @@ def ranks_section(report: ReportRecord) -> RanksSection | None:
     modules = report.by_key
     more = len(shown) - _DETAILS_SHOWN
     return RanksSection(
-        lead=prose(rank_words(report)),
+        lead=prose(describe_rank(report)),
         details=tuple(_detail(*row, modules, report.ranks) for row in shown[:_DETAILS_SHOWN]),
         more=f"And {units.plural(more, 'difference')} more, in report.json." if more > 0 else "",
     )
 
 
-def rank_words(report: ReportRecord) -> str:
+def describe_rank(report: ReportRecord) -> str:
     """Return in a few sentences how the modules of the ranks agree; names are in backticks."""
     total = units.plural(len(report.ranks), "rank")
     groups = report.rank_groups
@@ -179,7 +179,7 @@ def _link(module: ModuleOutline) -> Link:
     return Link(words.short_name(module.name), address)
 
 
-def ranks_table(report: ReportRecord) -> Table:
+def tabulate_ranks(report: ReportRecord) -> Table:
     """Return the matrix: a row for each module, a column for ranks with equal modules.
 
     Letters identify the modules of one row: `A` is that of most ranks.
