@@ -13,8 +13,7 @@ from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, IN_A_LOOP
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
-from xlareport.analysis.cost.stack_copies import StackCopy
-from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost.stacked import StackCopy, StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.result_gradients import ResultGradient

@@ -8,8 +8,8 @@ from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.kernel_resources import KernelEvidence
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
 from xlareport.pages.kernels.kernel_sentences import describe_kernel, describe_occupancy
-from xlareport.readers.launches import Launch
 from xlareport.readers.ptxas_output import CompiledKernel
+from xlareport.readers.thunks import Launch
 
 MODULE = ModuleKernels(
     kernels=(),

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.counted_once import LoopCountedOnce
-from xlareport.analysis.cost.sent import SentBytes
-from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
+from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, SentBytes
 from xlareport.pages.collectives.replica_groups import GroupsFigure, draw_groups
 from xlareport.pages.collectives.tables import tabulate_collectives
 from xlareport.pages.large_figures import Figure
