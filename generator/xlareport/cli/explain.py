@@ -42,7 +42,8 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         say_json([_record(explanation) for explanation in explained])
     else:
-        show = _show_styled if _is_terminal() else _show
+        is_terminal = sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+        show = _show_styled if is_terminal else _show
         for explanation in explained:
             show(explanation)
     unknown = [explanation.name for explanation in explained if explanation.is_unknown]
@@ -64,10 +65,6 @@ def _record(explanation: Explanation) -> Mapping[str, Any]:
         {"text": token.text, "meaning": token.meaning or _SEPARATES} for token in explanation.tokens
     ]
     return {"name": explanation.name, "kind": explanation.kind, **fields, "tokens": tokens}
-
-
-def _is_terminal() -> bool:
-    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
 def _show(explanation: Explanation) -> None:

@@ -126,11 +126,8 @@ def _types(
         whole = (ours, theirs) == common
         yield ProgramChange(ChangeKind.TYPE, *common, count, names[:_NAMES], is_whole=whole)
     elif ours != theirs and ours and theirs:
-        yield ProgramChange(ChangeKind.TYPE, ours, theirs, dict(_typed(head))[theirs])
-
-
-def _typed(program: Program) -> tuple[tuple[str, int], ...]:
-    return program.products or program.types
+        counts = dict(head.products or head.types)
+        yield ProgramChange(ChangeKind.TYPE, ours, theirs, counts[theirs])
 
 
 def _sizes(pairs: Sequence[tuple[GivenArgument, GivenArgument]]) -> Iterator[ProgramChange]:

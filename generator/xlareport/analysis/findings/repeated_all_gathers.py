@@ -41,12 +41,14 @@ def _repeats(case: Case) -> Iterator[Finding]:
         return
     repeated.sort(key=lambda group: -sum(figures.sent_bytes for figures in group[1:]))
     members = [figures.collective.key for group in repeated for figures in group]
+    further = units.plural(len(repeated) - 1, "further operand")
+    others = f", and so for {further}" if len(repeated) > 1 else ""
     yield Finding(
         title="Repeated all-gathers",
         places=tuple(members[:MOST_PLACES]),
         occurrences=len(again),
         evidence=(
-            f"{_describe(repeated[0])}{_describe_others(len(repeated) - 1)}: at least "
+            f"{_describe(repeated[0])}{others}: at least "
             f"{units.byte_size(sent)} per device are sent more than once."
         ),
         suggestion=(
@@ -139,7 +141,3 @@ def _describe(group: Sequence[CollectiveFigures]) -> str:
     first, *others = [figures.collective.instruction for figures in group]
     sends = "sends" if len(others) == 1 else "send"
     return f"{join_names(others)} {sends} the operand of `{first}` to the same devices again"
-
-
-def _describe_others(count: int) -> str:
-    return f", and so for {units.plural(count, 'further operand')}" if count else ""

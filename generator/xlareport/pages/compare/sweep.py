@@ -180,12 +180,9 @@ def sweep_page(members: Sequence[Member]) -> SweepPage:
 def _folder(members: Sequence[Member]) -> str:
     """Return the folders with which every path begins, with the slash."""
     folders = [member.path.rpartition("/")[0] for member in members]
-    common = os.path.commonpath(folders) if all(folders) and _alike(folders) else ""
+    is_alike = len({folder.startswith("/") for folder in folders}) == 1
+    common = os.path.commonpath(folders) if all(folders) and is_alike else ""
     return f"{common}/" if common.strip("/") else ""
-
-
-def _alike(folders: Sequence[str]) -> bool:
-    return len({folder.startswith("/") for folder in folders}) == 1
 
 
 def _lead(members: Sequence[Member]) -> str:

@@ -95,7 +95,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         lead=_lead(cost),
         cycles=describe_cycles(cost),
         iterations=prose(iterations_words(cost)),
-        device=_device(cost),
+        device=f"{plain(_DEVICES[cost.device_grade])} {_peaks(cost.device)}",
         device_source=cost.device.source,
         figures=tuple(_figures(cost)),
         per_device=_of_work(cost),
@@ -198,10 +198,6 @@ def _asynchronous(cost: CostReport) -> str:
         return ""
     hidden = units.seconds(cost.asynchronous_seconds)
     return f", {hidden} of it in asynchronous instructions, which may overlap others"
-
-
-def _device(cost: CostReport) -> str:
-    return f"{plain(_DEVICES[cost.device_grade])} {_peaks(cost.device)}"
 
 
 def _peaks(device: Device) -> str:
