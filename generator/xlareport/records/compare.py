@@ -17,11 +17,7 @@ from xlareport.analysis.compare.comparison import (
     compare_figure,
 )
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
-from xlareport.analysis.compare.memory_spaces import (
-    SpaceChange,
-    compare_spaces,
-    name_device_memory,
-)
+from xlareport.analysis.compare.memory_spaces import SpaceChange, compare_spaces, name_device_memory
 from xlareport.analysis.compare.merged_products import join_merged
 from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.moved_work import align_facts

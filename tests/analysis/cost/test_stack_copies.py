@@ -5,6 +5,7 @@ from collections.abc import Callable
 from xlareport.analysis.cost.phases import FORWARD
 from xlareport.analysis.cost.stack_copies import StackCopy, find_stack_copies
 from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.hlo.model import HloModule
 
 TEXT = """turn {
@@ -28,5 +29,5 @@ STACK = StackedBuffer("e", "loop", 1, "s", "f32[2,4]", 32, 16, 2, "", FORWARD)
 def test_values_moved_out_of_a_stack(module_of: Callable[[str], HloModule]) -> None:
     names = ("turned", "other", "gathered", "computed")
     values = [((name, ()), 32) for name in names]
-    copies = find_stack_copies(values, [STACK], module_of(TEXT))
+    copies = find_stack_copies(values, [STACK], ValueSources(module_of(TEXT)))
     assert copies == (StackCopy(("turned", ()), 32, STACK),)

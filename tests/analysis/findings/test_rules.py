@@ -932,6 +932,16 @@ def test_a_custom_fusion_saves_nothing_that_is_known(
         assert refused_fusion.seconds == pytest.approx(case.time_of_bytes(sizes << 26))
 
 
+def test_an_open_triton_fusion_can_take_a_producer_in(case_of: MakeCase) -> None:
+    open_kind = 'kCustom, backend_config={"fusion_backend_config":{"kind":"__triton"}}'
+    text = BETWEEN.replace("OWN", "kLoop").replace("FIRST", open_kind).replace("SECOND", open_kind)
+    case = case_of(f"HloModule m, is_scheduled=true\n\n{text}")
+    no = FusionDecision("producer_ineligible", "b", (), "", "it is not fusible", None, None)
+    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
+    (refused_fusion,) = refused_fusions(replace(case, decisions=linked))
+    assert refused_fusion.seconds == pytest.approx(case.time_of_bytes(3 << 26))
+
+
 def test_what_a_convolution_of_a_library_reads_has_its_own_remedy(case_of: MakeCase) -> None:
     text = BETWEEN.replace("OWN", "kLoop").replace("FIRST", "kCustom").replace("SECOND", "kCustom")
     no = FusionDecision("producer_ineligible", "b", (), "", "it is not fusible", None, None)

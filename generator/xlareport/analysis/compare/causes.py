@@ -11,12 +11,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.compare import cause_words
 from xlareport.analysis.compare.comparability import find_obstacle, find_time_obstacle
-from xlareport.analysis.compare.comparison import (
-    DEVICE,
-    DISABLED,
-    Comparison,
-    donates_otherwise,
-)
+from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, donates_otherwise
 from xlareport.analysis.compare.compilers import diverges_at_autotuning, find_other_compiler
 from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.effects import (

@@ -13,6 +13,7 @@ from xlareport.analysis.compare.moved_operations import Move
 from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
 from xlareport.analysis.steps.heaviness import heaviness
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+from xlareport.runtime import units
 
 _NAMES = 4
 _CALL = "call"
@@ -174,17 +175,13 @@ def _sharding(
     devices = base.partitions * base.replicas, head.partitions * head.replicas
     if devices[0] != devices[1]:
         names = tuple(argument.label for argument in changed[:_NAMES])
-        old, new = (_devices(number) for number in devices)
+        old, new = (units.plural(number, "device") for number in devices)
         yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
     elif changed:
         first = next((ours, other) for ours, other in pairs if ours.sharding != other.sharding)
         names = tuple(argument.label for argument in changed[:_NAMES])
         old, new = (side.sharding or "none" for side in first)
         yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
-
-
-def _devices(number: int) -> str:
-    return "1 device" if number == 1 else f"{number:,} devices"
 
 
 def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:

@@ -185,7 +185,7 @@ def measure_occupancy(
     if not reserved or (live is None and any(item.kind not in HELD for item in reserved)):
         return None
     end = _end(live) if live else 0
-    ranges = {(item.instruction, item.index): item for item in live.ranges} if live else {}
+    ranges = live.by_value if live else {}
     changes: dict[int, Counter[int]] = defaultdict(Counter)
     slots: list[Slot] = []
     fills: list[Fill] = []
@@ -208,8 +208,7 @@ def measure_occupancy(
 
 def measure_most(allocation: Allocation, live: LiveRanges) -> int:
     """Return the peak bytes in use of one allocation."""
-    ranges = {(item.instruction, item.index): item for item in live.ranges}
-    used = _used(list(_slots(allocation, ranges, _end(live))))
+    used = _used(list(_slots(allocation, live.by_value, _end(live))))
     return max((size for _, size in used), default=0)
 
 

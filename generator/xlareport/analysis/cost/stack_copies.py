@@ -7,7 +7,6 @@ from msgspec import Struct
 from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost.value_sources import ValueSources
-from xlareport.hlo.model import HloModule
 from xlareport.knowledge.opcodes import is_collective
 
 
@@ -21,13 +20,12 @@ class StackCopy(Struct, frozen=True):
 
 
 def find_stack_copies(
-    values: Iterable[tuple[BufferKey, int]], stacks: Iterable[StackedBuffer], module: HloModule
+    values: Iterable[tuple[BufferKey, int]], stacks: Iterable[StackedBuffer], sources: ValueSources
 ) -> tuple[StackCopy, ...]:
     """Return the copies of stacked buffers among values with their bytes.
 
     What a collective returns is no copy: devices gather it anew.
     """
-    sources = ValueSources(module)
     by_place = {(stack.computation, stack.loop, stack.index): stack for stack in stacks}
     behind = (
         (key, size, by_place.get(place))

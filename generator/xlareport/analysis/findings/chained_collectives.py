@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
+from xlareport.analysis.collectives.remedies import combiner_option
 from xlareport.analysis.findings.combined_chains import (
     LongerChain,
     channel_of,
@@ -25,12 +26,8 @@ from xlareport.analysis.findings.combined_chains import (
 )
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, join_names
 from xlareport.analysis.findings.iterations import describe_iterations
-from xlareport.analysis.findings.looped_collectives import (
-    LEAST_EXECUTIONS,
-    LEAST_SHARE,
-    is_small,
-)
-from xlareport.analysis.findings.small_collectives import LATENCY_WORDS, combiner_option
+from xlareport.analysis.findings.looped_collectives import LEAST_EXECUTIONS, LEAST_SHARE, is_small
+from xlareport.analysis.findings.small_collectives import LATENCY_WORDS
 from xlareport.runtime import units
 
 LEAST_NUMBER = 16

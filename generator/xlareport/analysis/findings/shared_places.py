@@ -4,12 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from xlareport.analysis.findings.finding import Finding, join_names
+from xlareport.analysis.findings.exposed_collectives import exposed_collectives
+from xlareport.analysis.findings.finding import Finding, join_names, rule_id
+from xlareport.analysis.findings.slow_fusions import slow_fusions
+from xlareport.analysis.findings.starved_products import starved_products
+from xlareport.analysis.findings.waiting_collectives import waiting_collectives
 from xlareport.hlo.model import InstructionKey
 from xlareport.runtime.english import first_few
 
-GENERAL = frozenset(
-    {"exposed-collectives", "slow-fusions", "starved-products", "waiting-collectives"}
+_GENERAL = frozenset(
+    map(rule_id, (exposed_collectives, slow_fusions, starved_products, waiting_collectives))
 )
 """Rules on what an instruction costs, whatever the cause."""
 _NAMED = 2
@@ -20,7 +24,7 @@ def refer_to_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     findings = tuple(findings)
     causes: dict[InstructionKey, list[Finding]] = {}
     for finding in findings:
-        if finding.rule not in GENERAL and finding.seconds and finding.places:
+        if finding.rule not in _GENERAL and finding.seconds and finding.places:
             causes.setdefault(finding.places[0], []).append(finding)
     return tuple(_refer(finding, causes) for finding in findings)
 
@@ -28,7 +32,7 @@ def refer_to_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _refer(finding: Finding, causes: Mapping[InstructionKey, Sequence[Finding]]) -> Finding:
     """Return a general finding with a sentence on the causes that other findings have."""
     shared = [place for place in finding.places if place in causes]
-    if finding.rule not in GENERAL or not shared:
+    if finding.rule not in _GENERAL or not shared:
         return finding
     titles = dict.fromkeys(f"`{cause.title}`" for place in shared for cause in causes[place])
     names = join_names(name for _, name in shared)

@@ -9,10 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.modules.autotuning_pieces import (
-    AutotuningPieces,
-    find_autotuning_pieces,
-)
+from xlareport.analysis.modules.autotuning_pieces import AutotuningPieces, find_autotuning_pieces
 from xlareport.analysis.modules.features import is_random_generator
 from xlareport.analysis.modules.helper_modules import SEED_BYTES, classify_helper
 from xlareport.analysis.modules.module_role import ModuleRole, Role

@@ -111,7 +111,7 @@ def _instruction_changes(
             instruction=instruction.name,
             opcode=instruction.opcode,
             operands=tuple(operand.name for operand, _ in operands),
-            shape=_shape_without_layout(shape),
+            shape=shape.type_and_sizes,
             bytes=shape.byte_size,
             from_sharding=written,
             to_sharding=wanted,
@@ -168,7 +168,3 @@ def _received(shape: Shape, written: str, wanted: str, devices: int) -> tuple[in
         return None
     most, everyone = received
     return most * shape.byte_size // count, everyone * shape.byte_size // count
-
-
-def _shape_without_layout(shape: Shape) -> str:
-    return f"{shape.element_type}[{','.join(str(size or '?') for size in shape.dimensions)}]"

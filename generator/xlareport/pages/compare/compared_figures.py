@@ -6,12 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Quantity, compare_figure
 from xlareport.analysis.compare.memory_spaces import SpaceChange
-from xlareport.analysis.compare.module_facts import (
-    COMPILE_TIME,
-    ESTIMATE,
-    ITERATION,
-    WRAPPED,
-)
+from xlareport.analysis.compare.module_facts import COMPILE_TIME, ESTIMATE, ITERATION, WRAPPED
 from xlareport.analysis.tpu.compared_programs import CYCLES, SPILLS, STATIC_CYCLES
 from xlareport.records.compare import RUN, ComparedRecord
 from xlareport.runtime import units

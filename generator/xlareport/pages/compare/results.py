@@ -4,12 +4,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from xlareport.pages import words
-from xlareport.pages.compare.first_page import (
-    MOST_CAUSES,
-    ComparePage,
-    compare_page,
-    effect_words,
-)
+from xlareport.pages.compare.first_page import MOST_CAUSES, ComparePage, compare_page, effect_words
 from xlareport.pages.compare.module_page import slowest_words
 from xlareport.pages.rendering.environment import visible
 from xlareport.records.budgets import Budget

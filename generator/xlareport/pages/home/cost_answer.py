@@ -13,14 +13,15 @@ from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import capitalize, listing
 
-_HEAVIEST = 3
+MOST_NAMED = 3
+"""Instructions that an answer names."""
 _TIE = 1e-3
 """By how much times differ, as a share, that count as equal."""
 
 
 def heaviest(cost: CostReport | None) -> Sequence[HeavyInstruction]:
     """Return the instructions that the answer names, the longest first."""
-    return cost.heaviest[:_HEAVIEST] if cost else ()
+    return cost.heaviest[:MOST_NAMED] if cost else ()
 
 
 def cost_lines(module: ModuleRecord, cost: CostReport) -> list[str]:
@@ -65,15 +66,15 @@ def _tied(cost: CostReport) -> Sequence[HeavyInstruction]:
         for row in cost.heaviest
         if row.opcode == first.opcode and isclose(row.seconds, seconds, rel_tol=_TIE)
     ]
-    return tied if _HEAVIEST < len(tied) < len(cost.heaviest) else ()
+    return tied if MOST_NAMED < len(tied) < len(cost.heaviest) else ()
 
 
 def _tied_words(rows: Sequence[HeavyInstruction]) -> str:
     """Return `16 all-reduces of 112 µs each`, with the names of the first."""
     kind = units.plural(len(rows), rows[0].opcode.removesuffix("-start"))
     names = sorted((row.instruction for row in rows), key=lambda name: (len(name), name))
-    shown = ", ".join(f"`%{name}`" for name in names[:_HEAVIEST])
-    more = len(rows) - _HEAVIEST
+    shown = ", ".join(f"`%{name}`" for name in names[:MOST_NAMED])
+    more = len(rows) - MOST_NAMED
     return f"{kind} of {units.seconds(rows[0].seconds)} each ({shown} and {more:,} more)"
 
 
