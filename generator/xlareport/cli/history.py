@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlareport.cli.options import jobs_option, limit_options
+from xlareport.cli.options import jobs_option, limit_options, module_option
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
@@ -33,9 +33,7 @@ _BY_OP_NAME = "Compiler-generated, with the op_name"
 @click.command(name="history")
 @click.argument("dump")
 @click.argument("op")
-@click.option(
-    "--module", metavar="M", help="Key or name of the module; by default the main program."
-)
+@module_option
 @click.option("--stage", metavar="KEY", help="The snapshot that contains OP: 0017, or its name.")
 @click.option("--json", "as_json", is_flag=True, help="Print the events as a list.")
 @jobs_option

@@ -15,7 +15,7 @@ from xlareport.pages.coverage.file_uses import file_uses
 from xlareport.pages.findings.section import home_findings
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon, pass_names
 from xlareport.pages.home.answers import summarize_home
-from xlareport.pages.home.page import FLAGS_TABLE, home_page, tpu_flags_table
+from xlareport.pages.home.page import FLAGS_TABLE, home_page, tabulate_tpu_flags
 from xlareport.pages.long_tables import table_files
 from xlareport.pages.module.module_pages import (
     ModulesShown,
@@ -26,10 +26,10 @@ from xlareport.pages.module.module_pages import (
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.modules import page as modules_page
 from xlareport.pages.names.page import instruction_names, names_page
-from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
+from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, tabulate_nights, trends_page
 from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.program.page import LINKS_TABLE, program_page
-from xlareport.pages.program.rank_matrix import RANKS_TABLE, ranks_table
+from xlareport.pages.program.rank_matrix import RANKS_TABLE, tabulate_ranks
 from xlareport.pages.rendering.templates import compiled, page_files, render
 from xlareport.pages.search.payload import search_files
 from xlareport.pages.tables import COLUMNS, table_file
@@ -107,7 +107,7 @@ def _search(
 def _trends(nightly: Nightly) -> Iterator[SiteFile]:
     """Yield the page of the nights with its table."""
     yield navigation.TRENDS, render("trends", trends_page(nightly), "Nightly trend")
-    yield from table_files(NIGHTS_TABLE, nights_table(nightly.nights))
+    yield from table_files(NIGHTS_TABLE, tabulate_nights(nightly.nights))
 
 
 def _begun(
@@ -173,7 +173,7 @@ def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterato
     )
     yield navigation.HOME, render("home", home, "Home", wide=True)
     if flags:
-        yield table_file(FLAGS_TABLE, tpu_flags_table(flags))
+        yield table_file(FLAGS_TABLE, tabulate_tpu_flags(flags))
 
 
 def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
@@ -205,7 +205,7 @@ def _program_files(
     yield navigation.PROGRAM, render("program", program, "Execution graph")
     yield from table_files(LINKS_TABLE, program.link_table)
     if len(report.ranks) > 1:
-        yield from table_files(RANKS_TABLE, ranks_table(report))
+        yield from table_files(RANKS_TABLE, tabulate_ranks(report))
 
 
 def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:

@@ -248,7 +248,7 @@ def _counts(budget: Budget, compared: ComparedRecord) -> tuple[int, int]:
 
 def _quantity(budget: Budget, compared: ComparedRecord) -> Quantity | None:
     """Return the first of the figures that is known on all sides that the budget needs."""
-    by_name = {figure.name: figure for figure in compared.figures}
+    by_name = compared.by_name
     for name in budget.figures:
         quantity = by_name.get(name)
         if (

@@ -122,6 +122,11 @@ class ComparedRecord(Struct, frozen=True):
     """Collectives of one op on one line that are as many on both sides and send other bytes."""
 
     @property
+    def by_name(self) -> Mapping[str, Quantity]:
+        """The figures by name."""
+        return {figure.name: figure for figure in self.figures}
+
+    @property
     def not_paired(self) -> bool:
         """Whether it was extracted for autotuning, and the other side has none of its content."""
         return self.extracted and (self.base is None or self.head is None)

@@ -34,6 +34,7 @@ from xlareport.analysis.findings.rules import (
     find_candidates,
     find_findings,
     merge_findings,
+    refer_to_causes,
 )
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.score_values import find_attention_scores
@@ -932,16 +933,6 @@ def test_a_custom_fusion_saves_nothing_that_is_known(
         assert refused_fusion.seconds == pytest.approx(case.time_of_bytes(sizes << 26))
 
 
-def test_an_open_triton_fusion_can_take_a_producer_in(case_of: MakeCase) -> None:
-    open_kind = 'kCustom, backend_config={"fusion_backend_config":{"kind":"__triton"}}'
-    text = BETWEEN.replace("OWN", "kLoop").replace("FIRST", open_kind).replace("SECOND", open_kind)
-    case = case_of(f"HloModule m, is_scheduled=true\n\n{text}")
-    no = FusionDecision("producer_ineligible", "b", (), "", "it is not fusible", None, None)
-    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
-    (refused_fusion,) = refused_fusions(replace(case, decisions=linked))
-    assert refused_fusion.seconds == pytest.approx(case.time_of_bytes(3 << 26))
-
-
 def test_what_a_convolution_of_a_library_reads_has_its_own_remedy(case_of: MakeCase) -> None:
     text = BETWEEN.replace("OWN", "kLoop").replace("FIRST", "kCustom").replace("SECOND", "kCustom")
     no = FusionDecision("producer_ineligible", "b", (), "", "it is not fusible", None, None)
@@ -1748,3 +1739,32 @@ def test_a_default_model_of_a_device_has_shares_and_no_times(case_of: MakeCase) 
     (finding,) = split_products(case)
     assert "µs" not in finding.evidence
     assert "of the module's roofline time, is saved." in finding.evidence
+
+
+def finding_of(rule: str, seconds: float | None, *places: str) -> Finding:
+    return Finding(
+        title=rule.capitalize(),
+        places=tuple(("e", place) for place in places),
+        evidence="It takes time.",
+        suggestion="",
+        grade="matched",
+        weight=seconds or 0.0,
+        rule=rule,
+        seconds=seconds,
+    )
+
+
+def test_a_general_finding_names_those_that_have_the_cause() -> None:
+    cause = finding_of("gathered-once", 1e-3, "g", "user")
+    other = finding_of("same-tiles", None, "h")
+    effect = finding_of("exposed-collectives", 2e-3, "h", "g")
+    kept, also, referring = refer_to_causes((cause, other, effect))
+    assert (kept, also) == (cause, other)
+    assert referring.evidence == (
+        "It takes time. `g`: see also `Gathered-once`. What they save is the same time."
+    )
+
+
+def test_what_no_other_finding_is_about_stays() -> None:
+    effect = finding_of("exposed-collectives", 2e-3, "user")
+    assert refer_to_causes((finding_of("gathered-once", 1e-3, "g", "user"), effect))[1] == effect

@@ -326,11 +326,11 @@ def _blockers(computation: Computation, producer: Instruction) -> tuple[str, ...
     return tuple(
         user.name
         for user in computation.users.get(producer.name, ())
-        if user.opcode in _NEVER_FUSED_INTO or is_collective(user.opcode) or is_closed_fusion(user)
+        if user.opcode in _NEVER_FUSED_INTO or is_collective(user.opcode) or _is_closed_fusion(user)
     )
 
 
-def is_closed_fusion(user: Instruction) -> bool:
+def _is_closed_fusion(user: Instruction) -> bool:
     """Return whether a fusion is a custom one, such as a Triton GEMM, that takes in no producer.
 
     Only those of kind `__triton` are open: `IsFusible` of openxla/xla's GPU priority fusion.

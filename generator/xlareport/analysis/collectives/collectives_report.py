@@ -22,7 +22,7 @@ from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.collectives.updated_arguments import UpdatedArguments
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.interconnect_time import links_of
-from xlareport.analysis.cost.sent import count_sent
+from xlareport.analysis.cost.wire import count_sent
 from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.source.locations import op_name_of, places_of

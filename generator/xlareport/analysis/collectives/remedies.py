@@ -59,7 +59,6 @@ _BY_CAUSE = {
     ),
 }
 
-
 TO_SYNC = "gpu-convert-async-collectives-to-sync"
 _WITHOUT_RING = "Compare with windowed einsums off: then it is a single collective{option}."
 _RING_OPTIONS = {

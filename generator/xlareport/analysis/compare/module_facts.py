@@ -22,7 +22,7 @@ from xlareport.analysis.compare.placed_collectives import PlacedCollective, list
 from xlareport.analysis.cost.cost_options import CostOptions, choose_device
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.roofline import measure_on_chip_share
-from xlareport.analysis.cost.sent import count_sent
+from xlareport.analysis.cost.wire import count_sent
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,

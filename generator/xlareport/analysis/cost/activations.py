@@ -30,7 +30,6 @@ _HOST = "S(5)"
 _LOOP = "while"
 """Opcode of loops; buffers that forward loops stack are identified by their loop."""
 
-
 _PREPARING = frozenset({"broadcast", "iota", "tuple"})
 """Opcodes that a scheduler may place before the backward pass although their op_name is of it."""
 

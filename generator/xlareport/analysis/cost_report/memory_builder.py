@@ -31,10 +31,11 @@ from xlareport.analysis.cost.residency import (
     sum_by_scope,
 )
 from xlareport.analysis.cost.saving import Saving, find_savings
-from xlareport.analysis.cost.stack_copies import StackCopy, find_stack_copies
 from xlareport.analysis.cost.stacked import (
+    StackCopy,
     StackedBuffer,
     find_kept_by_policy,
+    find_stack_copies,
     find_stacked_at_peak,
     find_stacked_buffers,
 )

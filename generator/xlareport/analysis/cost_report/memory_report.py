@@ -15,8 +15,7 @@ from xlareport.analysis.cost.occupancy import MAIN_MEMORY, Fill
 from xlareport.analysis.cost.rematerialization import Rematerialized
 from xlareport.analysis.cost.residency import ArgumentGroup, Share
 from xlareport.analysis.cost.saving import Saving
-from xlareport.analysis.cost.stack_copies import StackCopy
-from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost.stacked import StackCopy, StackedBuffer
 from xlareport.analysis.cost_report.memory_curves import (
     LiveSum,
     LivingValue,

@@ -61,7 +61,8 @@ def list_score_traffic(case: Case) -> Sequence[ResultTraffic]:
     CPUs have no kernel that would save it.
     """
     module = case.module
-    if case.backend == "cpu" or not _has_softmax(case):
+    has_softmax = any(line.opcode == "exponential" for line in module.instructions)
+    if case.backend == "cpu" or not has_softmax:
         return ()
     names = dict.fromkeys(computation.name for computation, _, _ in case.scheduled)
     scores = {name: find_attention_scores(module, module.by_name[name]) for name in names}
@@ -75,10 +76,6 @@ def list_score_traffic(case: Case) -> Sequence[ResultTraffic]:
     ]
     is_much = case.is_noticeable(sum(traffic.saved for traffic in weighed), LEAST_SHARE)
     return weighed if is_much else ()
-
-
-def _has_softmax(case: Case) -> bool:
-    return any(line.opcode == "exponential" for line in case.module.instructions)
 
 
 def _as_selection(elements: AbstractSet[int]) -> LinkedDecisions:

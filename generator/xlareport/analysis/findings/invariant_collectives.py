@@ -23,7 +23,6 @@ LEAST_BYTES = 64 << 10
 LEAST_SHARE = 0.05
 """Of what all collectives send per device."""
 
-
 _UNKNOWN = " of unknown trip count"
 
 

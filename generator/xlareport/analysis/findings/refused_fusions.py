@@ -8,12 +8,12 @@ roofline time: it can read a part of a result alone.
 
 Results that a loop, a collective or the caller also needs are written in any case, so only reading
 them counts. Neither collectives nor instructions that later passes made count as consumers. Custom
-fusions, such as Triton GEMMs, and library calls contain only what was assigned to them earlier;
-generic Triton fusions take in more. Matmuls whose partial sums are a finding of their own are left
-out. If the producer or all consumers are of this kind, the pass cannot save anything, and the
-finding states no saving. What the rule on attention scores reports is left out. Operands that a
-scatter updates in place, and its results, are in memory in any case and are not reported. The names
-of the log are followed through the fusions to the final module.
+fusions (Triton) and library calls contain only what was assigned to them earlier. Matmuls whose
+partial sums are a finding of their own are left out. If the producer or all consumers are of this
+kind, the pass cannot save anything, and the finding states no saving. What the rule on attention
+scores reports is left out. Operands that a scatter updates in place, and its results, are in memory
+in any case and are not reported. The names of the log are followed through the fusions to the final
+module.
 """
 
 from collections import defaultdict

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.code.unfused_pairs import WeighedResult, find_consumers, is_closed_fusion
+from xlareport.analysis.code.unfused_pairs import WeighedResult, find_consumers
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.tiling import main_memory_size
@@ -118,7 +118,8 @@ def main_memory_bytes(shape: Shape) -> int:
 
 def _is_closed(instruction: Instruction) -> bool:
     """Return whether it is a kernel that takes in no more: a custom fusion or a library call."""
-    return instruction.opcode in _KERNELS or is_closed_fusion(instruction)
+    kind = instruction.attributes.get("kind", "")
+    return instruction.opcode in _KERNELS or kind == "kCustom"
 
 
 def _are_all(computation: Computation, names: Iterable[str], users: Iterable[str]) -> bool:

@@ -262,8 +262,5 @@ def _collectives(module: HloModule) -> Iterator[CollectiveCall]:
             groups = instruction.attributes.get(
                 "replica_groups", instruction.attributes.get("source_target_pairs")
             )
-            yield CollectiveCall(opcode, _shapes(instruction), groups or "")
-
-
-def _shapes(instruction: Instruction) -> str:
-    return ", ".join(shape.type_and_sizes for shape in instruction.shape.members)
+            shapes = ", ".join(shape.type_and_sizes for shape in instruction.shape.members)
+            yield CollectiveCall(opcode, shapes, groups or "")

@@ -14,7 +14,7 @@ from xlareport.pages.cost.page import cost_addresses
 from xlareport.pages.home.cost_answer import MOST_NAMED, cost_lines, heaviest
 from xlareport.pages.home.memory_answer import memory_lines
 from xlareport.pages.home.time import TimeView, time_view
-from xlareport.pages.program.rank_matrix import rank_words
+from xlareport.pages.program.rank_matrix import describe_rank
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
@@ -134,7 +134,7 @@ def _modules(report: ReportRecord) -> Answer:
     """Return the answer on other modules and on modules compiled more than once."""
     if len(report.outlines) == 1:
         return Answer("Other modules", prose("None."), "", "")
-    ranks = [rank_words(report)] if len(report.ranks) > 1 else []
+    ranks = [describe_rank(report)] if len(report.ranks) > 1 else []
     message = " ".join([words.many(report), *_again(report), *_other_programs(report), *ranks])
     where = navigation.address(navigation.PROGRAM)
     return Answer("All modules", prose(message), "Execution graph", where)

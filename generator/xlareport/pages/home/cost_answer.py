@@ -6,7 +6,7 @@ from math import isclose
 from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.pages import words
-from xlareport.pages.cost.basis import on_chip_words, time_by_cycles_words
+from xlareport.pages.cost.basis import describe_on_chip, describe_time_by_cycles
 from xlareport.pages.cost.page import devices_of
 from xlareport.pages.cost.unknown_loops import iterations_words, named_loops
 from xlareport.records.report import ModuleRecord
@@ -34,7 +34,7 @@ def cost_lines(module: ModuleRecord, cost: CostReport) -> list[str]:
         return []
     work = f"{_work(cost)}{_per_device(module)}".strip()
     first = capitalize(work) if words.is_whole(module) else f"Last snapshot: {work}"
-    time = f"{on_chip_words(cost)}{time_by_cycles_words(cost)}"
+    time = f"{describe_on_chip(cost)}{describe_time_by_cycles(cost)}"
     counted_once = f"{iterations_words(cost)}{_uncounted(cost)}"
     lines = (first, time, _share_of_heaviest(cost, rows), counted_once)
     return [line.strip() for line in lines if line.strip()]

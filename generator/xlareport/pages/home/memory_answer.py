@@ -3,7 +3,7 @@
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.source.scopes import plain_path
-from xlareport.pages.memory.analysis_line import analysis_line, padding_words
+from xlareport.pages.memory.analysis_line import analysis_line, describe_padding
 from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -28,7 +28,7 @@ def memory_lines(module: ModuleRecord, cost: CostReport | None) -> list[str]:
     elif memory is not None and memory.estimated_peak_bytes is not None:
         about = units.byte_size(memory.estimated_peak_bytes)
         message = f"Peak memory about {about}, guessed from the schedule."
-    padding = padding_words(cost.memory) if cost is not None else ""
+    padding = describe_padding(cost.memory) if cost is not None else ""
     message += _largest(memory, peak, padding) if memory is not None and message else ""
     allocated = "" if reserved is None else f"Allocated: {units.byte_size(reserved)}. "
     line = analysis_line(cost.memory, module.backend) if cost is not None else ""

@@ -65,7 +65,7 @@ def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, 
         size = instruction.shape.element_count, instruction.shape.byte_size
         shade = shade_of(instruction, known)
         names.append(instruction.name)
-        arguments.append(argument_words(instruction))
+        arguments.append(describe_arguments(instruction))
         cells.append(
             (
                 looks.number(look(row)),
@@ -116,7 +116,7 @@ def _arguments(words: list[str]) -> list[Any]:
     return [fold_strings(list(texts.values)).listed(), numbers]
 
 
-def argument_words(instruction: Instruction) -> str:
+def describe_arguments(instruction: Instruction) -> str:
     """Return the number of a parameter, a short constant, or which element is taken."""
     argument = instruction.argument or instruction.attributes.get("index", "")
     is_shown = instruction.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT

@@ -13,7 +13,7 @@ from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.shardings import MeshRecord, ShardingsRecord, words_along
 
 
-def sharding_tables(
+def tabulate_shardings(
     record: ShardingsRecord, collectives: Sequence[CollectiveRecord] = ()
 ) -> Mapping[str, Table]:
     """Return the tables of the page by their names; those without rows are not there."""
