@@ -52,6 +52,17 @@ def plain_path(op_name: str) -> str:
     return ";".join("/".join(without_control_flow(path)) for path in paths)
 
 
+def ends_plain(op_name: str, asked: str) -> bool:
+    """Return whether an op_name ends so without transformations, `jvp(...)` and the like.
+
+    Pages write op_names so: `encoder/mlp/mul` for `jit(f)/jvp(encoder)/mlp/mul`.
+    """
+    wanted = plain_path(asked)
+    return bool(wanted) and any(
+        f"/{text}".endswith(f"/{wanted}") for text in plain_path(op_name).split(";")
+    )
+
+
 def without_control_flow(levels: Iterable[str]) -> list[str]:
     """Return the levels of a scope that pages write: none of loops, calls or recomputation."""
     return [level for level in levels if level not in _LEFT_OUT]
