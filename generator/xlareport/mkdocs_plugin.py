@@ -207,7 +207,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         """Give the theme's search the texts of all pages before it writes them."""
         del config
         if self._former:
-            self._former.complete_sections()
+            self._former.complete()
 
     def _finish_site(self, /, *, config: MkDocsConfig) -> None:
         """Let the site have the payloads, and finish its files."""

@@ -47,7 +47,7 @@ from xlareport.runtime.worker_pool import WorkerPool, Workers
 from xlareport.side_files import read_profiles
 from xlareport.site.builder import MkdocsWorker, build_site
 from xlareport.site.folder import Folder, check_apart
-from xlareport.site.kept_site import KeptSite
+from xlareport.site.kept_site import open_kept_site
 from xlareport.site.nights import append_night, read_nightly
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import TextFile
@@ -152,7 +152,7 @@ def _build(
     message = ""
     if options.html:
         progress(_BUILDING, 0, 1)
-        pages = KeptSite(kept.store, kept.program) if kept else None
+        pages = open_kept_site(kept.program, kept.store) if kept else None
         message = build_site(
             options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker, kept=pages
         )

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from xlareport.site import kept_site as tested
 from xlareport.site import site_shares
 from xlareport.site.builder import build_site
-from xlareport.site.kept_site import KEPT, KeptSite, kept_site
+from xlareport.site.kept_site import KEPT, KeptSite, kept_site, open_kept_site
 from xlareport.site.writer import write_sources
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import SiteFile
@@ -31,18 +32,20 @@ class Report:
         self.out = out
         self.files = files
         self.first = first
-        self.kept = KeptSite(EntryStore(out / ".cache/xlareport/modules", 10_000_000), "program")
+        stores = (EntryStore(out / "kept" / name, 10_000_000) for name in ("site", "guide"))
+        self.kept = KeptSite("program", *stores)
 
     def build(self) -> None:
         write_sources(self.out, self.files)
         assert build_site(self.out, kept=self.kept) == ""
 
     def mark(self) -> None:
-        for path in self.kept.store.folder.glob("*/*.kept"):
-            key = f"{path.parent.name}{path.stem}"
-            html, *others = json.loads(self.kept.store.get(key) or b"")
-            assert html.encode() in self.first.values()
-            self.kept.store.put(key, json.dumps([f"{html}{MARK}", *others]).encode())
+        for store in (self.kept.store, self.kept.guide):
+            for path in store.folder.glob("*/*.kept"):
+                key = f"{path.parent.name}{path.stem}"
+                html, *others = json.loads(store.get(key) or b"")
+                assert html.encode() in self.first.values()
+                store.put(key, json.dumps([f"{html}{MARK}", *others]).encode())
 
     def taken(self) -> set[str]:
         """The pages that were taken from the former build."""
@@ -91,12 +94,12 @@ def test_an_altered_page_is_made_anew_and_no_other(report: Report, tmp_path: Pat
 
 
 def test_damaged_entries_are_made_anew(report: Report) -> None:
-    damaged = sorted(report.kept.store.folder.glob("*/*.kept"))[::2]
+    damaged = sorted((report.out / "kept").glob("*/*/*.kept"))[::2]
     for path in damaged:
         path.write_bytes(path.read_bytes()[:-1] + b"x")
-    for content in (b"[]", b"{", b"[" * 100_000):
-        key = f"{damaged[0].parent.name}{damaged[0].stem}"
-        report.kept.store.put(key, content)
+    for path, content in zip(damaged, (b"[]", b"{", b"[" * 100_000), strict=False):
+        store = EntryStore(path.parents[1], 1)
+        store.put(f"{path.parent.name}{path.stem}", content)
     report.build()
     assert 0 < len(report.taken()) < len(report.first)
     assert report.unmarked() == report.first
@@ -143,6 +146,25 @@ def test_shares_of_a_site_take_their_pages(report: Report, monkeypatch: pytest.M
 def test_mkdocs_alone_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(KEPT, raising=False)
     assert kept_site() is None
-    kept = KeptSite(EntryStore(Path("/a"), 3), "program")
+    kept = KeptSite("program", EntryStore(Path("/a"), 3), EntryStore(Path("/b"), 4))
     monkeypatch.setenv(KEPT, kept.written())
     assert kept_site() == kept
+
+
+def test_the_guide_is_kept_for_all_sites_where_the_user_has_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = EntryStore(tmp_path / "store", 3)
+    assert open_kept_site("program", store).guide == store
+    monkeypatch.setattr(tested, "user_folder", lambda: tmp_path / "of-user")
+    assert open_kept_site("program", store).guide.folder == tmp_path / "of-user/guide"
+
+
+def test_another_site_takes_the_guide_and_nothing_else(
+    report: Report, tmp_path: Path, few_pages: list[SiteFile]
+) -> None:
+    other = Report(tmp_path / "other", few_pages, report.first)
+    other.kept = replace(other.kept, guide=report.kept.guide)
+    other.build()
+    assert {path.partition("/")[0] for path in other.taken()} == {"guide"}
+    assert other.unmarked() == report.first

@@ -2,6 +2,8 @@
 
 That is the page, the pages in the navigation, the settings and the program. Pages are kept only in
 a site whose settings and pages are all of xlareport: those of a user may depend on any file.
+
+Pages of the guide, which have nothing of a dump, are kept for all sites of the user.
 """
 
 import json
@@ -16,6 +18,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 from msgspec import Struct
 
+from xlareport.pages.rendering.templates import user_folder
 from xlareport.site.folder import Folder
 from xlareport.site.site_shares import MODULES
 from xlareport.storage.entry_store import EntryStore
@@ -23,6 +26,9 @@ from xlareport.storage.typed_values import list_values, read_values
 
 KEPT = "XLAREPORT_KEPT"
 """Environment variable with the values of `KeptSite`; empty where no page is kept."""
+_GUIDE = "guide/"
+_MOST_OF_GUIDE = 32_000_000
+"""Bytes of the pages of the guide that are kept, of several versions and navigations."""
 _SEARCH = "material/search"
 Section = Mapping[str, str]
 """The text of a section for the theme's search, its title and its address."""
@@ -31,13 +37,23 @@ Section = Mapping[str, str]
 class KeptSite(Struct, frozen=True):
     """Where pages are kept, and the program that they have to be of."""
 
-    store: EntryStore
     program: str
     """Its digest."""
+    store: EntryStore
+    guide: EntryStore
+    """Where pages of the guide are kept."""
 
     def written(self) -> str:
         """Return it as the value of `KEPT`."""
-        return json.dumps([str(self.store.folder), self.store.most, self.program])
+        stores = ((str(store.folder), store.most) for store in (self.store, self.guide))
+        return json.dumps([self.program, *stores])
+
+
+def open_kept_site(program: str, store: EntryStore) -> KeptSite:
+    """Return where a build keeps finished pages, besides results of modules."""
+    folder = user_folder()
+    guide = EntryStore(folder / "guide", _MOST_OF_GUIDE) if folder else store
+    return KeptSite(program, store, guide)
 
 
 def kept_site() -> KeptSite | None:
@@ -45,8 +61,9 @@ def kept_site() -> KeptSite | None:
     written = os.environ.get(KEPT)
     if not written:
         return None
-    folder, most, program = json.loads(written)
-    return KeptSite(EntryStore(Path(folder), most), program)
+    program, *stores = json.loads(written)
+    store, guide = (EntryStore(Path(folder), most) for folder, most in stores)
+    return KeptSite(program, store, guide)
 
 
 class _FinishedPage(Struct, frozen=True):
@@ -75,7 +92,7 @@ class KeptPages:
         for file in files:
             self._of_page[file.src_uri] = ()
             self._keys[file.src_uri] = key = self._key(file)
-            page = self._restored(key)
+            page = _restored(self._store(file), key)
             if page is None:
                 continue
             place = Path(file.abs_dest_path)
@@ -95,10 +112,12 @@ class KeptPages:
         self._of_page[path] = sections
         finished = _FinishedPage(html, str(page.title), tuple(sections))
         written = json.dumps(list_values(finished), separators=(",", ":"))
-        self._kept.store.put(self._keys[path], written.encode())
+        self._store(page.file).put(self._keys[path], written.encode())
 
-    def complete_sections(self) -> None:
+    def complete(self) -> None:
         """Put the sections of all pages into the order in which MkDocs makes pages."""
+        if self._made and self._kept.guide != self._kept.store:
+            self._kept.guide.prune()
         self._sections[:] = [section for some in self._of_page.values() for section in some]
 
     def _key(self, file: File) -> str:
@@ -106,15 +125,19 @@ class KeptPages:
         key.update(file.content_bytes)
         return key.hexdigest()
 
-    def _restored(self, key: str) -> _FinishedPage | None:
-        content = self._kept.store.get(key)
-        if content is None:
-            return None
-        try:
-            page: _FinishedPage = read_values(_FinishedPage, json.loads(content))
-        except (ValueError, TypeError, RecursionError):
-            return None
-        return page
+    def _store(self, file: File) -> EntryStore:
+        return self._kept.guide if file.src_uri.startswith(_GUIDE) else self._kept.store
+
+
+def _restored(store: EntryStore, key: str) -> _FinishedPage | None:
+    content = store.get(key)
+    if content is None:
+        return None
+    try:
+        page: _FinishedPage = read_values(_FinishedPage, json.loads(content))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return page
 
 
 def open_kept_pages(files: Files, config: MkDocsConfig, *, is_searched: bool) -> KeptPages | None:
