@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 
-from xlareport.hlo.dot_graph import OPCODES
 from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import OPCODES
 from xlareport.runtime.graphs import descend
 
 _WRAPPER = re.compile(r"[A-Za-z_]\w*\((.*)\)\Z", re.DOTALL)
