@@ -14,7 +14,7 @@ from xlareport.cli.history import command
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnknownNameError
 from xlareport.site import stored_history
-from xlareport.site.stored_history import SeveralOps, find_stored_history
+from xlareport.site.stored_history import SeveralOps, find_stored_history, main_of_report
 
 MODULE = "jit_train_step"
 
@@ -86,6 +86,16 @@ def test_a_name_of_several_ops_is_told_without_the_texts(
     assert (str(kept), kept.exit_code) == (str(worked_out), worked_out.exit_code)
 
 
+def test_the_main_program_of_a_report_is_not_sought_again(
+    report: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main_of_report(report) == "module_0002.jit_train_step"
+    assert main_of_report(dump) is None
+    monkeypatch.setattr("xlareport.report._main_program", None)
+    asked = [str(report), "--jobs", "1", "ynn_fusion.2", "--json"]
+    assert '"stage"' in CliRunner().invoke(command, asked, catch_exceptions=False).stdout
+
+
 def test_a_name_that_may_be_one_of_an_instruction_is_left_to_the_texts(
     report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +121,7 @@ def test_damaged_histories_are_left_to_the_texts(report: Path, tmp_path: Path) -
         path.write_text(path.read_text()[:200])
     assert find_stored_history(tmp_path, MODULE, "ynn_fusion.2") is None
     (site / "report.json").write_text(json.dumps([1]))
+    assert main_of_report(tmp_path) is None
     assert find_stored_history(tmp_path, MODULE, "ynn_fusion.2") is None
 
 

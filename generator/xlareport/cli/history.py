@@ -71,7 +71,9 @@ def command(
     from xlareport.analysis.history.instruction import SnapshotSequence
     from xlareport.analysis.history.trace import trace_subject
     from xlareport.report import BuildOptions, read_one_module
+    from xlareport.site.stored_history import main_of_report
 
+    module = module or main_of_report(Path(dump))
     with progress_bar() as progress:
         read = read_one_module(dump, module, BuildOptions(jobs=jobs, limits=limits), progress)
     snapshots = SnapshotSequence([snapshot.hlo for snapshot in read.snapshots])

@@ -58,6 +58,17 @@ def find_stored_history(
             return None
 
 
+def main_of_report(report: Path) -> str | None:
+    """Return the key of the main program of a built report; None for anything else."""
+    with ExitStack() as stack:
+        try:
+            site = _open_site(report, stack)
+            main = site.report().main if site else None
+        except _UNREADABLE:
+            return None
+    return main.module if main else None
+
+
 class _Site(Struct, frozen=True):
     """The files of a site."""
 
@@ -71,6 +82,9 @@ class _Site(Struct, frozen=True):
         if len(content) > _MOST_BYTES:
             raise ValueError("this file is too large")
         return content.decode("utf-8")
+
+    def report(self) -> "_Report":
+        return decode(self.read(_REPORT), type=_Report)
 
     def payload(self, key: str) -> Any:
         return read_payload(self.read(payload_path(key)))[1]
@@ -94,8 +108,7 @@ def _is_report(name: str) -> bool:
 
 
 def _find(site: _Site, module: str | None, asked: str) -> StoredHistory | SeveralOps | None:
-    report = decode(site.read(_REPORT), type=_Report)
-    listed = _module(report, module)
+    listed = _module(site.report(), module)
     if listed is None:
         return None
     key, slug = listed.key, listed.slug
