@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from xlareport.pages import navigation
 from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
 from xlareport.site.finish import NOT_FOUND, Finish, finish_files, own_settings
-from xlareport.site.kept_site import KeptPages, open_kept_pages
+from xlareport.site.finished_pages import FinishedPages, open_finished_pages
 from xlareport.site.site_shares import MODULES, WRITTEN_WHOLE, SiteShare, own_share, share_paths
 from xlareport.storage.payloads import payload_path
 
@@ -84,7 +84,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     """The part of the site that this process makes; None for all of it."""
     _sources = Path()
     _finish = Finish(is_searched=False)
-    _former: KeptPages | None = None
+    _former: FinishedPages | None = None
     """Pages of the former build; None where none are kept."""
     _kept: Kept = ()
     """The HTML between the headings of the page that is being read."""
@@ -139,7 +139,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
 
         Pages that a former build finished are taken from there.
         """
-        self._former = open_kept_pages(files, config, is_searched=self._finish.is_searched)
+        self._former = open_finished_pages(files, config, is_searched=self._finish.is_searched)
         for file in files if self._share else ():
             if not self._is_own(file):
                 file.inclusion = InclusionLevel.EXCLUDED
