@@ -47,6 +47,7 @@ from xlareport.runtime.worker_pool import WorkerPool, Workers
 from xlareport.side_files import read_profiles
 from xlareport.site.builder import MkdocsWorker, build_site
 from xlareport.site.folder import Folder, check_apart
+from xlareport.site.kept_site import open_kept_site
 from xlareport.site.nights import append_night, read_nightly
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import TextFile
@@ -148,15 +149,16 @@ def _build(
         show = KeptPages(kept) if kept else show_module
         files = site_files(site, workers, faults, show)
         write_sources(options.out, files, title=options.title)
-        if kept:
-            kept.store.prune()
     message = ""
     if options.html:
         progress(_BUILDING, 0, 1)
+        pages = open_kept_site(kept.program, kept.store) if kept else None
         message = build_site(
-            options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker
+            options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker, kept=pages
         )
         progress(_BUILDING, 1, 1)
+    if kept:
+        kept.store.prune()
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(with_problems(report, faults.problems), message)

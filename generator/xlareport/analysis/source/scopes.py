@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 
-from xlareport.hlo.dot_graph import OPCODES
 from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import OPCODES
 from xlareport.runtime.graphs import descend
 
 _WRAPPER = re.compile(r"[A-Za-z_]\w*\((.*)\)\Z", re.DOTALL)
@@ -50,6 +50,17 @@ def plain_path(op_name: str) -> str:
     names = op_name[:_LONGEST_OP_NAME].split(";")
     paths = (_plain_levels(split_path(name)) for name in names)
     return ";".join("/".join(without_control_flow(path)) for path in paths)
+
+
+def ends_plain(op_name: str, asked: str) -> bool:
+    """Return whether an op_name ends so without transformations, `jvp(...)` and the like.
+
+    Pages write op_names so: `encoder/mlp/mul` for `jit(f)/jvp(encoder)/mlp/mul`.
+    """
+    wanted = plain_path(asked)
+    return bool(wanted) and any(
+        f"/{text}".endswith(f"/{wanted}") for text in plain_path(op_name).split(";")
+    )
 
 
 def without_control_flow(levels: Iterable[str]) -> list[str]:
