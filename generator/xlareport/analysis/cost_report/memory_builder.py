@@ -27,7 +27,7 @@ from xlareport.analysis.cost.memory_stats import find_memory_stats
 from xlareport.analysis.cost.occupancy import (
     BufferKey,
     Occupancy,
-    measure_occupancy,
+    occupancy_of,
 )
 from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
 from xlareport.analysis.cost.rematerialization import (
@@ -129,7 +129,7 @@ class _ReportBuilder:
         self._held: Mapping[BufferKey, Allocation] = {
             (value.instruction, value.index): held for held in allocations for value in held.values
         }
-        self._occupancy = measure_occupancy(files.assignment, files.live)
+        self._occupancy = occupancy_of(files)
 
     @cached_property
     def _shared(self) -> tuple[tuple[BufferKey, ...], ...]:
