@@ -91,16 +91,19 @@ def _without_relative(names: list[str]) -> tuple[str, ...]:
     ) or tuple(names)
 
 
+@lru_cache(maxsize=65536)
 def mask_numbers(text: str) -> str:
     """Return a scope with `*` for numbers, so that `layer_3/mlp` and `layer_4/mlp` are equal."""
     return _NUMBER.sub("*", text)
 
 
+@lru_cache(maxsize=65536)
 def find_numbers(text: str) -> tuple[str, ...]:
     """Return the numbers in a scope: of `layer_3/mlp`, `('3',)`."""
     return tuple(_NUMBER.findall(text))
 
 
+@lru_cache(maxsize=65536)
 def find_layer(text: str) -> str:
     """Return the first number in a scope, which is that of its layer; none of a branch: ''."""
     return next(iter(find_numbers(_BRANCH.sub("", text))), "")
