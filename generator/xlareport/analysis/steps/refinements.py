@@ -178,8 +178,8 @@ def with_whole_computations(matching: Matching, changes: Iterable[Change]) -> li
 
     A computation is cloned as a whole if it is new and every instruction is a clone from the same
     computation, which has as many; it is merged as a whole if it is gone and every instruction was
-    merged into the same computation. One that stays without callers, while another that continues it is called, was
-    cloned to that: what has the same lines was not renamed.
+    merged into the same computation. One that stays without callers, while another that continues
+    it is called, was cloned to that: what has the same lines was not renamed.
     """
     result = list(changes)
     kept = set(matching.computations.values()) | matching.before.by_name.keys()
