@@ -19,6 +19,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_type,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
+from xlareport.analysis.matching.search.reasons import PastBroadcast
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.graph import Frame, Node
@@ -30,7 +31,7 @@ from xlareport.runtime import units
 _MOST_STEPS = 100
 """Limit on new instructions that are followed to a known one."""
 _DEEPEST = 100
-"""Limit on the chain of readers that is searched for the origin of a constant."""
+"""Limit on the readers in a chain behind a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: outside of fusions none is made of another."""
 _MOVING = REARRANGEMENTS | {"parameter"}
@@ -54,7 +55,9 @@ class Additions:
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return where a node comes from."""
-        source = None if node.constant and node in self._search.copies else self.source(node)
+        copied = self._search.copies.get(node)
+        moved = copied is not None and (node.constant or isinstance(copied[1], PastBroadcast))
+        source = None if moved else self.source(node)
         if source is not None and is_dead_copy(source, node):
             unread = is_idle(node.instruction, node.frame.computation)
             return PairVerdict(None, Grade.EXACT, IDLE if unread else DEAD)
@@ -342,9 +345,8 @@ class Additions:
         name = reader.instruction.name
         if not is_written_operand(reader, node):
             return f"its value is used by %{name}"
-        read = None
-        if user.partner is not None:
-            read = read_at(self._search.before, user.partner, position)
+        partner = user.partner
+        read = None if partner is None else read_at(self._search.before, partner, position)
         sources = [operand for operand, _ in self._search.after.graph.operands(node)]
         between = None if read is None else node_after(self._search, read)
         if between is not None and between in sources:
