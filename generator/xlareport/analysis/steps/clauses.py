@@ -68,7 +68,7 @@ def _clause(change: Change) -> str:
         template += ", {detail}" if change.kind is Kind.SWAPPED and change.details else ""
     elif change.kind is Kind.CLONED and change.details:
         template += " {detail}"
-    return template.format(
+    return f"{template}{_regrouping(change)}".format(
         old=old,
         new=new,
         old_name=_bare(change.before),
@@ -84,6 +84,13 @@ def _clause(change: Change) -> str:
         result=_result_name(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
+
+
+def _regrouping(change: Change) -> str:
+    """Return the end of a template that says why a sum or product has other operands."""
+    if change.kind not in _LIVING or not isinstance(change.reason, _REGROUPED):
+        return ""
+    return ": {reason}" if isinstance(change.reason, Regrouped) else ", {reason}"
 
 
 def _names_halves(change: Change) -> bool:
