@@ -17,7 +17,12 @@ from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon, pass_na
 from xlareport.pages.home.answers import summarize_home
 from xlareport.pages.home.page import FLAGS_TABLE, home_page, tabulate_tpu_flags
 from xlareport.pages.long_tables import table_files
-from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, module_files
+from xlareport.pages.module.module_pages import (
+    ModulesShown,
+    ModuleToShow,
+    module_files,
+    show_module,
+)
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.modules import page as modules_page
 from xlareport.pages.names.page import instruction_names, names_page
@@ -62,14 +67,20 @@ class SiteInput(Struct, frozen=True):
     nightly: Nightly | None = None
 
 
-def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[SiteFile]:
-    """Yield every generated file of the site.
+def site_files(
+    site: SiteInput,
+    workers: Workers,
+    faults: Faults,
+    show: Callable[[ModuleToShow], ModulesShown] = show_module,
+) -> Iterator[SiteFile]:
+    """Yield every generated file of the site; `show` is what makes the pages of a module.
 
     Half of them are pages of modules, which workers make at the same time. `faults` lists the pages
     that could not be made; the coverage page and report.json come last, and name these.
     """
     dump, report = site.dump, site.report
-    modules = _begun(dump, site.outputs, report, workers)
+    work = partial(module_files, templates=compiled(), show=show)
+    modules = _begun(_to_show(dump, site.outputs, report), len(report.modules), work, workers)
     yield from _front(site, faults)
     yield from site.payloads
     columns: dict[str, Payload] = {}
@@ -100,13 +111,14 @@ def _trends(nightly: Nightly) -> Iterator[SiteFile]:
 
 
 def _begun(
-    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord, workers: Workers
+    modules: Iterator[ModuleToShow],
+    number: int,
+    work: Callable[[Sequence[ModuleToShow]], ModulesShown],
+    workers: Workers,
 ) -> Iterator[ModulesShown]:
     """Have the pages of modules made, some at a time."""
-    shown = _to_show(dump, outputs, report)
-    some = max(1, min(_MODULES_TOGETHER, len(report.modules) // (4 * workers.jobs)))
-    chunks = iter(lambda: list(islice(shown, some)), [])
-    work = partial(module_files, templates=compiled())
+    some = max(1, min(_MODULES_TOGETHER, number // (4 * workers.jobs)))
+    chunks = iter(lambda: list(islice(modules, some)), [])
     return workers.stream_in_order(work, chunks, work)
 
 

@@ -31,7 +31,9 @@ _AFTER = _BEFORE.replace("reduce(%neg.0", "reduce(%a").replace(
 def test_the_clone_of_what_lost_its_users_is_that_moved(read: Read) -> None:
     change = step(read(_BEFORE), read(_AFTER))
     assert "moved 1 negate past other instructions" in change.headline
-    assert "cloned" not in " ".join((change.headline, *change.account))
+    words = " ".join((change.headline, *change.account))
+    assert "cloned" not in words
+    assert "without live users" not in words  # told with the move
     (moved,) = change.added
     assert str(moved.reason) == "past %total"
     assert [str(detail) for detail in moved.details] == [

@@ -533,3 +533,31 @@ def test_what_stays_in_a_computation_without_callers_is_no_clone_of_its_equal(re
     assert len(change.added) - len(change.removed) == change.after.instructions - (
         change.before.instructions
     )
+
+
+_OF_ARITHMETIC = """
+ENTRY %main (a: f32[64]) -> (f32[64], f32[64]) {
+  %a = f32[64]{0} parameter(0)
+  %i = f32[64]{0} iota(), iota_dimension=0
+  %s = f32[64]{0} sine(%i)
+  %x = f32[64]{0} add(%a, %s)
+  ROOT %t = (f32[64], f32[64]) tuple(%x, %s)
+}
+"""
+_FUSED_ANEW = """
+%fused () -> f32[64] {
+  %i.1 = f32[64]{0} iota(), iota_dimension=0
+  ROOT %s.1 = f32[64]{0} sine(%i.1)
+}
+"""
+
+
+def test_a_fusion_of_further_copies_is_no_clone_of_the_computation_they_come_from(
+    read: Read,
+) -> None:
+    fusion = "%f = f32[64]{0} fusion(), kind=kLoop, calls=%fused\n  ROOT"
+    after = _OF_ARITHMETIC.replace("ROOT", fusion).replace("tuple(%x, %s)", "tuple(%x, %f)")
+    change = step(read(_OF_ARITHMETIC), read(_FUSED_ANEW + after))
+    account = " ".join((change.headline, *change.account))
+    assert "was cloned to `%fused`" not in account
+    assert "cloned 1 sine and 1 iota" in account

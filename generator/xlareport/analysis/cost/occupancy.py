@@ -13,8 +13,10 @@ from itertools import accumulate
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
+from xlareport.runtime.remembered import remembered
 
 MAIN_MEMORY = 0
 """The number of the device's memory, on every backend."""
@@ -82,12 +84,12 @@ class Occupancy(Struct, frozen=True, dict=True):
         """Return the curve of the device memory."""
         return self.curves.get(MAIN_MEMORY, ())
 
-    @property
+    @cached_property
     def peak(self) -> int:
         """Return the most bytes of device memory in use at once."""
         return max(self.curve, default=0)
 
-    @property
+    @cached_property
     def position(self) -> int:
         """Return the first position of the peak."""
         return self.curve.index(self.peak) if self.curve else 0
@@ -174,6 +176,12 @@ class Occupancy(Struct, frozen=True, dict=True):
             and _lives(self.ranges.get(_buffer_key(value)), position)
         )
         return min(there, key=lambda value: (-value.size, value.id), default=slot.value)
+
+
+@remembered
+def occupancy_of(files: MemoryFiles) -> Occupancy | None:
+    """Return the memory use of a module over its schedule; None if live ranges are unknown."""
+    return measure_occupancy(files.assignment, files.live)
 
 
 def measure_occupancy(

@@ -20,7 +20,7 @@ from xlareport.analysis.cost.lifetimes import (
 from xlareport.analysis.cost.memory import collect_memory_figures, rank_values, sum_by_kind
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
 from xlareport.analysis.cost.memory_stats import find_memory_stats
-from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, measure_occupancy
+from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, occupancy_of
 from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
 from xlareport.analysis.cost.rematerialization import find_rematerialized, is_in_loops_alone
 from xlareport.analysis.cost.residency import (
@@ -118,7 +118,7 @@ class _ReportBuilder:
         self._held: Mapping[BufferKey, Allocation] = {
             (value.instruction, value.index): held for held in allocations for value in held.values
         }
-        self._occupancy = measure_occupancy(files.assignment, files.live)
+        self._occupancy = occupancy_of(files)
 
     @cached_property
     def _shared(self) -> tuple[tuple[BufferKey, ...], ...]:

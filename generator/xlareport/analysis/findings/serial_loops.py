@@ -72,7 +72,7 @@ def _finding(
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,
         grade="matched",
         weight=iterations * _launch(case),
-        seconds=None if _is_tpu(case) else iterations * _launch(case),
+        latency_seconds=None if _is_tpu(case) else iterations * _launch(case),
     )
 
 

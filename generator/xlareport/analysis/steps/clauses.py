@@ -68,7 +68,7 @@ def _clause(change: Change) -> str:
         template += ", {detail}" if change.kind is Kind.SWAPPED and change.details else ""
     elif change.kind is Kind.CLONED and change.details:
         template += " {detail}"
-    return template.format(
+    return f"{template}{_regrouping(change)}".format(
         old=old,
         new=new,
         old_name=_bare(change.before),
@@ -84,6 +84,13 @@ def _clause(change: Change) -> str:
         result=_result_name(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
+
+
+def _regrouping(change: Change) -> str:
+    """Return the end of a template that says why a sum or product has other operands."""
+    if change.kind not in _LIVING or not isinstance(change.reason, _REGROUPED):
+        return ""
+    return ": {reason}" if isinstance(change.reason, Regrouped) else ", {reason}"
 
 
 def _names_halves(change: Change) -> bool:
@@ -250,10 +257,14 @@ def _result_name(change: Change) -> str:
 
 
 def _members(change: Change) -> str:
-    """Name what a fusion or call took in, or set free; of many, count them and name the first."""
+    """Name what a fusion or call took in, or set free; of many, count them and name the first.
+
+    Of the parts of a split instruction the first two are named.
+    """
     if not change.members:
         return "nothing that is known"
     if len(change.members) <= _ALL_NAMED:
         return english.listing([_bare(member) for member in change.members])
     count = units.plural(len(change.members), "instruction")
-    return f"{count}, including {_bare(change.members[0])}"
+    named = change.members[: _ALL_NAMED if change.kind is Kind.SPLIT else 1]
+    return f"{count}, including {english.listing([_bare(member) for member in named])}"

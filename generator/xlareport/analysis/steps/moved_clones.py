@@ -18,21 +18,27 @@ def with_moved_clones(changes: Iterable[Change]) -> list[Change]:
     """Return the changes; the only clone of an instruction that lost its users is that, moved.
 
     Passes write `reduce(negate(x))` as `negate(reduce(x))` and leave the dead negate to a later
-    pass.
+    pass. That it has no users is told with its move, and not once more.
     """
     rows = list(changes)
     left = {change.before for change in rows if change.kind is Kind.LEFT}
     clones = Counter(change.before for change in rows if change.kind is Kind.CLONED)
     alone = {place for place in left if clones[place] == 1}
-    return [_as_moved(change, alone) for change in rows] if alone else rows
+    moves = [_as_move(change, alone) for change in rows]
+    moved = {move.before for move in moves if move is not None}
+    return [
+        move or change
+        for change, move in zip(rows, moves, strict=True)
+        if change.kind is not Kind.LEFT or change.before not in moved
+    ]
 
 
-def _as_moved(change: Change, alone: set[Place | None]) -> Change:
+def _as_move(change: Change, alone: set[Place | None]) -> Change | None:
     reason = change.reason
     if change.kind is not Kind.CLONED or change.before not in alone:
-        return change
+        return None
     if not isinstance(reason, Past | PastBroadcast):
-        return change
+        return None
     return replace(
         change,
         kind=Kind.SWAPPED,

@@ -177,13 +177,14 @@ def with_whole_computations(matching: Matching, changes: Iterable[Change]) -> li
     """Return the changes, those of computations that were cloned or merged as a whole marked so.
 
     A computation is cloned as a whole if it is new and every instruction is a clone from the same
-    computation; it is merged as a whole if it is gone and every instruction was merged into the
-    same computation. One that stays without callers, while another that continues it is called, was
-    cloned to that: what has the same lines was not renamed.
+    computation, which has as many; it is merged as a whole if it is gone and every instruction was
+    merged into the same computation. One that stays without callers, while another that continues
+    it is called, was cloned to that: what has the same lines was not renamed.
     """
     result = list(changes)
     kept = set(matching.computations.values()) | matching.before.by_name.keys()
-    cloned = _whole_computations(result, Kind.CLONED, matching.after, kept)
+    copies = _whole_computations(result, Kind.CLONED, matching.after, kept)
+    cloned = [pair for pair in copies if _is_as_long(matching, *pair)]
     going_on = matching.computations.keys() | matching.after.by_name.keys()
     merged = _whole_computations(result, Kind.MERGED, matching.before, going_on)
     stayed = [pair for pair in matching.computations.items() if _has_original(matching, *pair)]
@@ -191,6 +192,13 @@ def with_whole_computations(matching: Matching, changes: Iterable[Change]) -> li
     marked = [_marked(change, kinds) for change in result] if kinds else result
     copied = {(change.before, change.after) for change in marked if change.kind is Kind.COPIED}
     return [change for change in marked if not _is_copy_renamed(change, copied)]
+
+
+def _is_as_long(matching: Matching, old: str, new: str) -> bool:
+    """Return whether a copy has all that its original has, before or after the step."""
+    originals = (matching.before.by_name.get(old), matching.after.by_name.get(old))
+    count = len(matching.after.by_name[new].instructions)
+    return any(home is not None and len(home.instructions) == count for home in originals)
 
 
 def _has_original(matching: Matching, old: str, new: str) -> bool:

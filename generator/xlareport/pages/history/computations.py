@@ -28,10 +28,11 @@ from xlareport.analysis.history.node_timelines import (
 )
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
-from xlareport.pages.pictures.snapshot_graph import Interned, ShownInstruction, columns, flat
+from xlareport.pages.pictures.snapshot_graph import Interned, ShownInstruction, columns
 from xlareport.pictures.shade import NO_COLOR_DATA
 from xlareport.runtime.grouping import group_by_key
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.rows import flat
 from xlareport.storage.string_folding import fold_strings
 
 _MOST_TIMELINES = 24

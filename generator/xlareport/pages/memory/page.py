@@ -155,9 +155,16 @@ def _lead(memory: MemoryReport) -> str:
         facts.append(
             f"peak memory: about {units.byte_size(memory.estimate.bytes)} at "
             f"`%{memory.estimate.at}`, estimated from the schedule, since the dump has no "
-            f"{_missing_file(memory)} of this module"
+            f"{_missing_file(memory)} of this module{_beyond_allocated(memory)}"
         )
     return f"{capitalize('; '.join(facts))}.{_host(memory)}{_without_curve(memory)}"
+
+
+def _beyond_allocated(memory: MemoryReport) -> str:
+    allocated, estimate = memory.figures.allocated_bytes, memory.estimate
+    if allocated is None or estimate is None or estimate.bytes <= allocated:
+        return ""
+    return f", and at most the {units.byte_size(allocated)} allocated: values share memory"
 
 
 def _host_words(memory: MemoryReport) -> str:

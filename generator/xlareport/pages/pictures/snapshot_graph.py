@@ -27,6 +27,7 @@ from xlareport.pictures.boxes import (
 from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, Shade, shade_of
 from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.rows import flat
 from xlareport.storage.string_folding import fold_strings
 
 _LONGEST_ARGUMENT = 12
@@ -128,12 +129,6 @@ def interned(values: Iterable[Any]) -> list[Any]:
     distinct = Interned()
     numbers = list(map(distinct.number, values))
     return [list(distinct.values), numbers]
-
-
-def flat(rows: Iterable[Iterable[Any]]) -> list[Any]:
-    """Return how long the rows are, and all that is in them."""
-    lists = [list(row) for row in rows]
-    return [list(map(len, lists)), list(chain(*lists))]
 
 
 _MOST_INSTRUCTIONS = 200_000

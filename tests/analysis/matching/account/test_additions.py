@@ -576,3 +576,31 @@ ENTRY %main (a: f32[4], b: f32[1,4], c: f32[1,4]) -> (f32[4], f32[1,4], f32[1,4]
     assert pairing is not None
     assert pairing.before == (at("flat"),)
     assert pairing.grade is Grade.MATCHED
+
+
+_PLACES = """
+%inner (x: s32[8]) -> s32[8] {
+  %x = s32[8]{0} parameter(0)
+  %iota.1 = s32[8]{0} iota(), iota_dimension=0, metadata={op_name="jit(f)/inner/iota"}
+  ROOT %sum = s32[8]{0} add(%x, %iota.1)
+}
+
+ENTRY %main (a: s32[8]) -> (s32[8], s32[8]) {
+  %a = s32[8]{0} parameter(0)
+  %call = s32[8]{0} call(%a), to_apply=%inner
+  %iota.2 = s32[8]{0} iota(), iota_dimension=0, metadata={op_name="jit(f)/outer/iota"}
+  ROOT %out = (s32[8], s32[8]) tuple(%call, %iota.2)
+}
+"""
+
+
+def test_a_copy_is_of_the_equal_instruction_beside_it_not_of_one_elsewhere(read: Read) -> None:
+    op = 'metadata={op_name="jit(f)/inner/iota"}'
+    again = f"  %iota.3 = s32[8]{{0}} iota(), iota_dimension=0, {op}\n"
+    further = "  %both = s32[8]{0} maximum(%sum, %iota.3)\n  ROOT %most = s32[8]{0} abs(%both)"
+    after = _PLACES.replace("  ROOT %sum", f"{again}  %sum")
+    after = after.replace("add(%x, %iota.1)", f"add(%x, %iota.1)\n{further}")
+    after = after.replace("iota_dimension=0,", "iota_dimension=0, sharding={replicated},")
+    pairing = match(read(_PLACES), read(after)).pairing_after(Place("inner", "iota.3"))
+    assert pairing is not None
+    assert pairing.before == (Place("inner", "iota.1"),)

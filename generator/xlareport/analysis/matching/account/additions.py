@@ -13,16 +13,17 @@ from xlareport.analysis.matching.search.nodes import (
     node_after,
     origin,
     read_at,
+    read_behind_moves,
     reader_beside,
     same_count,
     same_type,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
+from xlareport.analysis.matching.search.reasons import PastBroadcast
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import literal_of
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Frame, Node
 from xlareport.analysis.matching.sides.leftovers import is_dead_copy, is_idle
-from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES, SAME_ORDER
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
@@ -30,12 +31,11 @@ from xlareport.runtime import units
 _MOST_STEPS = 100
 """Limit on new instructions that are followed to a known one."""
 _DEEPEST = 100
-"""Limit on the chain of readers that is searched for the origin of a constant."""
+"""Limit on the readers in a chain behind a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: outside of fusions none is made of another."""
 _MOVING = REARRANGEMENTS | {"parameter"}
 _CLONE = ".clone"
-_MOST_MOVES = 4
 IDLE = "it has no users"
 """The reason of what was added for nothing."""
 DEAD = "only dead instructions use it"
@@ -55,7 +55,9 @@ class Additions:
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return where a node comes from."""
-        source = None if node.constant and node in self._search.copies else self.source(node)
+        copied = self._search.copies.get(node)
+        moved = copied is not None and (node.constant or isinstance(copied[1], PastBroadcast))
+        source = None if moved else self.source(node)
         if source is not None and is_dead_copy(source, node):
             unread = is_idle(node.instruction, node.frame.computation)
             return PairVerdict(None, Grade.EXACT, IDLE if unread else DEAD)
@@ -104,7 +106,7 @@ class Additions:
     def _reads_moved(self, original: Node, node: Node) -> bool:
         """Return whether the first operands of two nodes are one value, behind what moves it."""
         sides = (self._search.before, original), (self._search.after, node)
-        read, now = (_behind_moves(side, reader) for side, reader in sides)
+        read, now = (read_behind_moves(side, reader) for side, reader in sides)
         known = read is not None and now is not None
         return known and read is not None and node_after(self._search, read) is now
 
@@ -185,11 +187,20 @@ class Additions:
 
     def _known_equal(self, node: Node) -> Node | None:
         """Return the instruction before that was linked for its value, or stands as it did."""
-        link = self._search.by_token.get(node.token)
+        beside = self._links_by_frame.get((node.token, node.frame))
+        link = beside or self._search.by_token.get(node.token)
         if link is not None:
             return link.before
         kept = self._search.after.values.kept_twin(node)
         return None if kept is None else self._search.itself_before(kept)
+
+    @cached_property
+    def _links_by_frame(self) -> Mapping[tuple[int, Frame], NodePair]:
+        """The first link of each value in each frame: the original of a copy that is beside it."""
+        links: dict[tuple[int, Frame], NodePair] = {}
+        for link in self._search.links:
+            links.setdefault((link.after.token, link.after.frame), link)
+        return links
 
     @cached_property
     def _linked_repeats(self) -> Mapping[Hashable, NodePair]:
@@ -334,9 +345,8 @@ class Additions:
         name = reader.instruction.name
         if not is_written_operand(reader, node):
             return f"its value is used by %{name}"
-        read = None
-        if user.partner is not None:
-            read = read_at(self._search.before, user.partner, position)
+        partner = user.partner
+        read = None if partner is None else read_at(self._search.before, partner, position)
         sources = [operand for operand, _ in self._search.after.graph.operands(node)]
         between = None if read is None else node_after(self._search, read)
         if between is not None and between in sources:
@@ -370,16 +380,6 @@ def _is_padded_copy(original: Node, node: Node) -> bool:
     stays = beside is not None and beside.opcode == line.opcode and bool(origin(node))
     rank = len(line.shape.dimensions) == len(node.instruction.shape.dimensions)
     return stays and rank and origin(original) == origin(node)
-
-
-def _behind_moves(side: Side, node: Node) -> Node | None:
-    """Return the first operand of a node, behind what only moves its elements."""
-    read = read_at(side, node, 0)
-    for _ in range(_MOST_MOVES):
-        if read is None or read.instruction.opcode not in REARRANGEMENTS:
-            break
-        read = read_at(side, read, 0)
-    return read
 
 
 def _is_fused_copy(node: Node) -> bool:

@@ -13,7 +13,11 @@ from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.analysis.source.inlined_op_names import join_op_names
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
+
+_MOST_MOVES = 4
+"""Moves in a row that are looked behind."""
 
 
 def is_free(node: Node) -> bool:
@@ -281,6 +285,16 @@ def read_at(side: Side, node: Node, position: int) -> Node | None:
     """Return the operand of a node at a position; None if there is none."""
     operands = side.graph.operands(node)
     return operands[position][0] if position < len(operands) else None
+
+
+def read_behind_moves(side: Side, node: Node) -> Node | None:
+    """Return the first operand of a node, behind what only moves its elements."""
+    read = read_at(side, node, 0)
+    for _ in range(_MOST_MOVES):
+        if read is None or read.instruction.opcode not in REARRANGEMENTS:
+            break
+        read = read_at(side, read, 0)
+    return read
 
 
 def reduces_nothing(side: Side, node: Node) -> bool:

@@ -91,11 +91,12 @@ class RegroupedPart(Struct, frozen=True):
     of_factors: bool = False
 
     def __str__(self) -> str:
-        """Return words that name both sums or products."""
-        if self.of_factors:
-            whole = f"%{self.whole}, which multiplies the factors of %{self.former}"
-            return f"part of {whole} in another order"
-        return f"part of %{self.whole}, which adds the terms of %{self.former} in another order"
+        """Return words that name both sums or products; one that kept its name once."""
+        does, terms = ("multiplies", "factors") if self.of_factors else ("adds", "terms")
+        same = (
+            f"the same {terms}" if self.whole == self.former else f"the {terms} of %{self.former}"
+        )
+        return f"part of %{self.whole}, which {does} {same} in another order"
 
 
 class InHalves(Struct, frozen=True):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.search.pairing import Place, Relation
-from xlareport.analysis.matching.search.reasons import Reason
+from xlareport.analysis.matching.search.reasons import Reason, RegroupedPart
 from xlareport.analysis.matching.sides.computations import Correspondence
 from xlareport.analysis.matching.sides.contents import Contents, stem
 from xlareport.analysis.matching.sides.elements import kept_elements
@@ -106,9 +106,10 @@ class Search(Struct):
     ) -> bool:
         """Make two nodes partners with one value number; return whether that is possible.
 
-        Incompatible parameters are never linked, whichever rule asks for it; nor what two programs
-        have at other places, unless it may be anywhere; nor what is dead code on one side only,
-        unless it may be unread or is exact.
+        Incompatible parameters are never linked, whichever rule asks for it; nor what reads other
+        inputs, unless it is part of a regrouped sum; nor what two programs have at other places,
+        unless it may be anywhere; nor what is dead code on one side only, unless it may be unread
+        or is exact.
         """
         if before in self.inlined or after in self.without_origin:
             return False
@@ -117,7 +118,8 @@ class Search(Struct):
             return False
         if grade is not Grade.EXACT and not unread and live_apart(before, after):
             return False
-        if contradict(self.before, before, self.after, after):
+        has_its_inputs = not isinstance(reason, RegroupedPart)
+        if has_its_inputs and contradict(self.before, before, self.after, after):
             return False
         if not anywhere and self.parted is not None and self.parted(before, after):
             return False

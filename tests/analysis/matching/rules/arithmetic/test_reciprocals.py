@@ -84,3 +84,22 @@ ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {
     search = start(read(before), read(after), same_program=True)
     mark_reciprocals(search)
     assert not search.without_origin
+
+
+def test_a_division_that_stays_beside_a_product_was_not_turned_into_it(read: Read) -> None:
+    before = f"""{_HEAD.replace("f32[4])", "f32[4,8])").replace("f32[4]{0}", "f32[4,8]{1,0}")}
+  %one = f32[] constant(1)
+  %ones = f32[4,8]{{1,0}} broadcast(%one), dimensions={{}}
+  %square.1 = f32[4,8]{{1,0}} multiply(%y, %y)
+  %ratio.1 = f32[4,8]{{1,0}} divide(%ones, %square.1)
+  %product.1 = f32[4,8]{{1,0}} multiply(%x, %ratio.1)
+  %quotient.1 = f32[4,8]{{1,0}} divide(%x, %y)
+  ROOT %out = f32[4,8]{{1,0}} add(%product.1, %quotient.1)
+}}
+"""
+    after = before
+    for name in ("square", "ratio", "product", "quotient"):
+        after = after.replace(f"%{name}.1", f"%{name}.2")
+    search = start(read(before), read(after), same_program=True)
+    mark_reciprocals(search)
+    assert not search.without_origin

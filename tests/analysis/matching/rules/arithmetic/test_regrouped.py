@@ -62,3 +62,50 @@ def test_a_sum_of_other_terms_is_another_one(read: Read) -> None:
     assert matching.partner_after(Place("main", "add.1")) != Place("main", "add.2")
     pairing = matching.pairing_after(Place("main", "sub.2"))
     assert pairing is None or "same terms" not in str(pairing.reason)
+
+
+_PRODUCT = """
+HloModule m
+
+ENTRY %main (x: f32[4,8], y: f32[8]) -> f32[4,8] {
+  %x = f32[4,8]{1,0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %eighth = f32[] constant(0.125)
+LINES  ROOT %out = f32[4,8]{1,0} tanh(%product)
+}
+"""
+_TWICE = _PRODUCT.replace(
+    "LINES",
+    """  %eighths = f32[4,8]{1,0} broadcast(%eighth), dimensions={}
+  %less = f32[4,8]{1,0} multiply(%x, %eighths)
+  %rows = f32[4,8]{1,0} broadcast(%y), dimensions={1}
+  %product = f32[4,8]{1,0} multiply(%less, %rows)
+""",
+)
+_ONCE = _PRODUCT.replace(
+    "LINES",
+    """  %eighths.1 = f32[8]{0} broadcast(%eighth), dimensions={}
+  %row = f32[8]{0} multiply(%y, %eighths.1)
+  %rows.1 = f32[4,8]{1,0} broadcast(%row), dimensions={1}
+  %product = f32[4,8]{1,0} multiply(%x, %rows.1)
+""",
+)
+
+
+def test_a_product_of_repeated_factors_is_that_of_their_repeated_product(read: Read) -> None:
+    """What `algsimp` makes of (x * 0.125) * broadcast(y)."""
+    matching = match(read(_TWICE), read(_ONCE))
+    pairing = matching.pairing_before(Place("main", "product"))
+    assert pairing is not None
+    assert str(pairing.reason) == "the same factors, multiplied in another order"
+    assert matching.partner_after(Place("main", "less")) == Place("main", "row")
+    made = step(read(_TWICE), read(_ONCE), "`algsimp`")
+    part = "part of `%product`, which multiplies the same factors in another order"
+    assert f"(renamed to `%row`), {part}" in " ".join((made.headline, *made.account))
+
+
+def test_a_product_repeated_along_another_dimension_is_another_one(read: Read) -> None:
+    before, after = (text.replace("[4,8]", "[8,8]") for text in (_TWICE, _ONCE))
+    after = after.replace("broadcast(%row), dimensions={1}", "broadcast(%row), dimensions={0}")
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "product"))
+    assert pairing is None or "same factors" not in str(pairing.reason)

@@ -617,3 +617,39 @@ def test_work_behind_a_broadcast_that_only_adds_a_dimension_is_a_copy(read: Read
         pairing = matching.pairing_after(_at(name))
         assert pairing is not None
         assert not pairing.before
+
+
+_ROTATED = """
+ENTRY %main (a: f32[2,4,8]) -> bf16[8,2,4] {
+  %a = f32[2,4,8]{2,1,0} parameter(0)
+  %turned = f32[8,2,4]{2,1,0} transpose(%a), dimensions={2,0,1}
+  %low = bf16[8,2,4]{2,1,0} convert(%turned)
+  ROOT %out = bf16[8,2,4]{2,1,0} negate(%low)
+}
+"""
+_ROTATED_LATER = _ROTATED.replace(
+    "  %low = bf16[8,2,4]{2,1,0} convert(%turned)\n",
+    """  %back = f32[2,4,8]{2,1,0} transpose(%turned), dimensions={1,2,0}
+  %low.1 = bf16[2,4,8]{2,1,0} convert(%back)
+  %turned.1 = bf16[8,2,4]{2,1,0} transpose(%low.1), dimensions={2,0,1}
+""",
+).replace("negate(%low)", "negate(%turned.1)")
+
+
+def test_a_transpose_that_is_undone_before_the_work_is_done_again_behind_it(read: Read) -> None:
+    """What the reshape mover does; a later pass removes the transposes before the work."""
+    pairing = match(read(_ROTATED), read(_ROTATED_LATER)).pairing_after(_at("turned.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED
+    assert pairing.before == (_at("turned"),)
+    assert str(pairing.reason) == "a further copy, past %low.1"
+
+
+def test_a_transpose_to_another_order_before_the_work_undoes_nothing(read: Read) -> None:
+    after = _ROTATED_LATER.replace("dimensions={1,2,0}", "dimensions={2,1,0}")
+    after = after.replace("[2,4,8]{2,1,0} transpose(%turned)", "[4,2,8]{2,1,0} transpose(%turned)")
+    after = after.replace("%low.1 = bf16[2,4,8]", "%low.1 = bf16[4,2,8]")
+    after = after.replace("dimensions={2,0,1}\n  ROOT", "dimensions={2,1,0}\n  ROOT")
+    pairing = match(read(_ROTATED), read(after)).pairing_after(_at("turned.1"))
+    assert pairing is not None
+    assert not pairing.before

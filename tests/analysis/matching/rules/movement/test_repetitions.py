@@ -76,3 +76,41 @@ def test_what_such_a_copy_reads_is_no_operand_of_anything_new(read: Read) -> Non
     pairing = match(read(_BEFORE), read(_LEFT)).pairing_after(Place("main", "flat.two"))
     assert pairing is not None
     assert pairing.reason == "an operand of %n.2, which leads to %out"
+
+
+_MARK = 'metadata={op_name="jit(f)/slice"}'
+_CUT = """
+ENTRY %main (a: f32[8,1], c: f32[4,2,1]) -> (f32[4,2,1], f32[8,1]) {
+  %a = f32[8,1]{1,0} parameter(0)
+  %c = f32[4,2,1]{2,1,0} parameter(1)
+  %one = f32[] constant(1)
+  %sine = f32[8,1]{1,0} sine(%a)
+  %wide = f32[4,8,1]{2,1,0} broadcast(%a), dimensions={1,2}
+  %equal = f32[4,8,1]{2,1,0} sine(%wide)
+  %ones = f32[4,8,1]{2,1,0} broadcast(%one), dimensions={}
+  %most = f32[4,8,1]{2,1,0} maximum(%equal, %ones)
+  %near = f32[4,2,1]{2,1,0} slice(%most), slice={[0:4], [0:2], [0:1]}, MARK
+  %both = f32[4,2,1]{2,1,0} add(%near, %c)
+  ROOT %out = (f32[4,2,1]{2,1,0}, f32[8,1]{1,0}) tuple(%both, %sine)
+}
+""".replace("MARK", _MARK)
+_CUT_EARLIER = _CUT.replace(
+    f"  %near = f32[4,2,1]{{2,1,0}} slice(%most), slice={{[0:4], [0:2], [0:1]}}, {_MARK}\n",
+    """  %equal.1 = f32[8,1]{1,0} sine(%a)
+  %ones.1 = f32[8,1]{1,0} broadcast(%one), dimensions={}
+  %most.1 = f32[8,1]{1,0} maximum(%equal.1, %ones.1)
+  %near.1 = f32[2,1]{1,0} slice(%most.1), slice={[0:2], [0:1]}, MARK
+  %flat = f32[2]{0} reshape(%near.1)
+  %near.2 = f32[4,2,1]{2,1,0} broadcast(%flat), dimensions={1}
+""".replace("MARK", _MARK),
+).replace("add(%near, %c)", "add(%near.2, %c)")
+
+
+def test_work_before_a_slice_of_fewer_elements_is_a_copy_too(read: Read) -> None:
+    """What `algsimp` does; that the new work equals other work says nothing of where it is from."""
+    matching = match(read(_CUT), read(_CUT_EARLIER))
+    for name in ("most", "equal"):
+        pairing = matching.pairing_after(Place("main", f"{name}.1"))
+        assert pairing is not None
+        assert pairing.before == (Place("main", name),), name
+        assert str(pairing.reason) == "a further copy, past a broadcast"

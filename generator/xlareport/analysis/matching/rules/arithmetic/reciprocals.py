@@ -20,15 +20,27 @@ _MOST_MOVES = 8
 
 def mark_reciprocals(search: Search) -> None:
     """Mark the other factor of the only product of what was divided as new."""
-    divisions = [node for node in search.before.open() if node.instruction.opcode == "divide"]
-    products = [node for node in search.after.open() if node.instruction.opcode == "multiply"]
+    divisions, products = _open(search.before, "divide"), _open(search.after, "multiply")
     if not (divisions and products):
         return
     search.evaluate()
+    both = _both(search)
     old = _keyed(search, search.before, divisions)
-    for _, product in sole_pairs(old, _keyed(search, search.after, products)):
-        if not _was_product(search, product):
+    for division, product in sole_pairs(old, _keyed(search, search.after, products)):
+        key = next(_keyed(search, search.before, [division]))[0]
+        if key not in both and not _was_product(search, product):
             search.without_origin.update(_reciprocal(search.after, product))
+
+
+def _open(side: Side, opcode: str) -> list[Node]:
+    return [node for node in side.open() if node.instruction.opcode == opcode]
+
+
+def _both(search: Search) -> set[Hashable]:
+    """Return the keys of what is still divided after, or was multiplied before."""
+    divided = _keyed(search, search.after, _open(search.after, "divide"))
+    multiplied = _keyed(search, search.before, _open(search.before, "multiply"))
+    return {key for key, _ in (*divided, *multiplied)}
 
 
 def _was_product(search: Search, product: Node) -> bool:

@@ -1,15 +1,17 @@
 """A rule for sums of the same terms in another order: (4 - i) + -1 as (4 + -1) - i.
 
-Likewise for products of the same factors: (x * 2) * y as x * (2 * y).
+Likewise for products of the same factors: (x * 2) * y as x * (2 * y), also where a product is
+repeated: (x * broadcast(2)) * broadcast(y) as x * broadcast(2 * y).
 """
 
 from collections import Counter
 from collections.abc import Hashable, Iterator
+from typing import TypeAlias
 
-from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.nodes import dimension_numbers, is_free
 from xlareport.analysis.matching.search.reasons import Regrouped, RegroupedPart
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.knowledge.grades import Grade
@@ -20,6 +22,9 @@ _SIGNS = {"add": (1, 1), "subtract": (1, -1), "multiply": (1, 1)}
 _PRODUCT = "multiply"
 _FEWEST_TERMS = 3
 _MOST_TERMS = 16
+_MOST_BROADCASTS = 4
+_Places: TypeAlias = tuple[int, ...] | None
+"""Which dimensions of a product those of a factor are; None of a factor that is not repeated."""
 
 
 def regrouped(search: Search) -> None:
@@ -47,9 +52,14 @@ def _is_nested(side: Side, node: Node) -> bool:
 
 
 def _inner(side: Side, node: Node) -> list[Node]:
-    """Return the operands of a sum that are sums for it alone."""
-    operands = [operand for operand, path in side.graph.operands(node) if not path]
-    return [operand for operand in operands if _is_part(side, operand, node)]
+    """Return the operands of a sum that are sums for it alone, of a product also repeated ones."""
+    operands = side.graph.operands(node)
+    behind = [_behind_broadcasts(side, operand, node, None) for operand in operands]
+    return [known[0] for known, _, alone in behind if alone and _is_within(side, known, node)]
+
+
+def _is_within(side: Side, operand: NodeElement, whole: Node) -> bool:
+    return not operand[1] and _is_part(side, operand[0], whole)
 
 
 def _is_part(side: Side, node: Node, whole: Node) -> bool:
@@ -63,11 +73,33 @@ def _are_of_one_kind(node: Node, other: Node) -> bool:
     return opcodes <= _SIGNS.keys() and (_PRODUCT not in opcodes or len(opcodes) == 1)
 
 
+def _behind_broadcasts(
+    side: Side, operand: NodeElement, whole: Node, places: _Places
+) -> tuple[NodeElement, _Places, bool]:
+    """Return what an operand of a product repeats, its dimensions there, and whether for it alone.
+
+    Of a sum the operand itself.
+    """
+    alone = True
+    for _ in range(_MOST_BROADCASTS if whole.instruction.opcode == _PRODUCT else 0):
+        node, path = operand
+        if path or node.instruction.opcode != "broadcast":
+            break
+        numbers = dimension_numbers(node)
+        if places is not None and any(number >= len(places) for number in numbers):
+            break
+        places = tuple(numbers if places is None else [places[number] for number in numbers])
+        alone = alone and side.has_one_user(node)
+        operand = side.graph.operands(node)[0]
+    return operand, places, alone
+
+
 def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
     """Yield the outermost sums with their place, shape and terms as key."""
     for node in nodes:
-        within = any(_is_part(side, node, user) for user, _ in side.users.get(node, ()))
-        if _is_nested(side, node) and not within:
+        if _is_nested(side, node) and not any(
+            node in _inner(side, user) for user in _users(side, node)
+        ):
             terms = _terms(side, node)
             if len(terms) >= _FEWEST_TERMS:
                 shape = node.instruction.shape
@@ -75,18 +107,30 @@ def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
                 yield (node.frame.number, shape.text, factors, frozenset(terms.items())), node
 
 
-def _terms(side: Side, root: Node) -> Counter[int]:
+def _users(side: Side, node: Node) -> Iterator[Node]:
+    """Yield the sums and products that read a node, perhaps repeated."""
+    waiting = [node]
+    for read in waiting[:_MOST_TERMS]:
+        for user, _ in side.users.get(read, ()):
+            if user.instruction.opcode in _SIGNS:
+                yield user
+            elif user.instruction.opcode == "broadcast":
+                waiting.append(user)
+
+
+def _terms(side: Side, root: Node) -> Counter[Hashable]:
     """Return how often each value is added, less than 0 if subtracted; empty where unknown."""
-    terms: Counter[int] = Counter()
-    waiting = [(root, 1)]
-    for node, sign in waiting:
+    terms: Counter[Hashable] = Counter()
+    waiting: list[tuple[Node, int, _Places]] = [(root, 1, None)]
+    for node, sign, places in waiting:
         signs = _SIGNS[node.instruction.opcode]
-        for (operand, path), own in zip(side.graph.operands(node), signs, strict=False):
-            if not path and _is_part(side, operand, root):
-                waiting.append((operand, sign * own))
+        for operand, own in zip(side.graph.operands(node), signs, strict=False):
+            known, there, alone = _behind_broadcasts(side, operand, root, places)
+            if alone and _is_within(side, known, root):
+                waiting.append((known[0], sign * own, there))
                 continue
-            token = side.value_of((operand, path))
+            token = side.value_of(known)
             if token == UNKNOWN or len(waiting) > _MOST_TERMS:
                 return Counter()
-            terms[token] += sign * own
+            terms[token, there] += sign * own
     return terms

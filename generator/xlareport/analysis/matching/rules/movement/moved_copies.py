@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.rules.movement.swaps import pass_chains
 from xlareport.analysis.matching.search.nodes import (
+    dimension_numbers,
     is_free,
     node_after,
     operand_pairs,
@@ -112,9 +113,23 @@ def equal_copies(search: Search) -> None:
 
 
 def _moves_from(search: Search, move: Node, now: Node) -> bool:
-    """Return whether `now` is the operand of an old move."""
+    """Return whether `now` is the operand of an old move, perhaps as one that undoes the move."""
     sources = search.before.graph.operands(move)
-    return len(sources) == 1 and not sources[0][1] and _is_itself(search, sources[0][0], now)
+    itself = len(sources) == 1 and not sources[0][1] and _is_itself(search, sources[0][0], now)
+    return itself or _undoes(search, move, now)
+
+
+def _undoes(search: Search, move: Node, now: Node) -> bool:
+    """Return whether a new transpose puts the dimensions of an old one back in their order.
+
+    The reshape mover writes a pair of these around the work that it moves transposes past.
+    """
+    if not move.instruction.opcode == now.instruction.opcode == "transpose":
+        return False
+    operands = search.after.graph.operands(now)
+    order, back = dimension_numbers(move), dimension_numbers(now)
+    inverse = [order.index(place) if place in order else -1 for place in range(len(order))]
+    return is_free(now) and operands[0][0] is node_after(search, move) and back == inverse
 
 
 def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:

@@ -21,6 +21,8 @@ from xlareport.knowledge.grades import Grade
 
 _LONGEST = 32
 """Instructions that a reshape or convert is followed over."""
+_PASSED = MOVES | {"pad"}
+"""Opcodes that a convert changes places with; the value of a pad is converted too."""
 
 
 def passed_runs(search: Search) -> None:
@@ -69,10 +71,12 @@ def _given_behind(search: Search, first: Node, move: Node) -> Iterator[Node]:
 
 
 def converts_past_moves(search: Search) -> None:
-    """Pair a convert of a value with that behind the counterparts of the moves that read it."""
+    """Pair a convert of a value with that on the other side of the moves beside it."""
     for node in search.before.open():
         if _is_convert(node) and is_free(node):
-            for passed, other in _behind_moves(search, node):
+            moved = next(_behind_moves(search, node), None) or _before_moves(search, node)
+            if moved is not None:
+                passed, other = moved
                 reason = Past(passed.instruction.name)
                 search.link(node, other, Grade.MATCHED, reason, Relation.SWAPPED)
 
@@ -86,8 +90,8 @@ def _behind_moves(search: Search, node: Node) -> Iterator[tuple[Node, Node]]:
     now = None if source is None else node_after(search, source)
     first = None
     for _ in range(_LONGEST):
-        users = [user for user, _ in search.before.users.get(node, ())]
-        move = users[0] if len(users) == 1 and users[0].instruction.opcode in MOVES else None
+        users = search.before.users.get(node, ())
+        move = users[0][0] if len(users) == 1 and _moves_operand(*users[0]) else None
         if move is None or move.partner is None or now is None:
             return
         if read_at(search.after, move.partner, 0) is not now:
@@ -98,6 +102,35 @@ def _behind_moves(search: Search, node: Node) -> Iterator[tuple[Node, Node]]:
         if len(converts) == 1 and _are_alike(move, converts[0]):
             yield first, converts[0]
             return
+
+
+def _before_moves(search: Search, node: Node) -> tuple[Node, Node] | None:
+    """Return the first move a convert passed, and the free convert before all of these now.
+
+    It has the element type of the convert and reads what the last of these read before.
+    """
+    first = move = read_at(search.before, node, 0)
+    for _ in range(_LONGEST):
+        if first is None or move is None or move.partner is None or not _moves_operand(move, 0):
+            return None
+        source, read = (
+            read_at(side, reader, 0)
+            for side, reader in ((search.before, move), (search.after, move.partner))
+        )
+        if source is None or read is None:
+            return None
+        if _is_convert(read) and is_free(read):
+            known = read_at(search.after, read, 0) is node_after(search, source)
+            return (first, read) if known and same_type(node, read) else None
+        if source.partner is not read:
+            return None
+        move = source
+    return None
+
+
+def _moves_operand(reader: Node, place: int) -> bool:
+    """Return whether the elements of an operand become elements of what reads it."""
+    return place == 0 and reader.instruction.opcode in _PASSED
 
 
 def converts_between_moves(search: Search) -> None:

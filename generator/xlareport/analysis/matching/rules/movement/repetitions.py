@@ -30,12 +30,19 @@ def unrepeated(search: Search) -> None:
             search.after.graph.operands(link.after),
             strict=False,
         ):
-            if not path and not other and is_free(now) and _repeats(now) and not _repeats(read):
+            free = not path and not other and is_free(now) and not _repeats(read)
+            if free and (_repeats(now) or _has_fewer(link.after, link.before)):
                 _note_copies(search, _same_work(search, read, now))
 
 
 def _repeats(node: Node) -> bool:
     return node.instruction.opcode == _BROADCAST
+
+
+def _has_fewer(node: Node, other: Node) -> bool:
+    """Return whether a node has fewer elements than another: what is repeated later has."""
+    count, former = (each.instruction.shape.element_count for each in (node, other))
+    return count is not None and former is not None and count < former
 
 
 def _note_copies(search: Search, pairs: _Pairs) -> None:
@@ -109,9 +116,7 @@ def _is_source(search: Search, node: Node, other: Node) -> bool:
 def _does_the_same(node: Node, other: Node) -> bool:
     """Return whether two nodes are the same operation, the second on fewer elements."""
     line, known = node.instruction, other.instruction
-    old, new = line.shape.element_count, known.shape.element_count
     alike = line.opcode == known.opcode and line.opcode not in _PASSED and not line.called
     attributes = line.attributes.get("direction") == known.attributes.get("direction")
-    smaller = old is not None and new is not None and new < old
     count = len(line.operands) == len(known.operands) > 0
-    return alike and attributes and count and smaller and is_free(other)
+    return alike and attributes and count and _has_fewer(other, node) and is_free(other)
