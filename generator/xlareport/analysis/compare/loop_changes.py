@@ -1,5 +1,6 @@
 """Loops with another trip count in the head, and the time of their additional runs."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -10,7 +11,6 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule, InstructionKey
-from xlareport.runtime.grouping import group_by_key
 
 _MOST = 200
 """Limit on loops of a module; with more, none is compared."""
@@ -100,12 +100,11 @@ def find_trip_changes(
     base: Sequence[ComparedLoop], head: Sequence[ComparedLoop]
 ) -> tuple[TripChange, ...]:
     """Return the trip counts that are known and differ, those of most loops first."""
-    changes = group_by_key(
-        ((old, new), (ours, theirs))
-        for ours, theirs in _pair_loops(base, head)
-        if (old := ours.trip_count) is not None
-        if (new := theirs.trip_count) not in (None, old)
-    )
+    changes: dict[tuple[int, int], list[tuple[ComparedLoop, ComparedLoop]]] = defaultdict(list)
+    for ours, theirs in _pair_loops(base, head):
+        old, new = ours.trip_count, theirs.trip_count
+        if old is not None and new is not None and old != new:
+            changes[old, new].append((ours, theirs))
     differing = (TripChange(old, new, tuple(pairs)) for (old, new), pairs in changes.items())
     return tuple(sorted(differing, key=lambda change: -len(change.loops)))
 
@@ -127,10 +126,11 @@ def _by_key(
     loops: Sequence[ComparedLoop], *, by_line: bool
 ) -> dict[tuple[str, ...], list[ComparedLoop]]:
     """Return the loops by the key that is the same in two compilations, in order."""
-    keyed = ((loop.key, loop) for loop in loops)
-    return group_by_key(
-        ((key.phase, key.scope, key.op, key.line if by_line else ""), loop) for key, loop in keyed
-    )
+    groups: dict[tuple[str, ...], list[ComparedLoop]] = defaultdict(list)
+    for loop in loops:
+        key = loop.key
+        groups[key.phase, key.scope, key.op, key.line if by_line else ""].append(loop)
+    return groups
 
 
 def find_time_in_trips(
