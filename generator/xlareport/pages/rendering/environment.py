@@ -69,7 +69,7 @@ def code(value: object) -> Markup:
     """Return a name as inline code; a flag does not break after the hyphens that begin it."""
     begins = _FLAG_BEGINS.match(str(value))
     if isinstance(value, Markup) or begins is None:
-        return Markup("<code>{}</code>").format(text(value))
+        return Markup(f"<code>{text(value)}</code>")  # noqa: S704 - escaped
     return Markup('<code><span class="xr-unbroken">{}</span>{}</code>').format(
         text(begins[0]), text(str(value)[begins.end() :])
     )
@@ -191,6 +191,8 @@ def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:
 
 def _with_flags(words: str) -> Markup:
     """Return text with its flags as code."""
+    if "--" not in words:  # as nearly all
+        return text(words)
     flags = [code(match[0]) for match in _FLAG.finditer(words)]
     texts = [text(between) for between in _FLAG.split(words)]
     return texts[0] + Markup("").join(
