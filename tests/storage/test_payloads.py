@@ -47,6 +47,9 @@ def test_what_goes_in_comes_out(value: Any) -> None:
 
 @given(json_values | st.lists(st.text('e-+.019[],:"\\\x7fµ…😀\ud800')))
 @example([1e16, -1e-5, 4.99e-05, 1e22, 0.0, 1e15])
+@example({"constant({0.00001, 1e-05})": 0.00004, "small": [1, -2e-07], "large": {"": 3.5e20}})
+@example(["constant({0.00001, 1e-05, 2e-05})", "[-0.00002,3e-05]"])
+@example(-1e-07)
 def test_json_is_as_python_writes_it(value: Any) -> None:
     assert write_json(value) == json.dumps(value, separators=(",", ":"))
 

@@ -81,7 +81,6 @@ def called_computations(
 
     Those of `without` are left out, and what only they call.
     """
-
     known = module.by_name
 
     def callees(instructions: Iterable[Instruction]) -> Iterator[str]:

@@ -51,7 +51,7 @@ def _graphviz(dot: bytes, seconds: float) -> bytes:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=_bound_itself(seconds),
+        preexec_fn=_bound_itself(seconds),  # noqa: PLW1509 - this process has no threads
     ) as process:
         _bound_from_outside(process.pid, seconds)
         answer, errors = process.communicate(dot)

@@ -240,18 +240,17 @@ def _version(
     controls: tuple[str, ...] = ()
     if "control-predecessors" in instruction.attributes_text:
         controls = control_predecessors(instruction)
+    called = [
+        (role, timelines[name].number) for role, name in instruction.called if name in timelines
+    ]
     return NodeVersion(
         nodes[instruction.name],
         instruction,
-        tuple(nodes.get(name, NO_NODE) for name in instruction.operand_names),
+        tuple([nodes.get(name, NO_NODE) for name in instruction.operand_names]),
         number,
         number,
-        tuple(nodes.get(name, NO_NODE) for name in controls),
-        tuple(
-            (attribute, timelines[name].number)
-            for attribute, name in instruction.called
-            if name in timelines
-        ),
+        tuple([nodes.get(name, NO_NODE) for name in controls]),
+        tuple(called),
     )
 
 

@@ -200,7 +200,8 @@ def _reordered(matching: Matching) -> str:
         (computation, after.by_name.get(computation.name)) for computation in before.computations
     )
     same = all(
-        other is not None and set(computation.instructions) == set(other.instructions)
+        other is computation
+        or (other is not None and set(computation.instructions) == set(other.instructions))
         for computation, other in pairs
     )
     becomes_scheduled = after.is_scheduled and not before.is_scheduled
