@@ -11,8 +11,6 @@ from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import UNKNOWN, Shape
 
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d{1,6})\b")
-_PARTITIONED = re.compile(r"_spmd(?:\.|\Z)")
-"""Ends the name of an entry computation that the SPMD partitioner made."""
 _OPEN = {"tuple", "token", UNKNOWN}
 """Types of parameters that passes may write differently, or that a drawing does not show."""
 _LAYOUT = re.compile(r"\{[^{}]*\}")
@@ -72,8 +70,7 @@ def _partitions(module: HloModule) -> int:
     match = _PARTITIONS.search(module.header)
     if match:
         return int(match[1])
-    is_partitioned = module.entry is not None and _PARTITIONED.search(module.entry.name)
-    return sys.maxsize if is_partitioned else 1
+    return sys.maxsize if module.is_named_as_partitioned else 1
 
 
 def _source_lines(module: HloModule) -> set[tuple[str, int]]:

@@ -67,7 +67,8 @@ class Finding(Struct, frozen=True):
     depend on the saving of this finding alone."""
     latency_seconds: float | None = None
     """Latency that a remedy saves in one execution, at an assumed 2 µs per collective, 1 µs per
-    launch, or 2 µs (0.2 µs on a CPU) per iteration of a serial loop: no part of the roofline time. None for findings on other things."""
+    launch, or 2 µs (0.2 µs on a CPU) per iteration of a serial loop: no part of the roofline time.
+    None for findings on other things."""
     cycle_seconds: float | None = None
     """Time of one execution that a remedy saves at most, by the compiler's estimated cycles: the
     roofline time has less than a tenth of it. None for other findings."""

@@ -280,9 +280,8 @@ def _flag_rows(report: ReportRecord, present: set[str]) -> Iterable[FlagRow]:
         made_for = {
             backend for backend, start in _OWN_FLAGS.items() if entry.name.startswith(start)
         }
-        suits = not made_for or made_for & backends
-        # What is on by default adds nothing; its example switches it off.
-        suits = suits and entry.default != "true"
+        # What is on by default adds nothing: its example switches it off.
+        suits = entry.default != "true" and (not made_for or bool(made_for & backends))
         if entry.set_in == _XLA_FLAGS and not entry.until and suits and entry.makes:
             missing = [kind for kind in entry.makes if kind not in present]
             if len(missing) == len(entry.makes):
