@@ -155,3 +155,14 @@ def test_what_a_side_file_does_not_say_is_a_problem_of_its_module(tmp_path: Path
     tuned = "module_0001.m.autotune_results.pbtxt"
     module = read(tmp_path, {END: WHOLE, tuned: "results {\n"})
     assert {problem.path for problem in module.problems} == {tuned}
+
+
+def test_a_side_file_that_ends_within_a_line_may_be_cut_off(tmp_path: Path) -> None:
+    cores = "module_0001.m.gpu_target_config.pbtxt"
+    text = "gpu_device_info {\n  core_count: 114\n}"
+    module = read(tmp_path, {END: WHOLE, cores: text})
+    assert module.side.of(reader_table.GPU_CORES) == 114
+    (problem,) = module.problems
+    assert problem.path == cores
+    assert "cut off" in problem.message
+    assert not read(tmp_path, {END: WHOLE, cores: text + "\n"}).problems

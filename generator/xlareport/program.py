@@ -218,6 +218,9 @@ def _read_code(
     return tuple(code_texts), tuple(problems)
 
 
+_LINES = ("txt", "textproto", "pbtxt", "mlir", None)
+"""Formats of side files of which XLA ends every line."""
+_OPEN_END = "The last line has no end, as if the file were cut off: what comes before it is read."
 _CUT_OFF = "Left out of steps and figures: the entry computation lacks its root, as if cut off."
 
 
@@ -281,7 +284,14 @@ class _ModuleReader:
             if content is not None:
                 value, problems = row.read(content, artifact.path)
                 self._problems += problems
+                if artifact.name.format in _LINES and not content.endswith(b"\n"):
+                    self._note_open_end(artifact.path)
                 yield value
+
+    def _note_open_end(self, path: str) -> None:
+        """Note once that a text ends within a line; several rows may read one file."""
+        if all(problem.path != path for problem in self._problems):
+            self._problems.append(Problem(path, None, _OPEN_END))
 
     def _open(self, artifact: Artifact) -> bytes | None:
         try:

@@ -1,4 +1,5 @@
 import pytest
+from tests.modules import parse_module
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import parse_shape
@@ -91,3 +92,22 @@ def test_an_instruction_is_found_by_its_place() -> None:
     assert module.find("d", "a") is other
     assert module.find("d", "b") is None
     assert module.find("e", "a") is None
+
+
+def partitioned(name: str, *shardings: str, header: str = "") -> HloModule:
+    parameters = "".join(
+        f"  %p{number} = f32[2] parameter({number}){sharding}\n"
+        for number, sharding in enumerate(shardings)
+    )
+    return parse_module(f"HloModule m{header}\n\nENTRY %{name} {{\n{parameters}}}\n")
+
+
+def test_partitions_are_those_of_the_header_else_of_the_shardings_after_partitioning() -> None:
+    whole, rows = ", sharding={replicated}", ", sharding={devices=[2,1,4]<=[4,2]T(1,0) last_tile}"
+    assert partitioned("main.7_spmd", whole, rows).partition_count == 8
+    assert partitioned("main.7_spmd", rows, header=", num_partitions=4").partition_count == 4
+    assert partitioned("main.7_spmd", whole).partition_count == 1, "not known"
+    assert partitioned("main.7", rows).partition_count == 1
+    assert (
+        partitioned("main.7_spmd", ", sharding={devices=[999999999,999]<=[9]}").partition_count == 1
+    )

@@ -55,3 +55,12 @@ def test_no_pass_makes_a_source_line() -> None:
     assert said == "the later snapshot has instructions from a.py:4, which it does not name"
     assert contradiction(module("f32[8]"), module("f32[8]", line=4)) == ""
     assert contradiction(module("f32[8]", line=3), module("f32[8]")) == ""
+
+
+def test_a_drawing_of_a_partitioned_module_does_not_state_in_how_many() -> None:
+    whole, part = (
+        parse_module(f"HloModule m\n\nENTRY %{name} {{\n  ROOT %p = {shape} parameter(0)\n}}\n")
+        for name, shape in (("main.8", "f32[64]{0}"), ("main.8_spmd", "f32[8]{0}"))
+    )
+    assert contradiction(whole, part) == ""
+    assert contradiction(part, whole), "a part does not become the whole"

@@ -26,7 +26,7 @@ def test_the_peak_stands_for_the_allocations_where_it_is_known() -> None:
 def test_of_several_partitions_figures_are_those_of_one_device() -> None:
     value, note = shown(ModuleFigures(flops=2_000_000_000), 8)["FLOPs"]
     assert value == "2.00 GFLOP"
-    assert note.startswith("per device, 8 partitions; ")
+    assert note.startswith("per device, one of 8; ")
 
 
 @pytest.mark.parametrize(

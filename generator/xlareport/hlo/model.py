@@ -6,8 +6,10 @@ stay names: the computation resolves operands, the module resolves called comput
 frames. Everything derived is computed on first use and kept with the object that it belongs to.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -18,6 +20,8 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 
 _LONGEST_REPR = 60
 _ZEROS = frozenset({"0", "-0", "0.0", "false"})
+_TILES = re.compile(r"\bdevices=\[(\d{1,9}(?:,\d{1,9}){0,30})\]")
+_PARTITIONED = re.compile(r"_spmd(?:\.|\Z)")
 _MOST_DEVICES = 1_000_000_000
 """Partitions or replicas; a larger number in a header cannot be meant."""
 
@@ -208,8 +212,21 @@ class HloModule(Struct, eq=False, dict=True, weakref=True):
 
     @cached_property
     def partition_count(self) -> int:
-        """`num_partitions` of the header; 1 where it is not written."""
-        return self._count("num_partitions")
+        """`num_partitions` of the header, else of the shardings after partitioning, else 1.
+
+        Texts before 2024 (jaxlib 0.4.20) and drawings do not state it.
+        """
+        if "num_partitions" in self.attributes or not self.is_named_as_partitioned:
+            return self._count("num_partitions")
+        shardings = (parameter.attributes.get("sharding", "") for parameter in self.parameters)
+        tiles = (_TILES.search(sharding) for sharding in shardings)
+        counts = (prod(map(int, match[1].split(","))) for match in tiles if match)
+        return next((count for count in counts if count < _MOST_DEVICES), 1)
+
+    @property
+    def is_named_as_partitioned(self) -> bool:
+        """Whether the entry has the name that the SPMD partitioner gives: `main_spmd`."""
+        return self.entry is not None and _PARTITIONED.search(self.entry.name) is not None
 
     @cached_property
     def replica_count(self) -> int:

@@ -22,7 +22,7 @@ def main_figures(
 ) -> tuple[Figure, ...]:
     """Return the known figures of an optimized module, each for one device."""
     figures = []
-    of_one = f"per device, {devices:,} partitions; " if devices > 1 else ""
+    of_one = f"per device, one of {devices:,}; " if devices > 1 else ""
     if final.flops is not None:
         least = least_of(final)
         note = f"{of_one}{least}per execution, loops times trip count"

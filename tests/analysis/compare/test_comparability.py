@@ -34,6 +34,21 @@ def test_a_module_before_its_passes_is_not_compared_with_one_after(
     assert not any(row.look for row in page.figures)
 
 
+def test_drawings_are_not_compared_with_texts(unpacked: Unpack, tmp_path: Path) -> None:
+    both = unpacked("jax-cpu-train-allformats")
+    text, drawn = tmp_path / "text", tmp_path / "drawn"
+    for folder, pattern in ((text, "*.txt"), (drawn, "*.dot")):
+        folder.mkdir()
+        for path in both.glob(pattern):
+            copy(path, folder)
+    view = compared(text, drawn)
+    assert view.verdict.time.obstacle is Obstacle.DRAWING
+    assert view.verdict.memory.obstacle is Obstacle.DRAWING
+    kinds = {cause.kind for cause in view.causes}
+    assert not kinds & {"donation", "sharding", "operations", "compiler", "pass", "program"}
+    assert compare_page(view).lead.endswith(f"cannot be compared: {Obstacle.DRAWING}.")
+
+
 def test_two_programs_with_nothing_in_common_are_not_compared(
     pairs: Path, unpacked: Unpack
 ) -> None:

@@ -10,6 +10,7 @@ from xlareport.analysis.compare.comparison import Comparison
 from xlareport.analysis.compare.compilers import diverges_at_autotuning, find_other_compiler
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where
 from xlareport.analysis.compare.module_pairing import ModulePair
+from xlareport.hlo.protos.schema import message_class
 from xlareport.knowledge.grades import Grade
 
 HLO = """HloModule jit_f
@@ -117,3 +118,43 @@ class Sided:
 
     def __init__(self, snapshots: tuple[SnapshotDigest, ...]) -> None:
         self.snapshots = snapshots
+
+
+TABLES = """
+FileNames
+1 "a.py"
+
+FunctionNames
+1 "f"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=2}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+"""
+
+
+def as_proto() -> bytes:
+    shape = {"element_type": 11, "dimensions": [8], "layout": {"minor_to_major": [0]}}
+    lines = [
+        {"name": b"x", "opcode": b"parameter", "id": 1, "shape": shape},
+        {"name": b"t", "opcode": b"tanh", "id": 2, "operand_ids": [1], "shape": shape},
+    ]
+    lines[1]["metadata"] = {"op_name": b"jit(f)/tanh"}
+    main = {"name": b"main", "id": 5, "root_id": 2, "instructions": lines}
+    module = {"name": b"jit_f", "entry_computation_id": 5, "computations": [main]}
+    return bytes(message_class("HloProto")(hlo_module=module).SerializeToString())
+
+
+def test_stack_frames_tell_compilers_apart_only_in_one_form(tmp_path: Path) -> None:
+    """A text of jaxlib 0.4.30 has none, and the proto of the same compilation has them."""
+    framed = HLO.replace("jit_f\n", f"jit_f\n{TABLES}", 1)
+    base, head, proto = (dump(tmp_path / side, options="") for side in "abp")
+    (base / "module_0001.jit_f.before_optimizations.txt").write_text(framed)
+    cause = compiler(base, head)
+    assert cause is not None
+    assert "only one side has stack frames" in cause.sentence
+    (proto / "module_0001.jit_f.before_optimizations.txt").unlink()
+    (proto / "module_0001.jit_f.before_optimizations.hlo.pb").write_bytes(as_proto())
+    assert compiler(base, proto) is None

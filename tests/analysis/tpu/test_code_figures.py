@@ -18,6 +18,10 @@ def test_bundles_of_operands_alone_start_nothing() -> None:
         [(0, [operation("inlined_call_operand.vmem")]), (1, [operation("vadd.f32")]), (2, [])]
     )
     assert figures.nonempty == 1
+    barrier = operation("compiler-scheduling-barrier")
+    phi = operation("sphi", "%s2_s20, %s4_s20")
+    bundles = [(0, [barrier, barrier]), (1, [phi, phi]), (2, [operation("2pop.sc7b"), phi])]
+    assert count_code(bundles).nonempty == 1
 
 
 def test_spills_are_counted_by_kind_and_direction() -> None:

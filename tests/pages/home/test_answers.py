@@ -74,7 +74,7 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
 
     assert "% of the roofline time" in said["Cost"]
     assert " without launches on NVIDIA H100 SXM5 per execution" in said["Cost"]
-    assert "Per-device figures (2 partitions)." in said["Cost"]
+    assert "Per-device figures (2 devices)." in said["Cost"]
     work, *_, largest = cost.words.split("\n")
     assert " per execution" in work
     assert "&#32;account for " in largest

@@ -10,7 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.compare import cause_words
-from xlareport.analysis.compare.comparability import find_obstacle, find_time_obstacle
+from xlareport.analysis.compare.comparability import (
+    find_obstacle,
+    find_time_obstacle,
+    is_drawn_on_one_side,
+)
 from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, donates_otherwise
 from xlareport.analysis.compare.compilers import diverges_at_autotuning, find_other_compiler
 from xlareport.analysis.compare.divergence import Where
@@ -93,14 +97,14 @@ def find_causes(
     comparisons: Sequence[Comparison], main: Comparison | None = None
 ) -> tuple[Cause, ...]:
     """Return the causes, the largest effect first, those without figures last."""
-    roots = [
-        *_options(comparisons),
-        *_compiler(comparisons),
-        *_program_causes(comparisons, main),
-    ]
+    options = [*_options(comparisons)]
+    # What drawings omit would count as a change of the program, or of the compiler.
+    alike = [pair for pair in comparisons if not is_drawn_on_one_side(pair)]
+    main = None if main is not None and is_drawn_on_one_side(main) else main
+    roots = [*options, *_compiler(alike), *_program_causes(alike, main)]
     if main is not None and _is_comparable(main):
         roots = _with_rest(roots, whole_effect(main))
-    causes = (*roots, *_ways(comparisons, main, roots), *_modules(comparisons))
+    causes = (*roots, *_ways(alike, main, roots), *_modules(comparisons))
     return tuple(sorted(causes, key=lambda cause: rank_effect(cause.effect, main)))
 
 

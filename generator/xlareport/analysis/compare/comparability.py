@@ -16,6 +16,7 @@ _LEAST = 5
 """Fewer arguments or ops than this are no evidence."""
 _LEFT_OUT = 0.05
 """The share of bytes in memory on a chip up to which times of two chips are compared."""
+_DRAWINGS = frozenset({"hlo-dot", "hlo-html", "hlo-url"})
 _END = "after_optimizations"
 
 
@@ -24,6 +25,7 @@ class Obstacle(StrEnum):
 
     NONE = ""
     STAGE = "one side has no optimized module"
+    DRAWING = "one side has only drawings, which omit constants and attributes"
     PROGRAM = "the main programs have hardly an argument or operation in common"
     DEVICE = "the devices differ, and at least one of them is not known"
     BACKEND = "the backends differ"
@@ -37,6 +39,8 @@ def find_obstacle(comparison: Comparison) -> Obstacle:
         return Obstacle.NONE
     if is_optimized(base) != is_optimized(head):
         return Obstacle.STAGE
+    if is_drawn_on_one_side(comparison):
+        return Obstacle.DRAWING
     if are_unlike(base.facts.program, head.facts.program):
         return Obstacle.PROGRAM
     return Obstacle.NONE
@@ -66,6 +70,17 @@ def _devices_differ(base: Sketched, head: Sketched) -> bool:
 def is_optimized(side: Sketched) -> bool:
     """Return whether the last snapshot of a module is that after all passes."""
     return side.final is not None and side.snapshots[side.final].key.endswith(_END)
+
+
+def is_drawn_on_one_side(comparison: Comparison) -> bool:
+    """Return whether one side has drawings alone: what these omit is no difference."""
+    base, head = comparison.base, comparison.head
+    return base is not None and head is not None and _is_drawn(base) != _is_drawn(head)
+
+
+def _is_drawn(side: Sketched) -> bool:
+    kinds = {artifact.name.kind for stage in side.stages for artifact in stage.artifacts}
+    return bool(kinds) and kinds <= _DRAWINGS
 
 
 def are_unlike(base: Program, head: Program) -> bool:

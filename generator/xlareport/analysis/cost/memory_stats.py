@@ -130,7 +130,11 @@ def _device_memory(assignment: BufferAssignment) -> Iterable[Allocation]:
 
 
 def _tpu_temp(files: MemoryFiles, assignment: BufferAssignment, module: HloModule) -> int | None:
-    """Return libtpu's temp by the rule of its build; None for a build whose rule is not known."""
+    """Return libtpu's temp by the rule of its build; None for a build whose rule is not known.
+
+    Where the heap holds nothing but tables of tuples and scalars, which live in registers, libtpu
+    needs no heap.
+    """
     temps = [
         allocation
         for allocation in assignment.allocations
@@ -141,6 +145,9 @@ def _tpu_temp(files: MemoryFiles, assignment: BufferAssignment, module: HloModul
     build = int(digits) if digits.isdecimal() else None
     if build is None or _FRAGMENTATION_COUNTS < build < _HEAP_ALONE:
         return None
+    opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}
+    if not any(_is_in_memory(value, opcodes) for item in temps for value in item.values):
+        return 0
     if build <= _FRAGMENTATION_COUNTS or build == _PATCHED:
         return _with_fragmentation(heap, temps, files.live, module)
     return heap
@@ -151,12 +158,8 @@ def _with_fragmentation(
 ) -> int | None:
     """Return the heap of buffer assignment and, once more, what it leaves unused.
 
-    None without live ranges. Where the heap holds nothing but tables of tuples and scalars, which
-    live in registers, libtpu needs no heap.
+    None without live ranges.
     """
-    opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}
-    if not any(_is_in_memory(value, opcodes) for item in temps for value in item.values):
-        return 0
     if live is None:
         return None
     return 2 * heap - sum(measure_heap_use(item, live, module) for item in temps)

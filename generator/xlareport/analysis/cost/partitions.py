@@ -1,12 +1,8 @@
 """Whether the shapes of a snapshot are global or those of one partition's shards."""
 
-import re
-
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import CONTRACTIONS
-
-_PARTITIONED = re.compile(r"_spmd(?:\.|\Z)")
 
 _MANUAL = ("xla.sdy.manual_computation_body", "shmap_body")
 """Beginnings of the names of computations that a program writes for one device: of `shard_map`."""
@@ -17,12 +13,7 @@ def is_partitioned(module: HloModule) -> bool:
 
     It names what it makes `main_spmd`; see `SpmdPartitioner` in XLA.
     """
-    entry = module.entry
-    return (
-        entry is not None
-        and _PARTITIONED.search(entry.name) is not None
-        and module.partition_count > 1
-    )
+    return module.is_named_as_partitioned and module.partition_count > 1
 
 
 def has_local_shapes(module: HloModule) -> bool:

@@ -9,7 +9,8 @@ from xlareport.analysis.tpu.program_record import DmaCounts
 from xlareport.readers.llo.bundle_operation import LloOperation
 from xlareport.readers.llo.bundles import Bundle
 
-_NO_CODE = "inlined_call_operand"
+_NO_CODE = ("inlined_call_operand", "compiler-scheduling-barrier", "sphi")
+"""Beginnings of opcodes without machine code: XLA counts a bundle of them alone as empty."""
 _STARTS = ("dma.hbm_to_vmem", "dma.vmem_to_hbm")
 _WAITS = ("dma.done",)
 _MOST_LINES = 50

@@ -154,7 +154,7 @@ def per_device(devices: int) -> str:
     """Return that figures are per device; empty if one device runs the module alone."""
     if devices <= 1:
         return ""
-    return f"Per-device figures ({devices:,} partitions)."
+    return f"Per-device figures ({devices:,} devices)."
 
 
 def _of_work(cost: CostReport) -> str:

@@ -42,7 +42,7 @@ def cost_lines(module: ModuleRecord, cost: CostReport) -> list[str]:
 
 def _per_device(module: ModuleRecord) -> str:
     devices = devices_of(module)
-    return f" Per-device figures ({devices:,} partitions)." if devices > 1 else ""
+    return f" Per-device figures ({devices:,} devices)." if devices > 1 else ""
 
 
 def _share_of_heaviest(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
