@@ -108,6 +108,7 @@ _RULES = (
     frames.called,
     clamps.clamped,
     swaps.reordered,
+    passed_runs.converts_past_moves,
     passed_runs.converts_between_moves,
     identity.moved_name,
     manual.split,
