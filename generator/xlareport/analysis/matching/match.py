@@ -38,6 +38,7 @@ from xlareport.analysis.matching.rules.heavy import (
     parted_reduces,
     products,
     staged_reduces,
+    staged_selections,
     structure,
     sums,
 )
@@ -179,6 +180,7 @@ _PARTS = (
     products.split_windows,
     products.split_reductions,
     staged_reduces.staged,
+    staged_selections.staged,
     sinking.sunk,
     sunk_work.sunk_work,
     moved_copies.lowered,
